@@ -122,6 +122,13 @@ class Play {
     return static_cast<std::size_t>(in / kDay);
   }
 
+  /// With submissions that count.
+  std::int64_t days() const {
+    std::set<std::size_t> days;
+    for (std::size_t at = 0; at < counted_.size(); ++at) days.insert(day_of(at));
+    return static_cast<std::int64_t>(days.size());
+  }
+
  private:
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = sim::make_estimator(composition, log_);
@@ -175,6 +182,7 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
     old_s += one;
     new_s += other;
   }
+  if (static_cast<std::int64_t>(blocks.size()) < kFewestDays) return {.times = ratio(old_s, new_s)};
   std::vector<double> draws;
   Rng rng(seed);
   stats::bootstrap(blocks.size(), kDraws, rng, [&](std::span<const std::uint32_t> times) {
@@ -187,7 +195,7 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
     draws.push_back(ratio(old_sum_s, new_sum_s));
   });
   const auto [from, to] = stats::middle_95(draws);
-  return {.times = ratio(old_s, new_s), .from = from, .to = to};
+  return {.times = ratio(old_s, new_s), .sure = Interval{.from = from, .to = to}};
 }
 
 /// Of those whose gain is sure, the one with the shortest waits; among equals the one that hurts
@@ -196,7 +204,7 @@ std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
   const auto is_worth_it = [&](const Outcome& outcome) {
-    return outcome.wait.from > kWorthIt && outcome.jct.from > 1 &&
+    return outcome.wait.sure && outcome.wait.sure->from > kWorthIt && outcome.jct.sure->from > 1 &&
            advice.stock.avg_wait_s > kNoTrouble_s;
   };
   double least_s = HUGE_VAL;
@@ -236,6 +244,24 @@ std::string doubt(const Advice& advice) {
       advice.quotas ? "" : " (advise --slurm gateway knows limits)");
 }
 
+/// What a few days show, for what it is worth.
+std::string too_early(const Advice& advice) {
+  using text::human_time;
+  std::string made = fmt::format(
+      "Too early to advise: jobs of {} count, and to tell how sure a gain is takes {} days.",
+      text::counted(static_cast<std::uint64_t>(advice.days), "day"), kFewestDays);
+  const auto least = std::min_element(advice.outcomes.begin(), advice.outcomes.end(),
+                                      [](const Outcome& one, const Outcome& other) {
+                                        return one.figures.avg_wait_s < other.figures.avg_wait_s;
+                                      });
+  if (least != advice.outcomes.end() && least->figures.avg_wait_s < advice.stock.avg_wait_s) {
+    made += fmt::format(" Waits of these jobs would have been shortest under {}: {} instead of {}.",
+                        least->policy, human_time(least->figures.avg_wait_s),
+                        human_time(advice.stock.avg_wait_s));
+  }
+  return made;
+}
+
 std::string recommend(const Advice& advice) {
   using text::human_time;
   std::string made = doubt(advice);
@@ -245,6 +271,7 @@ std::string recommend(const Advice& advice) {
       return fmt::format("Stay as you are: {}jobs wait {} on average, there is nothing to gain.",
                          advice.real ? "" : "as played, ", human_time(advice.stock.avg_wait_s));
     }
+    if (advice.days < kFewestDays) return too_early(advice);
     return "Stay as you are: no policy is sure to make waits shorter without making jobs later.";
   }
   const Outcome& best = advice.outcomes[*advice.best];
@@ -253,7 +280,7 @@ std::string recommend(const Advice& advice) {
       "{:.1f} and {:.1f} times with 95 % confidence)",
       advice.reproduces ? "Try" : "In the model the best would be", best.policy,
       human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s), best.wait.times,
-      best.wait.from, best.wait.to);
+      best.wait.sure->from, best.wait.sure->to);
   made += best.losers.empty()
               ? "; no user would wait noticeably longer."
               : fmt::format("; {} of {} users would wait noticeably longer, most of all {}.",
@@ -292,9 +319,6 @@ void add_cautions(Advice& advice) {
     advice.cautions.emplace_back(
         "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
   }
-  if (advice.until - advice.since < 14 * kDay) {
-    advice.cautions.emplace_back("less than two weeks: the intervals are too narrow for that");
-  }
   if (advice.never > 0) {
     advice.cautions.push_back(
         fmt::format("left out: {} that {} not fit on this cluster{}; is it the one of the log?",
@@ -317,7 +341,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   if (log.jobs.empty()) return fail(Code::unavailable, "the log has no job that ran");
   const Time first = log.jobs.front().request.submit;
   const Time last = log.jobs.back().request.submit;
-  const bool has_run_in = last - first > 2 * kRunIn;
+  const bool has_run_in = last - first > kRunIn + kFewestDays * kDay;
   Advice advice{.since = std::max(has_run_in ? first + kRunIn : first, last - question.weeks),
                 .until = last};
   if (question.quotas) advice.quotas = question.quotas->limits;
@@ -341,6 +365,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   users.erase(kNoName);
   advice.users = static_cast<std::int64_t>(users.size());
   advice.jobs = static_cast<std::int64_t>(stock_lived->size());
+  advice.days = play.days();
   advice.stock = figures_of(*stock_lived);
   if (const auto real = play.really()) advice.real = figures_of(*real);
 

@@ -5,11 +5,11 @@
 /// that is, which users would lose, and what to do.
 ///
 /// All policies are played on the same jobs from the same moment, a week before the weeks that
-/// count, so that the cluster is not empty when they begin (not where the log has less than two
-/// weeks); earlier jobs are learned from. What the policies believe of run times they have learned
-/// by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm too, as
-/// they are today. Jobs that never ran, because their users took them back, are left out: it is not
-/// known how long they would have run.
+/// count, so that the cluster is not empty when they begin (not where the log has less than
+/// three weeks); earlier jobs are learned from. What the policies believe of run times they have
+/// learned by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm
+/// too, as they are today. Jobs that never ran, because their users took them back, are left out:
+/// it is not known how long they would have run.
 #pragma once
 
 #include <atomic>
@@ -40,13 +40,20 @@ struct Figures {
   double p99_jct_s = 0;
 };
 
-/// How many times as long under stock Slurm; the middle 95 % of what other days of the same kind
-/// would have given (bootstrap over days).
-struct Gain {
-  double times = 1;
+/// The middle 95 % of what other days of the same kind would have given (bootstrap over days).
+struct Interval {
   double from = 1;
   double to = 1;
 };
+
+/// How many times as long under stock Slurm.
+struct Gain {
+  double times = 1;
+  std::optional<Interval> sure{};  ///< Nothing where there are fewer days than kFewestDays.
+};
+
+/// Days with submissions, below which nobody can say how much days differ.
+inline constexpr std::int64_t kFewestDays = 14;
 
 /// Jobs that would wait longer on average, by kRatio and kMore at least.
 struct Loser {
@@ -74,12 +81,14 @@ struct Advice {
   Time until{};  ///< The last submission.
   std::int64_t jobs = 0;
   std::int64_t users = 0;
+  std::int64_t days = 0;   ///< With submissions.
   std::int64_t never = 0;  ///< Could not start on this cluster under stock Slurm, and are left out.
   std::optional<std::int64_t> quotas{};  ///< That were played; nothing = they are not known.
   std::optional<Figures> real{};         ///< What happened, where the log tells.
   Figures stock{};
-  std::vector<Outcome> outcomes{};    ///< In the order asked; without stock Slurm's.
-  std::optional<std::size_t> best{};  ///< Of the outcomes; nothing = stay as it is.
+  std::vector<Outcome> outcomes{};  ///< In the order asked; without stock Slurm's.
+  /// Of the outcomes; nothing = stay as it is, or there are too few days to say.
+  std::optional<std::size_t> best{};
   /// Whether stock Slurm as played waits as jobs really did; where the log does not tell,
   /// whether its nodes are known. Where it is false, all else is of a model that is not this
   /// cluster, and `best` of the model only.

@@ -17,7 +17,7 @@ namespace {
 
 /// Four weeks: each day a job of all GPUs for 10 h comes first, 30 short ones of one GPU behind it.
 /// First come, first served makes all wait for it; ann's are known to be short.
-trace::Trace crowded_mornings(int short_jobs) {
+trace::Trace crowded_mornings(int short_jobs, int days = 42) {
   trace::Trace log;
   const NameId ann = log.names.intern("ann");
   const NameId eve = log.names.intern("eve");
@@ -31,7 +31,7 @@ trace::Trace crowded_mornings(int short_jobs) {
     job.outcome.run = run;
     job.outcome.state = trace::JobState::completed;
   };
-  for (int day = 0; day < 42; ++day) {
+  for (int day = 0; day < days; ++day) {
     const Time morning{24h * day + 8h};
     add(morning, 10h, 8, eve, "big");
     add(morning + 1min, 10h, 8, eve, "big");
@@ -56,8 +56,9 @@ TEST(Advise, FindsTheOrderThatHelpsAndSaysHowSure) {
   const Outcome& best = advice->outcomes[*advice->best];
   EXPECT_EQ(best.policy, "qssf");
   EXPECT_GT(best.wait.times, 1.5);
-  EXPECT_LE(best.wait.from, best.wait.times);
-  EXPECT_GE(best.wait.to, best.wait.times);
+  ASSERT_TRUE(best.wait.sure);
+  EXPECT_LE(best.wait.sure->from, best.wait.times);
+  EXPECT_GE(best.wait.sure->to, best.wait.times);
   EXPECT_NE(advice->recommendation.find("Try qssf"), std::string::npos) << advice->recommendation;
   EXPECT_EQ(advice->users, 2);
   EXPECT_FALSE(advice->real) << "the log does not tell when jobs started";
@@ -70,11 +71,27 @@ TEST(Advise, SaysToStayWhereNobodyWaits) {
   EXPECT_NE(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
 }
 
+TEST(Advise, IsNotSureOfAFewDays) {
+  for (const int days : {1, 13, 14}) {
+    const auto advice =
+        advise(crowded_mornings(30, days), cluster::uniform(1, 8), question("fifo,qssf"));
+    ASSERT_TRUE(advice) << to_string(advice.error());
+    EXPECT_EQ(advice->days, days);
+    EXPECT_EQ(advice->best.has_value(), days == 14) << days;
+    EXPECT_EQ(advice->outcomes[1].wait.sure.has_value(), days == 14) << days;
+    if (days == 14) continue;
+    EXPECT_TRUE(advice->recommendation.starts_with("Too early to advise: jobs of "))
+        << advice->recommendation;
+    EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos);
+  }
+}
+
 TEST(Advise, IsTheSameEachTime) {
   const auto once = advise(crowded_mornings(20), cluster::uniform(1, 8), question("qssf"));
   const auto again = advise(crowded_mornings(20), cluster::uniform(1, 8), question("qssf"));
   ASSERT_TRUE(once && again);
-  EXPECT_EQ(once->outcomes[0].wait.from, again->outcomes[0].wait.from);
+  ASSERT_TRUE(once->outcomes[0].wait.sure && again->outcomes[0].wait.sure);
+  EXPECT_EQ(once->outcomes[0].wait.sure->from, again->outcomes[0].wait.sure->from);
   EXPECT_EQ(once->recommendation, again->recommendation);
 }
 

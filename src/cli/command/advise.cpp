@@ -132,7 +132,9 @@ Result<Subject> load(const AdviseOptions& options) {
 }
 
 std::string spelled(const Gain& gain) {
-  return fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.from, gain.to);
+  return gain.sure
+             ? fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.sure->from, gain.sure->to)
+             : fmt::format("{:.2f}", gain.times);
 }
 
 std::vector<std::string> row(const std::string& name, const Figures& figures) {
@@ -211,7 +213,9 @@ Json as_json(const Figures& figures) {
 }
 
 Json as_json(const Gain& gain) {
-  return {{"times", gain.times}, {"from", gain.from}, {"to", gain.to}};
+  return {{"times", gain.times},
+          {"from", gain.sure ? Json(gain.sure->from) : Json()},
+          {"to", gain.sure ? Json(gain.sure->to) : Json()}};
 }
 
 void print_json(const Advice& advice) {
@@ -219,6 +223,7 @@ void print_json(const Advice& advice) {
                 {"until_s", seconds(advice.until)},
                 {"jobs", advice.jobs},
                 {"users", advice.users},
+                {"days", advice.days},
                 {"jobs_left_out", advice.never},
                 {"reproduces", advice.reproduces},
                 {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
