@@ -20,6 +20,7 @@
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "stats/bootstrap.h"
+#include "stats/joined_days.h"
 #include "stats/quantile.h"
 #include "text/human.h"
 
@@ -117,14 +118,14 @@ class Play {
     counted_ = std::move(left);
   }
 
-  std::size_t day_of(std::size_t counted) const {
+  long long day_of(std::size_t counted) const {
     const Duration in = log_.jobs[counted_[counted]].request.submit - since_;
-    return static_cast<std::size_t>(in / kDay);
+    return in / kDay;
   }
 
   /// With submissions that count.
   std::int64_t days() const {
-    std::set<std::size_t> days;
+    std::set<long long> days;
     for (std::size_t at = 0; at < counted_.size(); ++at) days.insert(day_of(at));
     return static_cast<std::int64_t>(days.size());
   }
@@ -165,37 +166,34 @@ Figures figures_of(const std::vector<Lived>& lived) {
 /// `before` / `after` of the sums of `field`, and how sure that is.
 Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vector<Lived>& after,
              double Lived::*field, std::uint64_t seed) {
-  std::map<std::size_t, std::pair<double, double>> days;
+  std::map<long long, stats::DaySum> days;
+  stats::DaySum all;
   for (std::size_t at = 0; at < before.size(); ++at) {
-    auto& [old_s, new_s] = days[play.day_of(at)];
-    old_s += before[at].*field;
-    new_s += after[at].*field;
+    for (stats::DaySum* const sum : {&days[play.day_of(at)], &all}) {
+      sum->jobs += 1;
+      sum->before += before[at].*field;
+      sum->after += after[at].*field;
+    }
   }
-  std::vector<std::pair<double, double>> blocks;
-  for (const auto& [day, sums] : days) blocks.push_back(sums);
-  const auto ratio = [](double old_s, double new_s) {
-    return new_s > 0 ? old_s / new_s : old_s > 0 ? HUGE_VAL : 1.0;
+  const auto ratio = [](const stats::DaySum& sum) {
+    return sum.after > 0 ? sum.before / sum.after : sum.before > 0 ? HUGE_VAL : 1.0;
   };
-  double old_s = 0;
-  double new_s = 0;
-  for (const auto& [one, other] : blocks) {
-    old_s += one;
-    new_s += other;
-  }
-  if (static_cast<std::int64_t>(blocks.size()) < kFewestDays) return {.times = ratio(old_s, new_s)};
+  Gain gain{.times = ratio(all)};
+  const stats::JoinedDays joined = stats::join_days(days);
+  if (!joined.tell || static_cast<std::int64_t>(days.size()) < kFewestDays) return gain;
   std::vector<double> draws;
   Rng rng(seed);
-  stats::bootstrap(blocks.size(), kDraws, rng, [&](std::span<const std::uint32_t> times) {
-    double old_sum_s = 0;
-    double new_sum_s = 0;
-    for (std::size_t block = 0; block < blocks.size(); ++block) {
-      old_sum_s += times[block] * blocks[block].first;
-      new_sum_s += times[block] * blocks[block].second;
+  stats::bootstrap(joined.blocks.size(), kDraws, rng, [&](std::span<const std::uint32_t> times) {
+    stats::DaySum sum;
+    for (std::size_t block = 0; block < joined.blocks.size(); ++block) {
+      sum.before += times[block] * joined.blocks[block].before;
+      sum.after += times[block] * joined.blocks[block].after;
     }
-    draws.push_back(ratio(old_sum_s, new_sum_s));
+    draws.push_back(ratio(sum));
   });
   const auto [from, to] = stats::middle_95(draws);
-  return {.times = ratio(old_s, new_s), .sure = Interval{.from = from, .to = to}};
+  gain.sure = Interval{.from = from, .to = to};
+  return gain;
 }
 
 /// Of those whose gain is sure, the one with the shortest waits; among equals the one that hurts
@@ -204,8 +202,8 @@ std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
   const auto is_worth_it = [&](const Outcome& outcome) {
-    return outcome.wait.sure && outcome.wait.sure->from > kWorthIt && outcome.jct.sure->from > 1 &&
-           advice.stock.avg_wait_s > kNoTrouble_s;
+    return outcome.wait.sure && outcome.wait.sure->from > kWorthIt && outcome.jct.sure &&
+           outcome.jct.sure->from > 1 && advice.stock.avg_wait_s > kNoTrouble_s;
   };
   double least_s = HUGE_VAL;
   for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
@@ -318,6 +316,17 @@ void add_cautions(Advice& advice) {
   if (!advice.quotas) {
     advice.cautions.emplace_back(
         "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
+  }
+  std::vector<std::string> unsure;
+  for (const Outcome& outcome : advice.outcomes) {
+    if (!outcome.wait.sure || !outcome.jct.sure) unsure.push_back(outcome.policy);
+  }
+  if (advice.days >= kFewestDays && !unsure.empty()) {
+    advice.cautions.push_back(fmt::format(
+        "how sure a gain is cannot be told of {}: what it changes on one day hangs together with "
+        "the next, however many days are joined, and one queue that lasts is one observation; "
+        "more --weeks may tell",
+        fmt::join(unsure, ", ")));
   }
   if (advice.never > 0) {
     advice.cautions.push_back(

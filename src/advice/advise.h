@@ -40,7 +40,8 @@ struct Figures {
   double p99_jct_s = 0;
 };
 
-/// The middle 95 % of what other days of the same kind would have given (bootstrap over days).
+/// The middle 95 % of what other days of the same kind would have given (bootstrap over days,
+/// joined where a queue lasts: stats/joined_days.h).
 struct Interval {
   double from = 1;
   double to = 1;
@@ -49,7 +50,8 @@ struct Interval {
 /// How many times as long under stock Slurm.
 struct Gain {
   double times = 1;
-  std::optional<Interval> sure{};  ///< Nothing where there are fewer days than kFewestDays.
+  /// Nothing where there are fewer days than kFewestDays, or one queue lasted.
+  std::optional<Interval> sure{};
 };
 
 /// Days with submissions, below which nobody can say how much days differ.

@@ -21,25 +21,32 @@ std::string changed(double change_s) {
   return (change_s < 0 ? "-" : "+") + text::human_time(std::abs(change_s));
 }
 
-std::string chance(double p) {
-  if (std::isnan(p)) return "-";
-  return p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", p);
+std::string chance(const std::optional<report::Sure>& sure) {
+  if (!sure) return "-";
+  return sure->p < 0.001 ? "< 0.001" : fmt::format("{:.3f}", sure->p);
+}
+
+std::string between(const std::optional<report::Sure>& sure) {
+  return sure ? fmt::format("{} to {}", changed(sure->from_s), changed(sure->to_s)) : "-";
 }
 
 nlohmann::json json_of(const Paired& each, const std::string& baseline) {
+  const auto known = [&](double report::Sure::*field) {
+    return each.sure ? nlohmann::json(*each.sure.*field) : nlohmann::json();
+  };
   return {{"policy", each.policy},
           {"against", baseline},
           {"jobs", each.jobs},
           {"unpaired_jobs", each.unpaired},
           {"avg_wait_s", each.avg_wait_s},
           {"change_s", each.change_s},
-          {"change_from_s", each.from_s},
-          {"change_to_s", each.to_s},
+          {"change_from_s", known(&report::Sure::from_s)},
+          {"change_to_s", known(&report::Sure::to_s)},
           {"jobs_shorter", each.shorter},
           {"jobs_longer", each.longer},
           {"blocks", each.blocks},
           {"days_a_block", each.days_a_block},
-          {"p", std::isnan(each.p) ? nlohmann::json() : nlohmann::json(each.p)}};
+          {"p", known(&report::Sure::p)}};
 }
 
 void print_as_csv(const std::vector<Paired>& all, const std::string& baseline) {
@@ -75,10 +82,9 @@ void print_as_table(const std::vector<Paired>& all, const std::string& baseline)
   std::vector<std::vector<std::string>> rows;
   for (const Paired& each : all) {
     rows.push_back({each.policy, text::grouped(static_cast<std::int64_t>(each.jobs)),
-                    text::human_time(each.avg_wait_s), changed(each.change_s),
-                    fmt::format("{} to {}", changed(each.from_s), changed(each.to_s)),
+                    text::human_time(each.avg_wait_s), changed(each.change_s), between(each.sure),
                     text::human_share(each.shorter), text::human_share(each.longer),
-                    chance(each.p)});
+                    chance(each.sure)});
   }
   print_columns({{"policy"},
                  {"jobs", true},
@@ -90,7 +96,7 @@ void print_as_table(const std::vector<Paired>& all, const std::string& baseline)
                  {"p", true}},
                 rows);
   const auto withheld =
-      std::any_of(all.begin(), all.end(), [](const Paired& each) { return std::isnan(each.p); });
+      std::any_of(all.begin(), all.end(), [](const Paired& each) { return !each.sure; });
   const auto longest = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
                          return a.days_a_block < b.days_a_block;
                        })->days_a_block;
@@ -102,8 +108,9 @@ void print_as_table(const std::vector<Paired>& all, const std::string& baseline)
       text::counted(all.size(), "comparison"));
   if (withheld) {
     fmt::print(
-        "-: no p, for there are fewer than 6 days, or each hangs together with the next however "
-        "many are joined: one queue that lasts is one observation. Simulate a longer log.\n");
+        "-: not to be told, for there are fewer than 6 days, or each hangs together with the next "
+        "however many are joined: one queue that lasts is one observation. Simulate a longer "
+        "log.\n");
   }
 }
 

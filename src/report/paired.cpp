@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "stats/bootstrap.h"
+#include "stats/joined_days.h"
 #include "stats/sign_flip.h"
 #include "table/csv_reader.h"
 #include "text/number.h"
@@ -20,9 +21,6 @@ namespace {
 
 constexpr std::size_t kTimes = 10'000;
 constexpr double kDay_s = 86'400;
-/// Of fewer the p of a sign test cannot fall below 0.05: of 5 blocks all one way it is 1/16.
-constexpr std::size_t kFewestBlocks = 6;
-
 struct Waited {
   double submit_s = 0;
   double wait_s = 0;
@@ -54,56 +52,6 @@ Result<Waits> read_waits(const std::string& path) {
   }
 }
 
-/// The jobs of some days in a row: their number, and what their changes add up to.
-struct Block {
-  double jobs = 0;
-  double change_s = 0;
-};
-
-/// How alike neighbours are: the correlation of each block's change with the next one's.
-double likeness(const std::vector<Block>& blocks) {
-  double mean = 0;
-  for (const Block& block : blocks) mean += block.change_s / static_cast<double>(blocks.size());
-  double own = 0;
-  double next = 0;
-  for (std::size_t at = 0; at < blocks.size(); ++at) {
-    const double off = blocks[at].change_s - mean;
-    own += off * off;
-    if (at + 1 < blocks.size()) next += off * (blocks[at + 1].change_s - mean);
-  }
-  return own > 0 ? next / own : 0;
-}
-
-/// Whether that is no more than chance makes of independent blocks in 19 of 20 cases.
-bool stand_alone(const std::vector<Block>& blocks) {
-  return likeness(blocks) <= 1.645 / std::sqrt(static_cast<double>(blocks.size()));
-}
-
-std::vector<Block> blocks_of(const std::map<long long, Block>& days, int days_a_block) {
-  std::vector<Block> blocks;
-  long long last = -1;
-  for (const auto& [day, sums] : days) {
-    if (blocks.empty() || day / days_a_block != last) blocks.emplace_back();
-    last = day / days_a_block;
-    blocks.back().jobs += sums.jobs;
-    blocks.back().change_s += sums.change_s;
-  }
-  return blocks;
-}
-
-/// Blocks as short as can be that stand alone; if none do, the longest of which there are enough.
-std::pair<std::vector<Block>, int> cut(const std::map<long long, Block>& days) {
-  int length = 1;
-  std::vector<Block> blocks = blocks_of(days, length);
-  while (!stand_alone(blocks)) {
-    std::vector<Block> longer = blocks_of(days, 2 * length);
-    if (longer.size() < kFewestBlocks) break;
-    blocks = std::move(longer);
-    length *= 2;
-  }
-  return {std::move(blocks), length};
-}
-
 Result<Paired> pair_up(const PairedPolicy& policy, const Waits& baseline,
                        const PairedPolicy& against) {
   const auto waits = read_waits(policy.jobs_csv);
@@ -115,7 +63,7 @@ Result<Paired> pair_up(const PairedPolicy& policy, const Waits& baseline,
   std::vector<std::string> ids;
   for (const auto& [id, waited] : *waits) ids.push_back(id);
   std::sort(ids.begin(), ids.end());
-  std::map<long long, Block> days;
+  std::map<long long, stats::DaySum> days;
   for (const std::string& id : ids) {
     const auto before = baseline.find(id);
     if (before == baseline.end()) continue;
@@ -126,9 +74,10 @@ Result<Paired> pair_up(const PairedPolicy& policy, const Waits& baseline,
     made.change_s += change_s;
     made.shorter += change_s < 0 ? 1 : 0;
     made.longer += change_s > 0 ? 1 : 0;
-    Block& day = days[std::llround(std::floor((before->second.submit_s - first_s) / kDay_s))];
+    auto& day = days[std::llround(std::floor((before->second.submit_s - first_s) / kDay_s))];
     day.jobs += 1;
-    day.change_s += change_s;
+    day.before += before->second.wait_s;
+    day.after += wait_s;
   }
   made.unpaired = waits->size() + baseline.size() - 2 * made.jobs;
   if (made.jobs == 0) {
@@ -140,24 +89,25 @@ Result<Paired> pair_up(const PairedPolicy& policy, const Waits& baseline,
   for (double* const each : {&made.avg_wait_s, &made.change_s, &made.shorter, &made.longer}) {
     *each /= jobs;
   }
-  const auto [blocks, length] = cut(days);
-  made.blocks = blocks.size();
-  made.days_a_block = length;
+  const stats::JoinedDays joined = stats::join_days(days);
+  made.blocks = joined.blocks.size();
+  made.days_a_block = joined.days_a_block;
+  if (!joined.tell) return made;
   Rng rng(1);
   std::vector<double> draws;
-  stats::bootstrap(blocks.size(), kTimes, rng, [&](std::span<const std::uint32_t> times) {
-    Block sum;
+  stats::bootstrap(joined.blocks.size(), kTimes, rng, [&](std::span<const std::uint32_t> times) {
+    double drawn_jobs = 0;
+    double change_s = 0;
     for (std::size_t at = 0; at < times.size(); ++at) {
-      sum.jobs += times[at] * blocks[at].jobs;
-      sum.change_s += times[at] * blocks[at].change_s;
+      drawn_jobs += times[at] * joined.blocks[at].jobs;
+      change_s += times[at] * joined.blocks[at].change();
     }
-    draws.push_back(sum.change_s / sum.jobs);
+    draws.push_back(change_s / drawn_jobs);
   });
-  std::tie(made.from_s, made.to_s) = stats::middle_95(draws);
+  const auto [from_s, to_s] = stats::middle_95(draws);
   std::vector<double> changes;
-  for (const Block& block : blocks) changes.push_back(block.change_s);
-  const bool tells = blocks.size() >= kFewestBlocks && stand_alone(blocks);
-  made.p = tells ? stats::sign_flip_p(changes, kTimes, rng) : std::nan("");
+  for (const stats::DaySum& block : joined.blocks) changes.push_back(block.change());
+  made.sure = Sure{.from_s = from_s, .to_s = to_s, .p = stats::sign_flip_p(changes, kTimes, rng)};
   return made;
 }
 
@@ -175,12 +125,12 @@ Result<std::vector<Paired>> paired(const PairedPolicy& baseline,
   }
   std::vector<double> ps;
   for (const Paired& each : made) {
-    if (!std::isnan(each.p)) ps.push_back(each.p);
+    if (each.sure) ps.push_back(each.sure->p);
   }
   const std::vector<double> raised = stats::holm(ps);
   std::size_t at = 0;
   for (Paired& each : made) {
-    if (!std::isnan(each.p)) each.p = raised[at++];
+    if (each.sure) each.sure->p = raised[at++];
   }
   return made;
 }
