@@ -144,13 +144,16 @@ std::vector<std::string> row(const std::string& name, const Figures& figures) {
 
 /// How to have the policy at a Slurm, first where it does nothing.
 void print_switch(const std::string& policy) {
-  fmt::print(
-      "\nTo have it at your Slurm:\n"
-      "  almanac slurm doctor                            what will work, and what to change\n"
-      "  almanac serve --engine slurm --policy {:10}shadow: says what it would do, does nothing\n"
-      "  almanac slurm levers order on                   the queue stands in its order\n"
-      "  almanac slurm undo                              all back\n",
-      policy);
+  const std::string shadow = "almanac serve --engine slurm --policy " + policy;
+  const std::pair<std::string_view, std::string_view> steps[] = {
+      {"almanac slurm doctor", "what will work, and what to change"},
+      {shadow, "shadow: says what it would do, does nothing"},
+      {"almanac slurm levers order on", "the queue stands in its order"},
+      {"almanac slurm undo", "all back"}};
+  fmt::print("\nTo have it at your Slurm:\n");
+  for (const auto& [command, what] : steps) {
+    fmt::print("  {:{}}  {}\n", command, shadow.size(), what);
+  }
 }
 
 void print_table(const Advice& advice) {
