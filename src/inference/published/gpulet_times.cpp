@@ -123,6 +123,7 @@ bool GpuletTimes::estimate(const Job& job, int rate, Nodes& made) const {
   const int best = knee(job);
   const Most full = most(job, best);
   while (rate > kDropped && full.throughput < static_cast<float>(rate)) {
+    if (made.size() >= most_parts()) return true;
     made.push_back(wish(made, job, best, latency(job.model, full.batch, best),
                         {job.model, rate, job.slo, full.batch, full.throughput}));
     made.back()->occupancy = 1;
@@ -149,7 +150,7 @@ bool GpuletTimes::estimate(const Job& job, int rate, Nodes& made) const {
 }
 
 bool GpuletTimes::estimate_smallest(const Job& job, int rate, Nodes& made) const {
-  while (rate > 0) {
+  while (rate > 0 && made.size() < most_parts()) {
     int share = 100;
     for (const int each : kShares) {
       share = each;

@@ -115,6 +115,8 @@ class GpuletTimes {
   /// The largest batch found by halving, so never the largest that there is. 0 = none.
   int largest(const std::function<bool(int)>& does) const;
   int knee(const Job& job) const;
+  /// One more than there can be: more wishes than these cannot be fulfilled either.
+  std::size_t most_parts() const { return 2 * gpus_.size() + 1; }
   bool estimate_smallest(const Job& job, int rate, Nodes& made) const;
   NodePtr wish(const Nodes& before, const Job& job, int share, float duty, Task task) const;
 
