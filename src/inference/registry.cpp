@@ -10,6 +10,7 @@ const Registry& registry() {
     former::register_former(all);
     router::register_router(all);
     scaler::register_scaler(all);
+    planner::register_planner(all);
     format::register_format(all);
     return all;
   }();
