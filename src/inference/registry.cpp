@@ -11,6 +11,7 @@ const Registry& registry() {
     router::register_router(all);
     scaler::register_scaler(all);
     planner::register_planner(all);
+    dispatcher::register_dispatcher(all);
     format::register_format(all);
     return all;
   }();

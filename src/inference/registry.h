@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "inference/deployment.h"
+#include "inference/dispatch.h"
 #include "inference/former.h"
 #include "inference/request.h"
 #include "inference/router.h"
@@ -71,6 +72,7 @@ struct Registry {
   Slot<std::function<std::unique_ptr<Router>(std::uint64_t seed)>> routers{};
   Slot<ScalerChoice> scalers{};
   Slot<PlannerChoice> planners{};
+  Slot<std::function<std::unique_ptr<Dispatcher>()>> dispatchers{};
   Slot<Format> formats{};
 };
 
@@ -89,6 +91,9 @@ void register_scaler(Registry& registry);
 }
 namespace planner {
 void register_planner(Registry& registry);
+}
+namespace dispatcher {
+void register_dispatcher(Registry& registry);
 }
 namespace format {
 void register_format(Registry& registry);
