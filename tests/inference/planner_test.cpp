@@ -12,7 +12,9 @@
 
 #include "base/rng.h"
 #include "inference/bandit.h"
+#include "inference/cascade.h"
 #include "inference/deployment.h"
+#include "inference/overlap.h"
 #include "inference/registry.h"
 
 namespace almanac::inference {
@@ -290,6 +292,50 @@ TEST(Clover, GivesUpAccuracyForCarbonOnlyWherePowerIsDirty) {
   const Judged dirty = judge(asked, *planned("clover", asked));
   EXPECT_LT(dirty.served[0].accuracy, 0.9);
   EXPECT_LT(dirty.watts, 0.7 * clean.watts);
+}
+
+TEST(Cascade, AsksTheBetterModelOnlyWhereTheFasterIsNotSure) {
+  const std::vector<Variant> variants{variant("small", 0, 1), variant("large", 0, 10)};
+  // The small one is wrong in the two of ten of which it is least sure, the large one in none.
+  std::vector<std::vector<TriedAnswer>> answers(2);
+  for (int item = 0; item < 10; ++item) {
+    answers[0].push_back({item >= 2, 0.1 * item});
+    answers[1].push_back({true, 1});
+  }
+  const Cascade exact = cheapest_cascade(variants, answers, 0);
+  EXPECT_EQ(exact.first, 0U);
+  EXPECT_EQ(exact.second, 1U);
+  EXPECT_NEAR(exact.threshold, 0.2, 1e-12);
+  EXPECT_NEAR(exact.mean_ms, 1 + 0.2 * 10, 1e-12);
+  EXPECT_NEAR(exact.accuracy, 1, 1e-12);
+  const Cascade tolerant = cheapest_cascade(variants, answers, 0.1);  // one wrong answer will do
+  EXPECT_NEAR(tolerant.mean_ms, 1 + 0.1 * 10, 1e-12);
+  EXPECT_EQ(cheapest_cascade(variants, answers, 0.2).second, std::nullopt);
+}
+
+TEST(Overlap, FillsTheHeadroomOfTheMostUrgentQueryWithOthersOperators) {
+  // 4 operators of 2 ms with 2 ms to spare; ten of 1 ms without haste; four of 1 ms in between.
+  const std::vector<OverlapQuery> queries{{100, std::vector<double>(10, 1.0)},
+                                          {10, std::vector<double>(4, 2.0)},
+                                          {20, std::vector<double>(4, 1.0)}};
+  int calls = 0;
+  const OverlapTime together = [&](const std::vector<std::size_t>& operators) {
+    ++calls;
+    // The longest, and a quarter of what runs beside it.
+    std::vector<double> each;
+    for (std::size_t query = 0; query < queries.size(); ++query) {
+      each.push_back(static_cast<double>(operators[query]) * queries[query].left_ms[0]);
+    }
+    const double longest = *std::max_element(each.begin(), each.end());
+    return longest + (std::accumulate(each.begin(), each.end(), 0.0) - longest) / 4;
+  };
+  EXPECT_EQ(most_urgent(queries), 1U);
+  // 8 ms of the head, a quarter of 4 more of the third; then a quarter of 4 of the first.
+  EXPECT_EQ(overlapped_group(queries, together), (std::vector<std::size_t>{4, 4, 4}));
+  EXPECT_LE(calls, 8);
+  EXPECT_EQ(overlapped_group(queries, together, 2), (std::vector<std::size_t>{0, 4, 4}));
+  EXPECT_EQ(overlapped_group({{5, {6.0}}}, [](const auto&) { return 6.0; }),
+            (std::vector<std::size_t>{0}));
 }
 
 TEST(Exp3, ComesToTheModelThatIsLeastWrong) {
