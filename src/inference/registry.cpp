@@ -10,6 +10,8 @@ const Registry& registry() {
     former::register_former(all);
     router::register_router(all);
     scaler::register_scaler(all);
+    planner::register_planner(all);
+    dispatcher::register_dispatcher(all);
     format::register_format(all);
     return all;
   }();

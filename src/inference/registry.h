@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inference/deployment.h"
+#include "inference/dispatch.h"
 #include "inference/former.h"
 #include "inference/request.h"
 #include "inference/router.h"
@@ -59,10 +61,18 @@ struct ScalerChoice {
   bool needs_rate = false;  ///< ScalerCase::replica_requests_per_s must be known.
 };
 
+/// Decides which variants of networks stand where.
+struct PlannerChoice {
+  std::function<Result<Deployment>(const PlanningCase&)> plan;
+  bool mig = false;  ///< It plans GPUs with instances, and else those that MPS shares.
+};
+
 struct Registry {
   Slot<std::function<std::unique_ptr<Former>()>> formers{};
   Slot<std::function<std::unique_ptr<Router>(std::uint64_t seed)>> routers{};
   Slot<ScalerChoice> scalers{};
+  Slot<PlannerChoice> planners{};
+  Slot<std::function<std::unique_ptr<Dispatcher>()>> dispatchers{};
   Slot<Format> formats{};
 };
 
@@ -78,6 +88,12 @@ void register_router(Registry& registry);
 }
 namespace scaler {
 void register_scaler(Registry& registry);
+}
+namespace planner {
+void register_planner(Registry& registry);
+}
+namespace dispatcher {
+void register_dispatcher(Registry& registry);
 }
 namespace format {
 void register_format(Registry& registry);

@@ -11,6 +11,7 @@
 #include "base/rng.h"
 #include "inference/profile/fitted.h"
 #include "inference/registry.h"
+#include "inference/scaled.h"
 #include "inference/service.h"
 #include "inference/simulation.h"
 
@@ -177,6 +178,48 @@ std::string name_of(const testing::TestParamInfo<Choice>& each) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Runs, testing::ValuesIn(choices()), name_of);
+
+// Replicas come and go meanwhile: whatever batches, routes and scales, each token is computed once,
+// and those present at any look are those that have arrived and are not finished.
+TEST(ScaledRuns, LoseNothingWhateverBatchesRoutesAndScales) {
+  const Requests requests = draw(1500, 20, 300, 50);
+  std::int64_t prompts = 0, outputs = 0;
+  for (const Request& each : requests.all) {
+    prompts += each.prompt;
+    outputs += each.output - 1;
+  }
+  bool some_changed = false;
+  for (const auto& former : registry().formers.names()) {
+    for (const auto& router : registry().routers.names()) {
+      for (const auto& scaler : registry().scalers.names()) {
+        SCOPED_TRACE(former + "+" + router + "+" + scaler);
+        const auto step = std::make_shared<Counting>();
+        const Service service{.model = *find_model("llama-3.1-8b"),
+                              .board = *find_board("h100"),
+                              .limits = {.sequences = 32, .tokens = 512, .kv_blocks = 100'000},
+                              .former = former,
+                              .router = router,
+                              .measured = step};
+        const auto made = play_scaled(
+            service, requests,
+            {scaler, {.least = 1, .most = 4, .replica_requests_per_s = 8, .cold_start = 1e6}});
+        ASSERT_TRUE(made) << to_string(made.error());
+        EXPECT_EQ(step->prefilled, prompts);
+        EXPECT_EQ(step->decoded, outputs);
+        for (const Scaled::Look& look : made->looks) {
+          std::int64_t present = 0;
+          for (RequestId id = 0; id < requests.size(); ++id) {
+            ASSERT_LT(made->outcomes[id].finish, kNever);
+            present += requests[id].arrival <= look.at && made->outcomes[id].finish > look.at;
+          }
+          EXPECT_EQ(look.load.waiting + look.load.running, present) << look.at;
+          some_changed = some_changed || look.wanted != made->looks.front().wanted;
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(some_changed);
+}
 
 TEST(Pools, HandOverTheKvAtThePaceOfTheLink) {
   const Requests requests{.all = {{.arrival = 0, .prompt = 100, .output = 3}}};

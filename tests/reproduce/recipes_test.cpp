@@ -65,11 +65,16 @@ TEST(Recipes, GaiaIsMatchedPieceByPiece) {
 TEST(Recipes, QueuesWaitAsTheorySays) {
   ALMANAC_MADE_OR_SKIP(outcome, "queueing");
   expect_near(*outcome, [](const Row& row) {
-    if (says(row, "as requests of a replica")) return 0.01 * row.published;
+    if (says(row, "as requests of replicas")) return 0.01 * row.published;
     if (!says(row, "simulated")) return 1e-6;
     const bool is_close = says(row, "rho 0.5:") || says(row, "rho 0.8:") || says(row, "rho 0.9:");
     return std::max((is_close ? 0.013 : 0.06) * row.published, 0.0005);
   });
+}
+
+TEST(Recipes, SarathiSetsItsObjectivesAsMeasuredLayersTell) {
+  ALMANAC_MADE_OR_SKIP(outcome, "sarathi");
+  expect_near(*outcome, [](const Row& row) { return 0.1 * row.published; });
 }
 
 TEST(Recipes, SiaFindsEachOptimum) {

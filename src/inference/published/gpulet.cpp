@@ -4,443 +4,547 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
 #include <utility>
+
+#include "inference/published/gpulet_times.h"
 
 namespace almanac::inference::published {
 namespace {
 
-constexpr std::array kShares{20, 40, 50, 60, 80, 100};
-constexpr double kDropped = 15;       // requests/s that no plan has to serve
-constexpr double kContextMib = 1230;  // of each gpulet, beside its models
-constexpr double kMemoryUsed = 0.9;
-constexpr double kNetwork = 3.0 * 1024 * 1024 * 1024;  // bits/s of inputs to a GPU
-constexpr double kGain = 1.05;    // a larger part must bring so much to be looked at
-constexpr double kLate = 1.05;    // an objective may be missed by so much beside a newcomer
-constexpr double kGreedy = 1.25;  // and by so much where the smallest part is taken
+using gpulet::Gpu;
+using gpulet::GpuletTimes;
+using gpulet::Job;
+using gpulet::kDropped;
+using gpulet::Node;
+using gpulet::NodePtr;
+using gpulet::Nodes;
+using gpulet::Task;
 
-/// The released program keeps times and rates in 4 bytes.
-double short_number(double value) { return static_cast<double>(static_cast<float>(value)); }
+constexpr int kContextMib = 1230;  // of each gpulet, beside its models
+constexpr float kMemoryUsed = 0.9F;
+constexpr double kNetworkGbit = 3;  // of inputs to a GPU, in each second
+constexpr double kLate = 1.05;      // an objective may be missed by so much beside a newcomer
+constexpr float kServed = 0.85F;    // a model of which less is served is planned once more
 
-struct Part {
-  Gpulet gpulet{};
-  bool saturated = false;
-};
-
-/// A gpulet that a model would like to have.
-struct Wish {
-  bool saturated = false;
-  int share = 100;
-  int batch = 1;
-  double duty = 0;
-  double rate = 0;
-};
+void sort_by_share(Nodes::iterator first, Nodes::iterator last) {
+  std::stable_sort(first, last,
+                   [](const NodePtr& a, const NodePtr& b) { return a->share > b->share; });
+}
 
 class Planner {
  public:
-  Planner(const GpuletProfile& profile, const GpuletSetting& setting,
-          const std::vector<GpuletRequest>& requests)
-      : profile_(profile), setting_(setting) {
-    for (int gpu = 0; gpu < setting.gpus; ++gpu) parts_.push_back({{.gpu = gpu}});
-    for (const GpuletRequest& each : requests) {
-      slo_[each.model] = each.slo;
-      rate_[each.model] = gpulet_rate(each.rate);
+  Planner(const GpuletProfile& profile, const GpuletSetting& setting)
+      : profile_(profile),
+        setting_(setting),
+        gpus_(static_cast<std::size_t>(setting.gpus)),
+        times_(profile, setting, gpus_) {
+    for (int gpu = 0; gpu < setting.gpus; ++gpu) {
+      gpus_[static_cast<std::size_t>(gpu)].nodes.push_back(std::make_shared<Node>(Node{gpu}));
     }
   }
 
-  double planned(const std::string& model) const { return rate_.at(model); }
-
-  bool serve(const std::string& model) {
-    const double asked = planned(model);
-    auto wishes = wishes_of(model, asked);
-    if (!wishes) return false;
-    std::stable_sort(wishes->begin(), wishes->end(),
-                     [](const Wish& a, const Wish& b) { return a.share > b.share; });
-    // A rate that is too low for any batch is planned as the one that a batch of 1 allows.
-    if (wishes->size() == 1 && !wishes->front().saturated) {
-      rate_[model] = std::max(asked, wishes->front().rate);
-    }
-    const auto before = parts_;
-    double left = planned(model);
-    bool all_fit = true;
-    for (const Wish& wish : *wishes) {
-      if (left <= kDropped) break;
-      const auto served = fit(model, wish, left);
-      if (!served) {
-        all_fit = false;
-        break;
+  bool plan(std::vector<Job> jobs) {
+    std::map<std::string, bool> is_second;
+    while (!jobs.empty()) {
+      std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+        return std::pair(a.rate * a.slo, -a.id) < std::pair(b.rate * b.slo, -b.id);
+      });
+      for (Job job : jobs) {
+        if (!add(job)) return false;
       }
-      left -= *served;
+      if (!setting_.interference) return true;
+      std::map<std::string, float> served;
+      for (const Gpu& gpu : gpus_) {
+        for (const NodePtr& node : gpu.nodes) {
+          for (const Task& task : node->tasks) served[task.model] += task.throughput;
+        }
+      }
+      std::vector<Job> again;
+      for (const Job& job : jobs) {
+        if (served[job.model] >= static_cast<float>(job.rate) * kServed) continue;
+        if (std::exchange(is_second[job.model], true)) return false;
+        again.push_back(job);
+      }
+      jobs = std::move(again);
     }
-    if (all_fit) return left <= kDropped || take_turns(model, std::floor(left));
-    parts_ = before;
-    left = asked;
-    for (const std::size_t part : free_parts()) {
-      if (left <= kDropped) break;
-      if (!has_memory(part, model)) continue;
-      const bool cuts = setting_.greedy && parts_[part].gpulet.share == 100 && !wishes->empty() &&
-                        wishes->back().share < 100 && left <= wishes->back().rate;
-      if (cuts) cut(part, wishes->back().share);
-      left -= fill(part, model, left, std::nullopt, true).value_or(0);
-    }
-    return left <= kDropped || (!setting_.greedy && take_turns(model, left));
+    return true;
   }
 
   std::vector<Gpulet> gpulets() const {
     std::vector<Gpulet> made;
-    for (const Part& each : parts_) made.push_back(each.gpulet);
+    for (const Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        Gpulet& gpulet = made.emplace_back(Gpulet{node->gpu, node->share});
+        gpulet.duty = node->duty;
+        gpulet.occupancy = node->occupancy;
+        for (const Task& task : node->tasks) {
+          gpulet.tasks.push_back({task.model, task.batch, task.throughput});
+        }
+      }
+    }
     return made;
   }
 
  private:
-  double latency(const std::string& model, int batch, int share, double slower = 1) const {
-    const GpuletModel& it = profile_.models.at(model);
-    const auto at = static_cast<std::size_t>(batch - 1);
-    return profile_.stretch * (it.latency.at(share)[at] * slower + it.assembly[at]);
-  }
+  // Memory and network of a GPU.
 
-  /// The largest batch found by halving, so never the largest that there is.
-  std::optional<int> largest(const std::function<bool(int)>& does) const {
-    if (!does(1)) return std::nullopt;
-    int low = 1, high = profile_.batch;
-    while (high - low > 1) {
-      const int middle = (low + high) / 2;
-      (does(middle) ? low : high) = middle;
+  Gpu& gpu_of(const Node& node) { return gpus_[static_cast<std::size_t>(node.gpu)]; }
+  bool is_loaded(const Gpu& gpu, const Node& node, const std::string& model) const {
+    return gpu.has_context(node) &&
+           std::any_of(gpu.nodes.begin(), gpu.nodes.end(), [&](const NodePtr& each) {
+             return each->share == node.share && each->twin == node.twin && each->has(model);
+           });
+  }
+  int memory_of(const std::string& model) const {
+    return static_cast<int>(profile_.models.at(model).memory_mib);
+  }
+  bool has_memory(const Node& node, const std::string& model) {
+    const Gpu& gpu = gpu_of(node);
+    if (is_loaded(gpu, node, model)) return true;
+    const int more = memory_of(model) + (gpu.has_context(node) ? 0 : kContextMib);
+    return static_cast<float>(profile_.memory_mib) * kMemoryUsed -
+               static_cast<float>(gpu.used_mib) >
+           static_cast<float>(more);
+  }
+  void take_memory(const Node& node, const std::string& model) {
+    Gpu& gpu = gpu_of(node);
+    if (is_loaded(gpu, node, model) || !has_memory(node, model)) return;
+    gpu.used_mib += memory_of(model) + (gpu.has_context(node) ? 0 : kContextMib);
+    gpu.loaded.emplace_back(node.share, node.twin);
+  }
+  double gbit(const std::string& model, double throughput) const {
+    return throughput * profile_.models.at(model).input_bytes * 8 / 1024 / 1024 / 1024;
+  }
+  double gbit(const Gpu& gpu) const {
+    double sum = 0;
+    for (const NodePtr& node : gpu.nodes) {
+      for (const Task& task : node->tasks) sum += gbit(task.model, task.throughput);
     }
-    return low;
+    return sum;
   }
-  using Slower = std::function<double(int batch)>;
-  int saturated_batch(const std::string& model, int share, const Slower& slower) const {
-    return largest([&](int batch) {
-             return 2 * latency(model, batch, share, slower(batch)) <= slo_.at(model);
-           })
-        .value_or(1);
-  }
-  std::optional<int> rest_batch(const std::string& model, int share, double rate,
-                                const Slower& slower) const {
-    return largest([&](int batch) {
-      return latency(model, batch, share, slower(batch)) + 1000 * batch / rate <= slo_.at(model);
-    });
-  }
-  static double alone(int) { return 1; }
-  double most(const std::string& model, int share) const {
-    const int batch = saturated_batch(model, share, alone);
-    return 1000 * batch / latency(model, batch, share);
+  /// Makes the batch so small that the network carries it. False = none is.
+  bool shrink_to_network(Task& task, const Gpu& gpu) const {
+    const double left = kNetworkGbit - gbit(gpu);
+    if (left <= 0) return false;
+    for (int batch = task.batch; batch > 0; --batch) {
+      if (gbit(task.model, batch / static_cast<double>(task.batch) * task.throughput) > left) {
+        continue;
+      }
+      task.throughput *= static_cast<float>(batch) / static_cast<float>(task.batch);
+      task.batch = batch;
+      return true;
+    }
+    return false;
   }
 
-  /// The share beyond which more brings less. The loop never looks at the whole GPU.
-  int knee(const std::string& model) const {
-    if (!setting_.parts) return 100;
-    int best = kShares.front();
-    double gain = 0;
-    for (std::size_t step = 0; step + 2 < kShares.size(); ++step) {
-      const double low = most(model, kShares[step]), high = most(model, kShares[step + 1]);
-      if (high / low < kGain) continue;
-      const double each = (high - low) / (kShares[step + 1] - kShares[step]);
-      if (each <= gain) continue;
-      gain = each;
-      best = kShares[step + 1];
+  // What a newcomer does to its neighbours. False = they cannot bear it.
+
+  bool adjust_saturated(Node& node, int& lost) const {
+    Task& task = node.tasks.front();
+    float time = times_.latency(task.model, task.batch, node);
+    const float before = task.throughput;
+    const auto slo = static_cast<float>(task.slo);
+    if (2 * time < slo) {
+      task.throughput = static_cast<float>(task.batch * 1000.0 / time);
+    } else {
+      while (slo < 2 * time) {
+        if (task.batch == 1) return false;
+        time = times_.latency(task.model, --task.batch, node);
+        node.duty = time;
+      }
+      task.throughput = static_cast<float>(task.batch * (1000.0 / node.duty));
+    }
+    lost += std::max(0, static_cast<int>(before - task.throughput));
+    return true;
+  }
+
+  bool adjust_rest(Node& node) const {
+    float sum = 0;
+    for (const Task& task : node.tasks) sum += times_.latency(task.model, task.batch, node);
+    const bool is_late = std::any_of(node.tasks.begin(), node.tasks.end(), [&](const Task& task) {
+      return static_cast<double>(sum + node.duty) > task.slo * kLate;
+    });
+    if (!is_late) return true;
+    float least = node.duty;
+    std::vector<int> batches;
+    for (const Task& task : node.tasks) {
+      int batch = task.batch;
+      float duty = node.duty;
+      float time = times_.latency(task.model, batch, node);
+      const float others = sum - time;
+      while (static_cast<float>(task.slo) < others + time + duty) {
+        if (--batch == 0) return false;
+        time = times_.latency(task.model, batch, node);
+        // From what the last step left, so that it falls faster than the batch.
+        duty *= static_cast<float>(batch) / static_cast<float>(task.batch);
+      }
+      least = std::min(least, duty);
+      batches.push_back(batch);
+    }
+    sum = 0;
+    for (std::size_t each = 0; each < node.tasks.size(); ++each) {
+      Task& task = node.tasks[each];
+      task.batch = batches[each];
+      task.throughput = static_cast<float>(1000 * task.batch) / least;
+      sum += times_.latency(task.model, task.batch, node);
+    }
+    node.duty = least;
+    node.occupancy = sum / least;
+    return true;
+  }
+
+  /// Whether what has come to `node` must leave it again.
+  bool must_revert(const Node& node, Job& job) {
+    const Gpu& gpu = gpu_of(node);
+    if (gbit(gpu) > kNetworkGbit) return true;
+    if (!setting_.interference) return false;
+    for (const NodePtr& other : gpu.nodes) {
+      if (other->twin == node.twin && other->share == node.share) continue;
+      if (other->occupancy >= 1 && !other->tasks.empty()) {
+        if (!adjust_saturated(*other, other->tasks.front().lost)) return true;
+      } else if (!adjust_rest(*other)) {
+        return true;
+      }
+    }
+    job.rate += std::exchange(job.lost, 0);
+    return false;
+  }
+
+  // Where it goes.
+
+  NodePtr best_fit(const Node& wish, const Nodes& excluded) {
+    NodePtr best;
+    int excess = 200;
+    const Task& task = wish.tasks.front();
+    for (Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        if (node->share < wish.share || !node->tasks.empty() ||
+            std::find(excluded.begin(), excluded.end(), node) != excluded.end() ||
+            !has_memory(*node, task.model) ||
+            times_.latency(task.model, task.batch, *node) + wish.duty >
+                static_cast<float>(task.slo) ||
+            disturbs_neighbour(gpu, *node)) {
+          continue;
+        }
+        if (node->share == 100 && setting_.parts) {
+          excess = 0;
+          best = node;
+        }
+        if (excess >= node->share - wish.share) {
+          excess = node->share - wish.share;
+          best = node;
+        }
+      }
     }
     return best;
   }
 
-  std::optional<std::vector<Wish>> wishes_of(const std::string& model, double left) const {
-    std::vector<Wish> made;
-    // What does not fit on all parts is no use to wish for.
-    const auto enough = 2 * static_cast<std::size_t>(setting_.gpus) + 1;
-    const auto saturate = [&](int share) {
-      const int batch = saturated_batch(model, share, alone);
-      made.push_back({true, share, batch, latency(model, batch, share), most(model, share)});
-      left -= most(model, share);
-    };
-    if (setting_.greedy) {
-      while (left > 0 && made.size() < enough) {
-        const auto* const does = std::find_if(kShares.begin(), kShares.end(),
-                                              [&](int share) { return most(model, share) > left; });
-        if (does == kShares.end()) {
-          saturate(100);
-          left = std::floor(left);
-          continue;
+  /// As released: asks of the neighbour alone, and counts its turn twice instead of its batch.
+  bool disturbs_neighbour(const Gpu& gpu, const Node& node) const {
+    if (node.share == 100) return false;
+    for (const NodePtr& other : gpu.nodes) {
+      if (other->is_same(node)) continue;
+      return std::any_of(other->tasks.begin(), other->tasks.end(), [&](const Task& task) {
+        return times_.assembly(task.model, task.batch) + other->duty + other->duty >
+               static_cast<float>(task.slo);
+      });
+    }
+    return false;
+  }
+
+  bool all_fit(const Nodes& wishes) {
+    Nodes taken;
+    std::map<NodePtr, int> left;
+    for (const NodePtr& wish : wishes) {
+      NodePtr found;
+      while (true) {
+        found = best_fit(*wish, taken);
+        if (found == nullptr) return false;
+        const auto known = left.try_emplace(found, found->share).first;
+        if (known->second >= wish->share) break;
+        taken.push_back(found);
+      }
+      left[found] = left[found] == 100 ? 100 - wish->share : 0;
+      if (left[found] == 0) taken.push_back(found);
+    }
+    return true;
+  }
+
+  void cut(Node& node, int share) {
+    gpu_of(node).nodes.push_back(std::make_shared<Node>(
+        Node{.gpu = node.gpu, .share = 100 - share, .twin = share == 50 ? 1 : 0}));
+    node.share = share;
+  }
+
+  bool fit(const Nodes& wishes, Job& job) {
+    for (const NodePtr& wish : wishes) {
+      const bool is_rest = wish->occupancy != 1;
+      const NodePtr found = best_fit(*wish, {});
+      if (found == nullptr) return false;
+      if (found->share != 100 && found->share > wish->share) {
+        wish->share = found->share;
+        Task& task = wish->tasks.front();
+        task.batch = is_rest ? times_.rest_batch(task.model, task.slo, task.rate, *wish)
+                             : times_.saturated_batch(task.model, task.slo, *wish);
+        if (task.batch == 0) return false;
+        const float time = times_.latency(task.model, task.batch, *wish);
+        wish->duty =
+            is_rest
+                ? std::max(static_cast<float>(task.batch) * 1000.0F / static_cast<float>(task.rate),
+                           time)
+                : time;
+        task.throughput = static_cast<float>(task.batch * 1000.0 / wish->duty);
+        wish->occupancy = time / wish->duty;
+      }
+      if (found->share == 100 && wish->share < 100) cut(*found, wish->share);
+      found->occupancy = wish->occupancy;
+      found->duty = wish->duty;
+      found->tasks = wish->tasks;
+      take_memory(*found, job.model);
+      if (setting_.interference) {
+        for (const NodePtr& node : gpu_of(*found).nodes) {
+          if (node->occupancy == 1) {
+            if (!adjust_saturated(*node, job.lost)) return false;
+          } else {
+            adjust_rest(*node);
+          }
         }
-        const int batch = saturated_batch(model, *does, alone);
-        made.push_back({false, *does, batch, short_number(1000 * batch / left), left});
-        left = 0;
       }
-      return made;
+      job.rate = static_cast<int>(static_cast<float>(job.rate) - found->tasks.front().throughput);
     }
-    const int knee_share = knee(model);
-    while (left > most(model, knee_share) && made.size() < enough) saturate(knee_share);
-    left = std::floor(left);
-    if (left <= kDropped) return made;
-    auto batch = rest_batch(model, knee_share, left, alone);
-    if (!batch) {
-      const double shortest = latency(model, 1, knee_share);
-      if (shortest >= 1000 / left || shortest >= slo_.at(model)) return std::nullopt;
-      batch = 1;
-      left = std::floor(1.1 * 1000 / (slo_.at(model) - shortest));
-    }
-    const double duty = 1000 * *batch / left;
-    int share = knee_share;
-    for (auto smaller = kShares.rbegin(); setting_.parts && smaller != kShares.rend(); ++smaller) {
-      if (*smaller > knee_share) continue;
-      const double time = latency(model, *batch, *smaller);
-      if (time > duty || time + duty > slo_.at(model)) break;
-      share = *smaller;
-    }
-    made.push_back({false, share, *batch, short_number(duty), left});
-    return made;
+    if (job.rate + job.lost > kDropped) return false;
+    job.rate = 0;
+    return true;
   }
 
-  const Part* other_of(const Part& part) const {
-    for (const Part& each : parts_) {
-      if (&each != &part && each.gpulet.gpu == part.gpulet.gpu) return &each;
-    }
-    return nullptr;
-  }
-
-  std::array<double, 2> traffic(const std::string& model, int batch) const {
-    const auto& known = profile_.models.at(model).traffic;
-    const auto above = known.lower_bound(batch);
-    if (above == known.end()) return known.rbegin()->second;
-    if (above->first == batch || above == known.begin()) return above->second;
-    const auto below = std::prev(above);
-    const double part = static_cast<double>(batch - below->first) / (above->first - below->first);
-    std::array<double, 2> made{};
-    for (std::size_t each = 0; each < made.size(); ++each) {
-      made[each] = below->second[each] + (above->second[each] - below->second[each]) * part;
-    }
-    return made;
-  }
-
-  /// How many times as long a batch takes beside what runs on the GPU's other part.
-  double slower_on(const Part& part, const std::string& model, int batch) const {
-    const Part* const other = setting_.interference ? other_of(part) : nullptr;
-    double made = 1;
-    if (other == nullptr) return made;
-    const auto own = traffic(model, batch);
-    for (const GpuletTask& task : other->gpulet.tasks) {
-      const auto others = traffic(task.model, task.batch);
-      const double here = part.gpulet.share / 100.0, there = other->gpulet.share / 100.0;
-      made =
-          std::max(made, profile_.own_l2 * own[0] * here + profile_.other_l2 * others[0] * there +
-                             profile_.own_dram * own[1] * here +
-                             profile_.other_dram * others[1] * there + profile_.constant);
-    }
-    return made;
-  }
-  Slower slower(const Part& part, const std::string& model) const {
-    return [this, &part, model](int batch) { return slower_on(part, model, batch); };
-  }
-  double latency_on(const Part& part, const std::string& model, int batch) const {
-    return latency(model, batch, part.gpulet.share, slower_on(part, model, batch));
-  }
-
-  /// What runs on the other part has a newcomer beside it: smaller batches.
-  void shrink_beside(const Part& part) {
-    Part* const other = const_cast<Part*>(other_of(part));
-    if (!setting_.interference || other == nullptr || other->gpulet.tasks.empty()) return;
-    Gpulet& gpulet = other->gpulet;
-    if (other->saturated) {
-      GpuletTask& task = gpulet.tasks.front();
-      while (task.batch > 1 &&
-             2 * latency_on(*other, task.model, task.batch) > slo_.at(task.model)) {
-        --task.batch;
+  /// Fills free gpulets from the largest down: whole ones first, then one for the rest.
+  void fill(Job& job, Nodes given) {
+    sort_by_share(given.begin(), given.end());
+    job.rate += setting_.interference ? std::exchange(job.lost, 0) : 0;
+    bool is_rest = false;
+    while (!is_rest && job.rate + job.lost > kDropped && !given.empty()) {
+      Node& node = *given.front();
+      int batch = 0;
+      if (node.share == 100 && setting_.parts) {
+        batch = cut_as_wished(job, given);
+        if (batch == 0) return;
+      } else {
+        batch = std::max(1, times_.saturated_batch(job.model, job.slo, node));
       }
-      gpulet.duty = short_number(latency_on(*other, task.model, task.batch));
-      task.throughput = 1000 * task.batch / gpulet.duty;
+      const float time = times_.latency(job.model, batch, node);
+      const auto throughput = static_cast<float>(batch * (1000.0 / time));
+      if (throughput > static_cast<float>(job.rate)) {
+        is_rest = true;
+        break;
+      }
+      Task task{job.model, job.rate, job.slo, batch, throughput};
+      if (!shrink_to_network(task, gpu_of(node))) return;
+      if (has_memory(node, job.model)) {
+        node.occupancy = 1;
+        node.duty = time;
+        put(node, task, job);
+      }
+      given.erase(given.begin());
+    }
+    while (is_rest && job.rate > kDropped && !given.empty()) {
+      Node& node = *given.front();
+      if (node.share == 100 && setting_.parts && cut_as_wished(job, given) == 0) return;
+      const int batch = times_.rest_batch(job.model, job.slo, job.rate, node);
+      if (batch == 0) return;
+      node.duty = static_cast<float>(batch * (1000.0 / job.rate));
+      Task task{job.model, job.rate, job.slo, batch,
+                static_cast<float>(1000.0 * batch / node.duty)};
+      if (!shrink_to_network(task, gpu_of(node))) return;
+      node.occupancy = times_.latency(job.model, task.batch, node) / node.duty;
+      if (has_memory(node, job.model)) put(node, task, job);
+      given.erase(given.begin());
+    }
+  }
+
+  /// Cuts the whole GPU at the head of `given` to what the model would like to have first. The
+  /// batch of that; 0 = nothing would do.
+  int cut_as_wished(const Job& job, Nodes& given) {
+    Nodes wishes;
+    if (!times_.estimate(job, job.rate, wishes) || wishes.empty()) return 0;
+    if (wishes.front()->share < 100) {
+      cut(*given.front(), wishes.front()->share);
+      given.push_back(gpu_of(*given.front()).nodes.back());
+      sort_by_share(given.begin() + 1, given.end());
+    }
+    return wishes.front()->tasks.front().batch;
+  }
+
+  void put(Node& node, const Task& task, Job& job) {
+    node.tasks.push_back(task);
+    if (must_revert(node, job)) {
+      node.occupancy = node.duty = 0;
+      node.tasks.clear();
       return;
     }
-    for (GpuletTask& task : gpulet.tasks) {
-      const auto is_late = [&] {
-        double sum = gpulet.duty;
-        for (const GpuletTask& each : gpulet.tasks) {
-          sum += latency_on(*other, each.model, each.batch);
-        }
-        return sum > kLate * slo_.at(task.model);
-      };
-      while (task.batch > 1 && is_late()) --task.batch;
-    }
+    job.rate = static_cast<int>(std::max(0.0F, static_cast<float>(job.rate) - task.throughput));
+    take_memory(node, job.model);
   }
 
-  bool has_memory(std::size_t part, const std::string& model) const {
-    const Gpulet& asked = parts_[part].gpulet;
-    double sum = profile_.models.at(model).memory_mib + (asked.tasks.empty() ? kContextMib : 0);
-    for (const Part& each : parts_) {
-      if (each.gpulet.gpu != asked.gpu || each.gpulet.tasks.empty()) continue;
-      sum += kContextMib;
-      for (const GpuletTask& task : each.gpulet.tasks) {
-        sum += profile_.models.at(task.model).memory_mib;
+  /// One gpulet for what the model has in several. False = some of its rate is not served.
+  bool merge(Job& job) {
+    Nodes rests;
+    float least = std::numeric_limits<float>::max();
+    int share = 0, rate = job.rate;
+    for (const Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        if (node->occupancy >= 1 || node->tasks.size() != 1 || !node->has(job.model)) continue;
+        rests.push_back(node);
+        rate = static_cast<int>(static_cast<float>(rate) + node->tasks.front().throughput);
+        const float full = times_.most(job, node->share).throughput;
+        if (full >= least) continue;
+        least = full;
+        share = node->share;
       }
     }
-    return sum <= kMemoryUsed * profile_.memory_mib;
+    if (rests.empty() || (rests.size() == 1 && rate < kDropped) ||
+        least < static_cast<float>(rate)) {
+      return job.rate <= kDropped;
+    }
+    for (const NodePtr& node : rests) {
+      if (is_loaded(gpu_of(*node), *node, job.model)) {
+        gpu_of(*node).used_mib -= memory_of(job.model);
+      }
+      node->tasks.clear();
+      node->occupancy = node->duty = 0;
+    }
+    place_merged(job, share, rate);
+    if (job.rate > kDropped) return false;
+    for (Gpu& gpu : gpus_) {
+      const bool is_free = std::all_of(gpu.nodes.begin(), gpu.nodes.end(),
+                                       [](const NodePtr& node) { return node->tasks.empty(); });
+      if (!is_free || gpu.nodes.size() == 1) continue;
+      gpu.nodes.resize(1);
+      gpu.nodes.front()->twin = 0;
+      gpu.nodes.front()->share = 100;
+    }
+    return true;
   }
 
-  /// Whether the inputs of a GPU with this batch more are too many for its network.
-  bool is_over_network(int gpu, const std::string& model, int batch, double duty) const {
-    const auto bits = [&](const std::string& name, int items, double ms) {
-      return profile_.models.at(name).input_bytes * 8 * items * 1000 / ms;
-    };
-    double sum = bits(model, batch, duty);
-    for (const Part& each : parts_) {
-      if (each.gpulet.gpu != gpu) continue;
-      for (const GpuletTask& task : each.gpulet.tasks) {
-        sum += bits(task.model, task.batch, each.gpulet.duty);
+  void place_merged(Job& job, int share, int rate) {
+    for (Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        if (!node->tasks.empty() || node->share != share || !has_memory(*node, job.model)) continue;
+        const int batch = times_.rest_batch(job.model, job.slo, rate, *node);
+        if (batch == 0) continue;
+        node->duty = static_cast<float>(batch * 1000.0 / rate);
+        node->occupancy = times_.latency(job.model, batch, *node) / node->duty;
+        const auto throughput = static_cast<float>(batch * 1000.0 / node->duty);
+        node->tasks.push_back(
+            {job.model, static_cast<int>(throughput), job.slo, batch, throughput});
+        job.rate = static_cast<int>(std::max(0.0F, static_cast<float>(rate) - throughput));
+        return;
       }
     }
-    return sum > kNetwork;
   }
 
-  /// Free parts, the largest first.
-  std::vector<std::size_t> free_parts() const {
-    std::vector<std::size_t> made;
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      if (parts_[part].gpulet.tasks.empty()) made.push_back(part);
+  /// Lets the model take turns on gpulets that others have already, the busiest first; of `among`
+  /// where there are some. False = some of its rate is not served.
+  bool take_turns(Job& job, const Nodes& among) {
+    Nodes order;
+    for (const Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        if (!has_memory(*node, job.model)) continue;
+        const bool is_asked = among.empty()
+                                  ? node->occupancy < 1 && node->tasks.size() < profile_.tasks
+                                  : std::find(among.begin(), among.end(), node) != among.end();
+        if (is_asked) order.push_back(node);
+      }
     }
-    std::stable_sort(made.begin(), made.end(), [&](std::size_t a, std::size_t b) {
-      const Gpulet &one = parts_[a].gpulet, &other = parts_[b].gpulet;
-      return std::pair(-one.share, one.gpu) < std::pair(-other.share, other.gpu);
+    std::stable_sort(order.begin(), order.end(), [](const NodePtr& a, const NodePtr& b) {
+      return a->occupancy > b->occupancy;
     });
-    return made;
-  }
-
-  void cut(std::size_t part, int share) {
-    parts_.push_back({{.gpu = parts_[part].gpulet.gpu, .share = 100 - share}});
-    parts_[part].gpulet.share = share;
-  }
-
-  /// Puts the model on the part that it wishes for. What it serves there, or nothing.
-  std::optional<double> fit(const std::string& model, const Wish& wish, double left) {
-    std::optional<std::size_t> best;
-    for (const std::size_t part : free_parts()) {
-      const Part& it = parts_[part];
-      if (it.gpulet.share < wish.share || !has_memory(part, model)) continue;
-      const int share = setting_.greedy && !wish.saturated ? wish.share : it.gpulet.share;
-      const double time = latency(model, wish.batch, share, slower_on(it, model, wish.batch));
-      const double allowed = slo_.at(model) * (setting_.greedy ? kGreedy : 1);
-      if (wish.saturated ? 2 * time > slo_.at(model) : time + wish.duty > allowed) continue;
-      // The first that is larger, unless a GPU is free or a part is just so large: then the last.
-      if (!best || it.gpulet.share == 100 || it.gpulet.share == wish.share) best = part;
-    }
-    if (!best) return std::nullopt;
-    if (parts_[*best].gpulet.share == 100 && wish.share < 100) cut(*best, wish.share);
-    // Neighbours are told of the batch as it was wished for.
-    Part& part = parts_[*best];
-    part.gpulet.tasks = {{model, wish.batch, wish.rate}};
-    shrink_beside(part);
-    part.gpulet.tasks.clear();
-    const bool as_wished = !wish.saturated && part.gpulet.share == wish.share &&
-                           std::floor(left) == std::floor(wish.rate);
-    return fill(*best, model, left, as_wished ? std::optional(wish.batch) : std::nullopt, false);
-  }
-
-  /// Serves as much of `left` as the part can, `is_second` where wishes did not fit.
-  std::optional<double> fill(std::size_t at, const std::string& model, double left,
-                             std::optional<int> batch, bool is_second) {
-    Part& part = parts_[at];
-    const Slower beside = slower(part, model);
-    Gpulet& gpulet = part.gpulet;
-    const int full = saturated_batch(model, gpulet.share, beside);
-    const double shortest = latency_on(part, model, full);
-    if (left > 1000 * full / shortest) {
-      int count = full;
-      gpulet.duty = short_number(shortest);
-      while (is_second && count > 1 && is_over_network(gpulet.gpu, model, count, gpulet.duty)) {
-        --count;
+    while (job.rate + job.lost > kDropped) {
+      if (std::none_of(order.begin(), order.end(),
+                       [&](const NodePtr& node) { return takes_turn(*node, job); })) {
+        return false;
       }
-      gpulet.tasks = {{model, count, 1000 * count / gpulet.duty}};
-      gpulet.occupancy = 1;
-      part.saturated = true;
-    } else {
-      double rate = std::floor(left);
-      const bool as_wished = batch.has_value();
-      if (!as_wished) {
-        batch = rest_batch(model, gpulet.share, rate, alone);
-        if (!batch) {
-          const double time = latency(model, 1, gpulet.share);
-          if (!is_second || time >= 1000 / rate || time >= slo_.at(model)) return std::nullopt;
-          batch = 1;
-          rate_[model] = rate = std::floor(1.1 * 1000 / (slo_.at(model) - time));
-        }
-        const double duty = short_number(1000 * *batch / rate);
-        rate = std::floor(short_number(1000 * *batch / duty));
-        if (!is_second && !setting_.greedy && is_over_network(gpulet.gpu, model, *batch, duty)) {
-          rate = std::floor(1000 * *batch / duty);
-        }
-        batch = rest_batch(model, gpulet.share, rate, beside);
-        if (!batch) return std::nullopt;
-      }
-      const double duty = short_number(1000 * *batch / rate);
-      const double time = latency_on(part, model, *batch);
-      if (!setting_.greedy && time + duty > slo_.at(model)) return std::nullopt;
-      gpulet.duty = duty;
-      const bool as_if_full = setting_.greedy && as_wished;
-      gpulet.tasks = {{model, *batch, as_if_full ? std::floor(1000 * *batch / time) : rate}};
-      gpulet.occupancy = time / duty;
-      part.saturated = false;
     }
-    if (is_second) shrink_beside(part);
-    return gpulet.tasks.front().throughput;
+    return true;
   }
 
-  /// Lets the model take turns on a part that others have already, the busiest first.
-  bool take_turns(const std::string& model, double rate) {
-    std::vector<std::size_t> order;
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-      const Gpulet& gpulet = parts_[part].gpulet;
-      const bool has_it = std::any_of(gpulet.tasks.begin(), gpulet.tasks.end(),
-                                      [&](const GpuletTask& task) { return task.model == model; });
-      if (gpulet.tasks.empty() || gpulet.occupancy >= 1 || has_it ||
-          gpulet.tasks.size() >= profile_.tasks) {
-        continue;
-      }
-      order.push_back(part);
-    }
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return parts_[a].gpulet.occupancy > parts_[b].gpulet.occupancy;
-    });
-    return std::any_of(order.begin(), order.end(),
-                       [&](std::size_t part) { return takes_turn(part, model, rate); });
-  }
-
-  bool takes_turn(std::size_t at, const std::string& model, double rate) {
-    Gpulet& gpulet = parts_[at].gpulet;
-    int batch = std::min(profile_.batch, static_cast<int>(gpulet.duty / 1000 * rate));
-    double duty = 0;
+  bool takes_turn(Node& node, Job& job) {
+    if (node.has(job.model) || node.occupancy >= 1) return false;
+    int batch = std::min(static_cast<int>(node.duty * (job.rate / 1000.0)), profile_.batch);
+    int duty = 0;
+    float time = 0;
     for (; batch > 0; --batch) {
-      duty = std::floor(1000 * batch / rate);
-      const double time = latency(model, batch, gpulet.share);
-      if (duty > 0 && duty + time < slo_.at(model) && time / duty < 1 - gpulet.occupancy &&
-          duty <= gpulet.duty) {
+      duty = static_cast<int>(batch * 1000.0 / job.rate);
+      time = times_.latency(job.model, batch, node);
+      if (static_cast<float>(duty) + time < static_cast<float>(job.slo) &&
+          time / static_cast<float>(duty) < 1.0 - node.occupancy) {
         break;
       }
     }
-    if (batch == 0) return false;
-    std::vector<GpuletTask> tasks = gpulet.tasks;
-    for (GpuletTask& task : tasks) {
-      task.batch = std::max(1, static_cast<int>(duty / 1000 * planned(task.model)));
+    if (batch == 0 || static_cast<float>(duty) > node.duty) return false;
+    const auto batch_of = [&](const Task& task) {
+      return std::max(1, static_cast<int>(duty / (1000.0 / task.rate)));
+    };
+    float sum = time;
+    int least = job.slo;
+    for (const Task& task : node.tasks) {
+      if (batch_of(task) > profile_.batch) return false;
+      sum += times_.latency(task.model, batch_of(task), node);
+      least = std::min(least, task.slo);
     }
-    tasks.push_back({model, batch});
-    double sum = 0;
-    for (GpuletTask& task : tasks) {
-      if (task.batch > profile_.batch) return false;
-      task.throughput = 1000 * task.batch / duty;
-      sum += latency(task.model, task.batch, gpulet.share);
+    const auto turn = static_cast<float>(duty);
+    if (sum / turn > 1 || sum + turn > static_cast<float>(least)) return false;
+    float occupancy = 0;
+    for (Task& task : node.tasks) {
+      task.batch = batch_of(task);
+      task.throughput = static_cast<float>(task.batch * 1000.0 / duty);
+      occupancy += times_.latency(task.model, task.batch, node) / turn;
     }
-    const bool is_late = std::any_of(tasks.begin(), tasks.end(), [&](const GpuletTask& task) {
-      return sum + duty > slo_.at(task.model);
-    });
-    if (sum > duty || is_late || !has_memory(at, model)) return false;
-    gpulet.tasks = std::move(tasks);
-    gpulet.duty = duty;
-    gpulet.occupancy = sum / duty;
+    const auto throughput = static_cast<float>(batch * (1000.0 / duty));
+    node.tasks.push_back({job.model, job.rate, job.slo, batch, throughput});
+    job.rate = static_cast<int>(std::max(0.0F, static_cast<float>(job.rate) - throughput));
+    take_memory(node, job.model);
+    node.occupancy = occupancy + times_.latency(job.model, batch, node) / turn;
+    node.duty = turn;
     return true;
+  }
+
+  bool add(Job& job) {
+    Nodes empty, held;
+    bool is_planned = false;
+    for (const Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) is_planned = is_planned || node->has(job.model);
+    }
+    if (!is_planned) {
+      Nodes wishes;
+      if (job.rate > kDropped && !times_.estimate(job, job.rate, wishes)) return false;
+      sort_by_share(wishes.begin(), wishes.end());
+      if (all_fit(wishes) && fit(wishes, job)) return true;
+    }
+    for (const Gpu& gpu : gpus_) {
+      for (const NodePtr& node : gpu.nodes) {
+        if (is_planned && !node->tasks.empty()) {
+          if (std::erase_if(node->tasks,
+                            [&](const Task& task) { return task.model == job.model; }) > 0) {
+            held.push_back(node);
+          }
+          float sum = 0;
+          for (const Task& task : node->tasks) sum += times_.latency(task.model, task.batch, *node);
+          node->occupancy = sum / node->duty;
+        }
+        if (node->tasks.empty()) empty.push_back(node);
+      }
+    }
+    fill(job, std::move(empty));
+    return merge(job) || (!setting_.greedy && take_turns(job, held));
   }
 
   const GpuletProfile& profile_;
   const GpuletSetting& setting_;
-  std::vector<Part> parts_;
-  std::map<std::string, double> slo_, rate_;
+  std::vector<Gpu> gpus_;
+  GpuletTimes times_;
 };
 
 }  // namespace
@@ -457,16 +561,16 @@ int gpulet_rate(int rate) {
 
 std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
                                                 const GpuletSetting& setting,
-                                                std::vector<GpuletRequest> requests) {
-  std::stable_sort(requests.begin(), requests.end(),
-                   [&](const GpuletRequest& a, const GpuletRequest& b) {
-                     return std::pair(gpulet_rate(a.rate) * a.slo, -profile.models.at(a.model).id) <
-                            std::pair(gpulet_rate(b.rate) * b.slo, -profile.models.at(b.model).id);
-                   });
-  Planner planner(profile, setting, requests);
+                                                const std::vector<GpuletRequest>& requests) {
+  std::vector<Job> jobs;
   for (const GpuletRequest& each : requests) {
-    if (!planner.serve(each.model)) return std::nullopt;
+    jobs.push_back({.model = each.model,
+                    .id = profile.models.at(each.model).id,
+                    .rate = gpulet_rate(each.rate),
+                    .slo = static_cast<int>(each.slo)});
   }
+  Planner planner(profile, setting);
+  if (!planner.plan(std::move(jobs))) return std::nullopt;
   return planner.gpulets();
 }
 

@@ -78,6 +78,6 @@ int gpulet_rate(int rate);
 /// comes once.
 std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
                                                 const GpuletSetting& setting,
-                                                std::vector<GpuletRequest> requests);
+                                                const std::vector<GpuletRequest>& requests);
 
 }  // namespace almanac::inference::published

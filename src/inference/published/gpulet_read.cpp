@@ -56,6 +56,10 @@ Result<void> read_models(const std::string& folder, GpuletProfile& made) {
       if (!*cell) return tl::unexpected(cell->error());
     }
     GpuletModel& model = made.models[models->text("model", row)];
+    if (!(*memory > 0 && *memory < 1e7 && *bytes >= 0 && *bytes < 1e12 && std::abs(*id) < 1e6)) {
+      return fail(Code::invalid, "memory must be above 0, input_bytes 0 or more",
+                  {.file = folder + "/models.csv", .line = static_cast<std::int64_t>(row + 2)});
+    }
     model.id = static_cast<int>(*id);
     model.memory_mib = *memory;
     model.input_bytes = *bytes;
@@ -64,6 +68,11 @@ Result<void> read_models(const std::string& folder, GpuletProfile& made) {
       const auto each =
           *assembly.column == '\0' ? Result<double>(1.0) : shapes->number(assembly.column, batch);
       if (!each) return tl::unexpected(each.error());
+      if (*each < 0) {
+        return fail(Code::invalid, "assembling a batch cannot take less than 0 ms",
+                    {.file = folder + "/batch_concat_ms.csv",
+                     .line = static_cast<std::int64_t>(batch + 2)});
+      }
       model.assembly.push_back(*each * assembly.factor);
     }
   }
@@ -108,6 +117,11 @@ Result<void> read_traffic(const std::string& folder, const std::string& device,
     for (const auto* cell : {&batch, &l2, &dram}) {
       if (!*cell) return tl::unexpected(cell->error());
     }
+    if (*batch < 1 || *batch > 1e6 || *l2 < 0 || *dram < 0) {
+      return fail(Code::invalid, "batches must be above 0, percents 0 or more",
+                  {.file = folder + "/util_" + device + ".csv",
+                   .line = static_cast<std::int64_t>(row + 2)});
+    }
     for (auto& [name, model] : made.models) {
       if (!is_of(name, sheet->text("model", row))) continue;
       model.traffic[static_cast<int>(*batch)] = {*l2 / 100, *dram / 100};
@@ -146,6 +160,10 @@ Result<GpuletProfile> read_gpulet(const std::string& folder) {
     made.stretch = told->at("latency_ratio").get<double>();
     made.tasks = told->at("max_models_per_gpulet").get<std::size_t>();
     made.batch = told->at("max_batch").get<int>();
+    if (made.memory_mib <= 0 || made.stretch <= 0 || made.batch < 1 || made.batch > 1'000'000) {
+      return fail(Code::invalid, "memory, latency_ratio and max_batch must be above 0",
+                  {.file = path});
+    }
   } catch (const json::exception& error) {
     return fail(Code::invalid, error.what(), {.file = path});
   }
@@ -173,6 +191,9 @@ Result<std::map<std::string, GpuletSetting>> read_gpulet_settings(const std::str
                   .interference = setting.at("interference").get<int>() != 0,
                   .parts = setting.at("partition").get<int>() != 0,
                   .greedy = setting.at("self_tuning").get<int>() != 0};
+    if (made[name].gpus < 1 || made[name].gpus > 10'000) {
+      return fail(Code::invalid, name + ": expected 1 to 10,000 GPUs", {.file = path});
+    }
   }
   return made;
 } catch (const json::exception& error) {

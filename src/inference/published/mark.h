@@ -25,4 +25,18 @@ struct MarkPlan {
 MarkPlan plan_mark(const std::vector<MarkInstance>& instances, const std::vector<int>& current,
                    const std::vector<double>& forecast);
 
+struct OlderMarkPlan {
+  std::vector<int> now{}, soon{};  ///< Instances of each type in the first minute and the third.
+};
+
+/// The planner of the first version: adds to what runs, or takes from it, in the first three
+/// minutes. The same forecast as for plan_mark(), of three minutes at least.
+///
+/// Source   the released proactive controller, its faults included: how many minutes a stretch has
+///          is taken for the minute in which it ends.
+/// Differs  Where no request is left to divide a cost by, the released one ends with an error; here
+///          that step is left out.
+OlderMarkPlan plan_older_mark(const std::vector<MarkInstance>& instances,
+                              const std::vector<int>& current, const std::vector<double>& forecast);
+
 }  // namespace almanac::inference::published

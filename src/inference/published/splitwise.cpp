@@ -3,6 +3,8 @@
 #include "inference/published/splitwise.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -33,6 +35,7 @@ class Play {
         times_(requests.size()),
         tasks_(requests.size()) {
     for (const SplitwiseServer& each : setup.servers) {
+      members(each.pool).push_back(servers_.size());
       servers_.push_back(
           {.instance = {*each.times, capacity_, setup.orca}, .home = each.pool, .now = each.pool});
     }
@@ -42,9 +45,12 @@ class Play {
                            .is_prompt = true,
                            .memory = (request.prompt + 1) * kv_bytes_,
                            .size = request.prompt,
-                           .left = request.prompt};
-      tasks_[id].token = {
-          .request = id, .memory = (request.output - 1) * kv_bytes_, .left = request.output - 1};
+                           .left = request.prompt,
+                           .arrival = request.arrival};
+      tasks_[id].token = {.request = id,
+                          .memory = (request.output - 1) * kv_bytes_,
+                          .left = request.output - 1,
+                          .arrival = request.arrival};
     }
   }
 
@@ -88,13 +94,26 @@ class Play {
   };
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  /// The first server of the least value among those of `pool`; kNone for an empty pool.
+  std::vector<std::size_t>& members(Pool pool) { return pools_[static_cast<std::size_t>(pool)]; }
+  const std::vector<std::size_t>& members(Pool pool) const {
+    return pools_[static_cast<std::size_t>(pool)];
+  }
+  /// Moves a server; it is the last of the pool that it comes to.
+  void move(std::size_t number, Pool pool) {
+    std::erase(members(servers_[number].now), number);
+    members(pool).push_back(number);
+    servers_[number].now = pool;
+  }
+
+  /// The first server of the least value among those of `pools`, pool by pool; kNone where these
+  /// are empty.
   template <typename Value>
-  std::size_t least(Pool pool, const Value& value) const {
+  std::size_t least(std::initializer_list<Pool> pools, const Value& value) const {
     std::size_t best = kNone;
-    for (std::size_t each = 0; each < servers_.size(); ++each) {
-      if (servers_[each].now != pool) continue;
-      if (best == kNone || value(servers_[each]) < value(servers_[best])) best = each;
+    for (const Pool pool : pools) {
+      for (const std::size_t each : members(pool)) {
+        if (best == kNone || value(servers_[each]) < value(servers_[best])) best = each;
+      }
     }
     return best;
   }
@@ -104,10 +123,7 @@ class Play {
   static std::size_t present(const Server& server) { return server.instance.requests(); }
 
   std::size_t in_turn(Pool pool) {
-    std::vector<std::size_t> all;
-    for (std::size_t each = 0; each < servers_.size(); ++each) {
-      if (servers_[each].now == pool) all.push_back(each);
-    }
+    const auto& all = members(pool);
     return all[turn_[static_cast<std::size_t>(pool)]++ % all.size()];
   }
 
@@ -119,10 +135,10 @@ class Play {
         tasks.source = tasks.destination = in_turn(Pool::both);
         break;
       case Scheduler::jsq:
-        tasks.source = tasks.destination = least(Pool::both, present);
+        tasks.source = tasks.destination = least({Pool::both}, present);
         break;
       case Scheduler::token_jsq:
-        tasks.source = tasks.destination = least(Pool::both, tokens);
+        tasks.source = tasks.destination = least({Pool::both}, tokens);
         servers_[tasks.source].pending_tokens += prompt + 1;
         break;
       case Scheduler::kv_round_robin:
@@ -130,12 +146,12 @@ class Play {
         tasks.destination = in_turn(Pool::tokens);
         break;
       case Scheduler::kv_jsq:
-        tasks.source = least(Pool::prompts, present);
-        tasks.destination = least(Pool::tokens, present);
+        tasks.source = least({Pool::prompts}, present);
+        tasks.destination = least({Pool::tokens}, present);
         break;
       case Scheduler::kv_token_jsq:
-        tasks.source = least(Pool::prompts, tokens);
-        tasks.destination = least(Pool::tokens, tokens);
+        tasks.source = least({Pool::prompts}, tokens);
+        tasks.destination = least({Pool::tokens}, tokens);
         break;
       case Scheduler::mixed_pool:
         choose_mixed(tasks, prompt);
@@ -145,7 +161,7 @@ class Play {
   void choose_mixed(Tasks& tasks, double prompt) {
     tasks.source = tasks.destination = kNone;
     for (const Pool pool : {Pool::prompts, Pool::both}) {
-      const std::size_t found = least(pool, tokens);
+      const std::size_t found = least({pool}, tokens);
       if (found == kNone || (servers_[found].instance.has_pending() &&
                              servers_[found].pending_tokens + prompt > kQueuedTokens)) {
         continue;
@@ -155,25 +171,21 @@ class Play {
     }
     const double need = tasks.prompt.memory + tasks.token.memory;
     for (const Pool pool : {Pool::tokens, Pool::both}) {
-      const std::size_t found = least(pool, promised);
+      const std::size_t found = least({pool}, promised);
       if (found == kNone || servers_[found].memory + need >= capacity_) continue;
       tasks.destination = found;
       break;
     }
     if (tasks.source == kNone) {
-      tasks.source = least(Pool::tokens, tokens);
-      if (tasks.source != kNone) servers_[tasks.source].now = Pool::both;
+      tasks.source = least({Pool::tokens}, tokens);
+      if (tasks.source != kNone) move(tasks.source, Pool::both);
     }
     if (tasks.destination == kNone) {
-      tasks.destination = least(Pool::prompts, promised);
-      if (tasks.destination != kNone) servers_[tasks.destination].now = Pool::both;
+      tasks.destination = least({Pool::prompts}, promised);
+      if (tasks.destination != kNone) move(tasks.destination, Pool::both);
     }
     if (tasks.source == kNone || tasks.destination == kNone) {
-      std::size_t best = 0;
-      for (std::size_t each = 1; each < servers_.size(); ++each) {
-        if (tokens(servers_[each]) < tokens(servers_[best])) best = each;
-      }
-      tasks.source = tasks.destination = best;
+      tasks.source = tasks.destination = least({Pool::prompts, Pool::both, Pool::tokens}, tokens);
     }
     servers_[tasks.source].pending_tokens += prompt;
     servers_[tasks.destination].pending_tokens += 1;
@@ -258,7 +270,7 @@ class Play {
   /// A server that has helped out returns when it is empty.
   void go_home(std::size_t number) {
     Server& server = servers_[number];
-    if (server.instance.requests() == 0) server.now = server.home;
+    if (server.instance.requests() == 0 && server.now != server.home) move(number, server.home);
   }
 
   void transfer(RequestId id) {
@@ -279,6 +291,7 @@ class Play {
     source.instance.free_memory(tasks.prompt.memory);
     source.memory -= tasks.prompt.memory;
     hand_over(tasks.destination, tasks.token);
+    if (!source.instance.has_pending()) return;
     if (source.instance.idle()) {
       if (source.instance.next_fits()) start(tasks.source);
     } else if (source.instance.asks_for_pause(nullptr)) {
@@ -293,6 +306,7 @@ class Play {
   std::vector<SplitwiseTimes> times_;
   std::vector<Tasks> tasks_;
   std::vector<Server> servers_;
+  std::array<std::vector<std::size_t>, 3> pools_;  // in the order in which servers came to them
   Agenda<What> agenda_;
   std::size_t turn_[3] = {0, 0, 0};
   Micros now_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace almanac::inference::published {
@@ -14,14 +15,18 @@ void SplitwiseInstance::arrive(Task& task) {
   tasks.push_back(&task);
   put_pending(task);
   if (tasks.size() > 1) return;
-  pool_.push_back(task.request);
+  // A request whose prompt was elsewhere comes later than others that arrived after it.
+  const auto after = std::find_if(pool_.begin(), pool_.end(), [&](RequestId other) {
+    return first(other).arrival > task.arrival;
+  });
+  pool_.insert(after, task.request);
   if (task.is_prompt) prompts_.push_back(&task);
 }
 
 void SplitwiseInstance::put_pending(Task& task) {
   const auto before = [](const Task* one, const Task* other) {
-    return std::pair(one->passed_over, one->request) <
-           std::pair(other->passed_over, other->request);
+    return std::pair(one->passed_over, one->arrival) <
+           std::pair(other->passed_over, other->arrival);
   };
   // As Python's bisect.insort does; std::upper_bound asks for an order, and may search otherwise.
   std::size_t low = 0, high = pending_.size();
@@ -36,10 +41,6 @@ void SplitwiseInstance::put_pending(Task& task) {
   pending_.insert(pending_.begin() + static_cast<std::ptrdiff_t>(low), &task);
 }
 
-bool SplitwiseInstance::in_batch(const Task& task) const {
-  return std::find(batch_.begin(), batch_.end(), &task) != batch_.end();
-}
-
 bool SplitwiseInstance::fits(const Task& task) const {
   if (orca_) return batch_.size() < kMostRequests;
   return batch_.empty() ||
@@ -49,70 +50,84 @@ bool SplitwiseInstance::fits(const Task& task) const {
 void SplitwiseInstance::take(Task& task) {
   if (!task.started) memory_left_ -= task.memory;
   task.started = true;
+  task.batched = true;
   batch_.push_back(&task);
   batch_tokens_ += task.tokens();
   batch_prompts_ += task.is_prompt;
 }
 
+template <typename Tasks>
+void SplitwiseInstance::take_of(const Tasks& tasks, bool in_order) {
+  for (Task* const task : tasks) {
+    if (!fits(*task)) return;
+    if (task->batched) continue;
+    if (has_memory(*task)) {
+      take(*task);
+    } else if (in_order) {
+      return;
+    }
+  }
+}
+
+void SplitwiseInstance::forget_batched() {
+  const auto batched = [](const Task* task) { return task->batched; };
+  std::erase_if(prompts_, batched);
+  std::erase_if(blocked_, batched);
+  std::erase_if(pending_, batched);
+}
+
 void SplitwiseInstance::select() {
   const std::vector<Task*> old = std::exchange(batch_, {});
+  for (Task* const task : old) task->batched = false;
   batch_tokens_ = batch_prompts_ = 0;
-  for (Task* const task : pending_) {
-    if (task->passed_over < kMostPreemptions || !fits(*task)) break;
-    if (has_memory(*task)) take(*task);
-  }
-  std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
-  while (!prompts_.empty() && fits(*prompts_.front()) && has_memory(*prompts_.front())) {
-    take(*prompts_.front());
-    prompts_.pop_front();
-  }
-  const auto go_on = [&](const auto& held) {
-    for (Task* task : held) {
-      if (in_batch(*task)) continue;
-      if (!fits(*task)) break;
-      take(*task);
-    }
-  };
-  go_on(blocked_);
-  go_on(old);
+  const auto rest = std::find_if(pending_.begin(), pending_.end(), [](const Task* task) {
+    return task->passed_over < kMostPreemptions;
+  });
+  take_of(std::span(pending_.begin(), rest), false);
+  take_of(prompts_, true);
+  take_of(blocked_, true);
+  take_of(old, true);
   for (const RequestId request : pool_) {
     Task& task = first(request);
-    if (in_batch(task)) continue;
+    if (task.batched) continue;
     if (!fits(task) || !has_memory(task)) break;
     take(task);
   }
-  std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
-  std::erase_if(blocked_, [&](const Task* task) { return in_batch(*task); });
-  std::vector<Task*> kept;
-  for (Task* task : old) {
-    if (in_batch(*task)) {
-      kept.push_back(task);
+  // Those of the batch before stay the first of it: in this order the next one takes them.
+  std::vector<Task*> made;
+  for (Task* const task : old) {
+    if (task->batched) {
+      made.push_back(task);
     } else {
       blocked_.push_back(task);
       put_pending(*task);
     }
   }
-  // Only now, since the place that a search by halves finds hangs on all that are in the queue.
-  std::erase_if(pending_, [&](const Task* task) { return in_batch(*task); });
-  // Those of the batch before stay the first of it: in this order the next one takes them.
-  std::erase_if(
-      batch_, [&](Task* task) { return std::find(kept.begin(), kept.end(), task) != kept.end(); });
-  batch_.insert(batch_.begin(), kept.begin(), kept.end());
-  for (const RequestId request : pool_) {
-    Task& task = first(request);
-    if (!in_batch(task)) ++task.passed_over;
+  for (Task* const task : batch_) {
+    if (std::find(old.begin(), old.end(), task) == old.end()) made.push_back(task);
   }
+  batch_ = std::move(made);
+  // Only now, since the place that a search by halves finds hangs on all that are in the queue.
+  forget_batched();
+  pass_over();
 }
 
 void SplitwiseInstance::select_orca() {
   for (const RequestId request : pool_) {
     Task& task = first(request);
-    if (in_batch(task)) continue;
+    if (task.batched) continue;
     if (!fits(task) || !has_memory(task)) break;
     take(task);
   }
-  std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
-  std::erase_if(pending_, [&](const Task* task) { return in_batch(*task); });
+  forget_batched();
+  pass_over();
+}
+
+void SplitwiseInstance::pass_over() {
+  for (const RequestId request : pool_) {
+    Task& task = first(request);
+    if (!task.batched) ++task.passed_over;
+  }
 }
 
 Micros SplitwiseInstance::start(Micros now) {
@@ -161,6 +176,7 @@ std::vector<SplitwiseTask*> SplitwiseInstance::end() {
     if (task->left == 0) complete.push_back(task);
   }
   std::erase_if(batch_, [](const Task* task) { return task->left == 0; });
+  for (Task* const task : complete) task->batched = false;
   batch_tokens_ = batch_prompts_ = 0;
   for (const Task* task : batch_) batch_tokens_ += task->tokens();
   for (const Task* task : complete) {

@@ -23,6 +23,8 @@ struct SplitwiseTask {
   std::int32_t left = 0;  ///< Tokens still to come.
   std::int32_t passed_over = 0;  ///< Batches that were formed without it.
   bool started = false;
+  bool batched = false;  ///< In the batch that runs or is being formed.
+  Micros arrival = 0;    ///< Of the request.
   std::int32_t tokens() const { return is_prompt ? size : 1; }
 };
 
@@ -61,10 +63,17 @@ class SplitwiseInstance {
 
  private:
   Task& first(RequestId request) const { return *tasks_.at(request).front(); }
-  bool in_batch(const Task& task) const;
   bool fits(const Task& task) const;
   bool has_memory(const Task& task) const { return task.started || task.memory <= memory_left_; }
   void take(Task& task);
+  /// Puts those of `tasks` that are not in the batch yet into it, in order, until one does not fit;
+  /// one that is in it already ends this too, where it would not fit once more. What lacks memory
+  /// is left out, or with `in_order` the end.
+  template <typename Tasks>
+  void take_of(const Tasks& tasks, bool in_order);
+  void forget_batched();
+  /// Counts what waits while a batch goes without it.
+  void pass_over();
   /// Puts a task where a search by halves finds its place: by how often it was passed over, then by
   /// arrival. The counts of those in the queue have risen since they were put in, so the order is
   /// none, and the place is what that search makes of it.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <stdexcept>
@@ -64,18 +65,61 @@ std::vector<const AlpaModel*> picked(const Models& models, const json& names) {
   return made;
 }
 
-/// Calls `work` for each line of a file.
-Result<void> each_case(const std::string& path, const std::function<void(const json&)>& work) try {
+/// Calls `work` for each line of a file; a line that it cannot play is left out.
+Result<void> each_case(const std::string& path, Comparison& made,
+                       const std::function<void(const json&)>& work) {
   auto lines = table::Lines::open(path);
   if (!lines) return tl::unexpected(lines.error());
   while (true) {
     const auto line = lines->next();
     if (!line) return tl::unexpected(line.error());
     if (*line == nullptr) return {};
-    if (**line != '\0') work(json::parse(*line));
+    if (**line == '\0') continue;
+    try {
+      work(json::parse(*line));
+    } catch (const std::exception& error) {
+      made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
+    }
   }
-} catch (const std::exception& error) {
-  return fail(Code::invalid, error.what(), {.file = path});
+}
+
+/// Throws where a case cannot be played.
+void require(bool holds, const std::string& what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+void require_models(const AlpaPlacement& placement, const std::vector<const AlpaModel*>& models,
+                    const std::vector<AlpaRequest>& requests) {
+  const auto is_one = [&](int model) {
+    return model >= 0 && static_cast<std::size_t>(model) < models.size();
+  };
+  for (const AlpaGroup& group : placement) {
+    for (const int model : group.models) {
+      require(is_one(model), fmt::format("a group holds model {} of {}", model, models.size()));
+      const auto profile = models[static_cast<std::size_t>(model)]->find(group.cut);
+      require(profile != models[static_cast<std::size_t>(model)]->end(),
+              fmt::format("model {} has no profile cut as its group is", model));
+    }
+  }
+  for (const AlpaRequest& each : requests) {
+    require(is_one(each.model),
+            fmt::format("a request asks for model {} of {}", each.model, models.size()));
+    require(std::isfinite(each.arrival) && std::isfinite(each.slo), "a request has no time");
+  }
+}
+
+/// The files called `begins`*.jsonl in a folder, each with the table of requests that belongs to
+/// it: "placement_cases_b.jsonl" has "placement_arrivals_b.csv" or ".csv.gz".
+Result<std::vector<std::pair<std::string, std::string>>> files_with_requests(
+    const std::string& folder, const std::string& begins, const std::string& requests) {
+  const auto paths = files(folder, begins, ".jsonl");
+  if (!paths) return tl::unexpected(paths.error());
+  std::vector<std::pair<std::string, std::string>> made;
+  for (const std::string& path : *paths) {
+    const std::string table = folder + requests + stem(path).substr(begins.size()) + ".csv";
+    made.emplace_back(path, std::filesystem::exists(table) ? table : table + ".gz");
+  }
+  return made;
 }
 
 /// Rows of a table by the number of their case.
@@ -98,11 +142,10 @@ Result<std::map<int, std::vector<AlpaRequest>>> requests_of(const Sheet& sheet, 
   return made;
 }
 
-Result<void> compare_simulations(const std::string& folder, const Models& models,
-                                 Comparison& made) {
-  const auto sheet = Sheet::read(folder + "simulate_requests.csv.gz",
-                                 {"case", "arrival_s", "model", "slo_s", "finish_s", "good",
-                                  "finish_batching_s", "good_batching"});
+Result<void> compare_simulations(const std::string& path, const std::string& table,
+                                 const Models& models, Comparison& made) {
+  const auto sheet = Sheet::read(table, {"case", "arrival_s", "model", "slo_s", "finish_s", "good",
+                                         "finish_batching_s", "good_batching"});
   if (!sheet) return tl::unexpected(sheet.error());
   ByCase rows;
   const auto requests = requests_of(*sheet, rows);
@@ -112,11 +155,13 @@ Result<void> compare_simulations(const std::string& folder, const Models& models
     if (!value) throw std::runtime_error(to_string(value.error()));
     return *value;
   };
-  return each_case(folder + "simulate_cases.jsonl", [&](const json& told) {
+  return each_case(path, made, [&](const json& told) {
     const int id = told.at("case").get<int>();
+    require(requests->contains(id), fmt::format("{} has no request of case {}", table, id));
     const auto& asked = requests->at(id);
     const auto placement = placement_of(told.at("groups"));
     const auto which = picked(models, told.at("models"));
+    require_models(placement, which, asked);
     for (const bool batched : {false, true}) {
       // Not every case was played with batches.
       if (batched && sheet->text("finish_batching_s", rows[id].front()).empty()) continue;
@@ -156,25 +201,29 @@ Result<void> compare_simulations(const std::string& folder, const Models& models
   });
 }
 
-Result<void> compare_placements(const std::string& folder, const Models& models, Comparison& made) {
+Result<void> compare_placements(const std::string& path, const std::string& table,
+                                const Models& models, Comparison& made) {
   const std::map<std::string, AlpaPlacement (*)(const AlpaTask&)> policies{
       {"sr-greedy", place_alpa_replicas},
       {"mp-search", place_alpa_search},
       {"mp-search-sep", place_alpa_search_apart},
       {"mp-round-robin", place_alpa_round_robin}};
-  const auto sheet =
-      Sheet::read(folder + "placement_arrivals.csv.gz", {"case", "arrival_s", "model", "slo_s"});
+  const auto sheet = Sheet::read(table, {"case", "arrival_s", "model", "slo_s"});
   if (!sheet) return tl::unexpected(sheet.error());
   ByCase rows;
   const auto requests = requests_of(*sheet, rows);
   if (!requests) return tl::unexpected(requests.error());
-  return each_case(folder + "placement_cases.jsonl", [&](const json& told) {
+  return each_case(path, made, [&](const json& told) {
     const int id = told.at("case").get<int>();
+    require(requests->contains(id), fmt::format("{} has no request of case {}", table, id));
     const AlpaTask task{.devices = told.at("devices").get<int>(),
                         .memory = told.at("memory_bytes").get<double>(),
                         .models = picked(models, told.at("models")),
                         .rates = told.at("rates_rps").get<std::vector<double>>(),
                         .requests = requests->at(id)};
+    require(task.devices >= 1 && task.devices <= 4096, "expected 1 to 4096 devices");
+    require(task.rates.size() == task.models.size(), "expected a rate for each model");
+    require_models({}, task.models, task.requests);
     for (const auto& [name, theirs] : told.at("result").items()) {
       const auto policy = policies.find(name);
       if (policy == policies.end()) {
@@ -194,7 +243,7 @@ Result<void> compare_placements(const std::string& folder, const Models& models,
 }
 
 /// Published simulated attainments of one model many times over, requests at both ends left out.
-Result<void> compare_alignment(const Shared& shared, Comparison& made) {
+Result<void> compare_alignment(const Shared& shared, const std::string& path, Comparison& made) {
   const auto latency = read_json(shared.data + "/alpaserve/align_latency.json");
   if (!latency) return tl::unexpected(latency.error());
   const auto arrivals =
@@ -204,27 +253,33 @@ Result<void> compare_alignment(const Shared& shared, Comparison& made) {
   const auto which = arrivals->numbers("model");
   if (!times) return tl::unexpected(times.error());
   if (!which) return tl::unexpected(which.error());
-  return each_case(shared.golden + "/alpaserve/align_placements.jsonl", [&](const json& told) {
+  return each_case(path, made, [&](const json& told) {
     AlpaModel model;
     for (const auto& [label, stages] : latency->at("latency_s").items()) {
       const auto seconds = stages.get<std::vector<double>>();
       const int op = std::stoi(label.substr(2));
       model[{op, static_cast<int>(seconds.size())}].latency[1] = seconds;
     }
+    require(model.contains({}), "align_latency.json has no latency of a whole model on one GPU");
+    require(!times->empty() && times->back() > times->front(), "there is no span of arrivals");
     const double solo = model.at({}).latency.at(1).front();
     const double scale = told.at("slo_scale").get<double>();
     std::vector<AlpaRequest> requests;
     int models = 0;
     for (std::size_t each = 0; each < times->size(); ++each) {
       const int mine = static_cast<int>((*which)[each]);
+      require(mine >= 0 && mine < 1'000'000, fmt::format("a request asks for model {}", mine));
       models = std::max(models, mine + 1);
       requests.push_back({(*times)[each], mine, static_cast<float>(scale * solo)});
     }
     const std::vector<const AlpaModel*> all(static_cast<std::size_t>(models), &model);
-    const auto outcomes = simulate_alpa(placement_of(told.at("groups")), all, requests);
+    const AlpaPlacement placement = placement_of(told.at("groups"));
+    require_models(placement, all, requests);
+    const auto outcomes = simulate_alpa(placement, all, requests);
     const double warm_up = latency->at("warmup_s").get<double>();
     const auto count = static_cast<double>(requests.size());
     const double span = requests.back().arrival - requests.front().arrival;
+    require(warm_up >= 0 && 2 * warm_up < span, "the warm-up leaves no request");
     const auto left_out = static_cast<std::size_t>(warm_up / span * count);
     std::vector<double> good;
     for (std::size_t each = left_out; each + left_out < outcomes.size(); ++each) {
@@ -250,10 +305,23 @@ Result<Comparison> compare_alpaserve(const Shared& shared) {
   }
   const std::string folder = shared.golden + "/alpaserve/";
   Comparison made;
-  for (const auto& done :
-       {compare_simulations(folder, models, made), compare_placements(folder, models, made),
-        compare_alignment(shared, made)}) {
+  const auto keep = [&](const Result<void>& done) {
     if (!done) made.fail(done.error());
+  };
+  if (const auto all = files_with_requests(folder, "simulate_cases", "simulate_requests")) {
+    for (const auto& [path, table] : *all) keep(compare_simulations(path, table, models, made));
+  } else {
+    made.fail(all.error());
+  }
+  if (const auto all = files_with_requests(folder, "placement_cases", "placement_arrivals")) {
+    for (const auto& [path, table] : *all) keep(compare_placements(path, table, models, made));
+  } else {
+    made.fail(all.error());
+  }
+  if (const auto all = files(folder, "align_placements", ".jsonl")) {
+    for (const std::string& path : *all) keep(compare_alignment(shared, path, made));
+  } else {
+    made.fail(all.error());
   }
   return made;
 }

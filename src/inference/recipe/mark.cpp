@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// MArk: what the released planner rents, starts and ends.
+/// MArk: what the released planner rents, starts and ends, and what the first version rents.
 #include "inference/published/mark.h"
+
+#include <algorithm>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,47 +18,82 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kLeastForecast = 3;  // minutes
+constexpr double kMostInstances = 1e6;
+
+/// Throws where `told` is not what a planner takes.
+void require(bool holds, const char* what) {
+  if (!holds) throw std::runtime_error(what);
+}
+
+void add_plan(const std::string& what, const json& theirs, const std::vector<int>& ours,
+              Comparison& made) {
+  const auto published = theirs.get<std::vector<int>>();
+  std::size_t differ = std::max(published.size(), ours.size());
+  for (std::size_t type = 0; type < std::min(published.size(), ours.size()); ++type) {
+    differ -= published[type] == ours[type];
+  }
+  made.add_mismatches(what, differ);
+}
+
 void compare_plan(const json& told, Comparison& made) {
   std::vector<published::MarkInstance> instances;
   for (const json& each : told.at("instances")) {
     instances.push_back({each.at("capacity_per_min").get<double>(),
                          each.at("price_per_s").get<double>(),
                          each.at("launch_cost").get<double>()});
+    require(instances.back().capacity > 0, "expected capacities above 0");
   }
-  const auto plan = published::plan_mark(instances, told.at("current").get<std::vector<int>>(),
-                                         told.at("forecast").get<std::vector<double>>());
-  const json& theirs = told.at("released");
-  for (const auto& [name, ours] :
-       {std::pair<const char*, const std::vector<int>&>("target", plan.target),
-        {"launch", plan.launch},
-        {"destroy", plan.destroy}}) {
-    std::size_t differ = 0;
-    const auto published = theirs.at(name).get<std::vector<int>>();
-    for (std::size_t type = 0; type < ours.size(); ++type) {
-      differ += type >= published.size() || published[type] != ours[type];
-    }
-    made.add_mismatches(fmt::format("plan {}: {}", told.at("id").dump(), name), differ);
+  const auto current = told.at("current").get<std::vector<int>>();
+  const auto forecast = told.at("forecast").get<std::vector<double>>();
+  require(current.size() == instances.size(), "expected a number in current for each instance");
+  require(std::all_of(current.begin(), current.end(), [](int each) { return each >= 0; }),
+          "expected current numbers of 0 or more");
+  for (const double each : forecast) {
+    require(std::all_of(instances.begin(), instances.end(),
+                        [&](const auto& type) { return each <= kMostInstances * type.capacity; }),
+            "expected a forecast that a million instances serve");
+  }
+  const std::string what = fmt::format("plan {}: ", told.at("id").dump());
+  if (told.contains("released")) {
+    const auto plan = published::plan_mark(instances, current, forecast);
+    const json& theirs = told.at("released");
+    add_plan(what + "target", theirs.at("target"), plan.target, made);
+    add_plan(what + "launch", theirs.at("launch"), plan.launch, made);
+    add_plan(what + "destroy", theirs.at("destroy"), plan.destroy, made);
+  }
+  // Where the first version ended with an error nothing of it is told.
+  if (told.contains("older") && told.at("older").is_object()) {
+    require(forecast.size() >= kLeastForecast, "expected a forecast of three minutes or more");
+    const auto plan = published::plan_older_mark(instances, current, forecast);
+    const json& theirs = told.at("older");
+    add_plan(what + "first version, now", theirs.at("plan_step0"), plan.now, made);
+    add_plan(what + "first version, in the third minute", theirs.at("plan_step2"), plan.soon, made);
   }
 }
 
 }  // namespace
 
 Result<Comparison> compare_mark(const Shared& shared) {
-  const std::string path = shared.golden + "/mark/plans.jsonl";
-  auto lines = table::Lines::open(path);
-  if (!lines) return tl::unexpected(lines.error());
+  const auto paths = files(shared.golden + "/mark", "", ".jsonl");
+  if (!paths) return tl::unexpected(paths.error());
   Comparison made;
-  while (true) {
-    const auto line = lines->next();
-    if (!line) return tl::unexpected(line.error());
-    if (*line == nullptr) return made;
-    if (**line == '\0') continue;
-    try {
-      compare_plan(json::parse(*line), made);
-    } catch (const json::exception& error) {
-      made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
+  for (const std::string& path : *paths) {
+    auto lines = table::Lines::open(path);
+    if (!lines) return tl::unexpected(lines.error());
+    while (true) {
+      const auto line = lines->next();
+      if (!line) return tl::unexpected(line.error());
+      if (*line == nullptr) break;
+      if (**line == '\0') continue;
+      try {
+        compare_plan(json::parse(*line), made);
+      } catch (const std::exception& error) {
+        made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
+      }
     }
   }
+  return made;
 }
 
 }  // namespace almanac::inference

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -41,14 +40,19 @@ struct Run {
   double rate = 1;
 };
 
-/// "2h1a": counts, each with a letter.
+/// "2h1a": counts, each with a letter. Empty where it is none.
 std::vector<std::pair<int, char>> parse_counts(std::string_view text) {
+  constexpr int kMost = 1000;
   std::vector<std::pair<int, char>> counts;
-  for (std::size_t at = 0; at + 1 < text.size(); at += 2) {
-    if (!std::isdigit(static_cast<unsigned char>(text[at]))) return {};
-    counts.push_back({text[at] - '0', text[at + 1]});
+  while (!text.empty()) {
+    const std::size_t digits = text.find_first_not_of("0123456789");
+    if (digits == 0 || digits == std::string_view::npos) return {};
+    const auto count = text::parse_whole(text.substr(0, digits));
+    if (!count || *count < 1 || *count > kMost) return {};
+    counts.push_back({static_cast<int>(*count), text[digits]});
+    text.remove_prefix(digits + 1);
   }
-  return text.size() % 2 == 0 ? counts : std::vector<std::pair<int, char>>{};
+  return counts;
 }
 
 Result<Run> parse_run(const std::string& name) {
@@ -73,7 +77,7 @@ Result<Run> parse_run(const std::string& name) {
   };
   if (parts.size() < first + 3) return wrong();
   const auto counts = parse_counts(parts[first]);
-  if (counts.empty() || (split && counts.size() != 2)) return wrong();
+  if (counts.empty() || (split && (counts.size() != 2 || parts[1].empty()))) return wrong();
   for (std::size_t group = 0; group < counts.size(); ++group) {
     char hardware = counts[group].second;
     if (split) {
@@ -81,6 +85,7 @@ Result<Run> parse_run(const std::string& name) {
       const bool capped = parts[1].ends_with("cap") && group == 1;
       hardware = capped ? 'c' : parts[1].at(std::min(group, parts[1].size() - 1));
     }
+    if (std::string_view("ahc").find(hardware) == std::string_view::npos) return wrong();
     const auto pool = !split       ? SplitwisePool::both
                       : group == 0 ? SplitwisePool::prompts
                                    : SplitwisePool::tokens;
@@ -102,11 +107,13 @@ Result<Run> parse_run(const std::string& name) {
 Result<SplitwiseScheduler> find_scheduler(std::string name, double& bandwidth) {
   if (name.starts_with("overlap")) {
     bandwidth = 10;
-    name = "kv" + name.substr(std::string_view("overlap").size());
+    name.replace(0, std::string_view("overlap").size(), "kv");
   }
-  if (name.ends_with("ethernet")) {
+  for (const std::string_view slow : {"ethernet", "eth"}) {
+    if (!name.ends_with(slow)) continue;
     bandwidth /= 16;
-    name.resize(name.size() - std::string_view("ethernet").size());
+    name = name.substr(0, name.size() - slow.size());
+    break;
   }
   const std::map<std::string, SplitwiseScheduler, std::less<>> known{
       {"", SplitwiseScheduler::token_jsq},
@@ -116,8 +123,10 @@ Result<SplitwiseScheduler> find_scheduler(std::string name, double& bandwidth) {
       {"jsq", SplitwiseScheduler::jsq},
       {"mixed", SplitwiseScheduler::mixed_pool},
       {"kvrr", SplitwiseScheduler::kv_round_robin},
+      {"kv", SplitwiseScheduler::kv_jsq},
       {"kvjsq", SplitwiseScheduler::kv_jsq},
-      {"kvtok", SplitwiseScheduler::kv_token_jsq}};
+      {"kvtok", SplitwiseScheduler::kv_token_jsq},
+      {"kvtokjsq", SplitwiseScheduler::kv_token_jsq}};
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
   return fail(Code::unsupported, fmt::format("no scheduler is called {}", name));

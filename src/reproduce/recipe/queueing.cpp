@@ -119,36 +119,73 @@ Simulated simulate_wait(int servers, double load, const std::function<double(Rng
   return made;
 }
 
-/// Iterations that are all as long.
-class Constant final : public inference::StepTime {
+/// A microsecond for each token of a prompt.
+class ByTokens final : public inference::StepTime {
  public:
-  inference::Micros operator()(const inference::Batch&) const override { return kLength; }
-  static constexpr inference::Micros kLength = 1000;
+  inference::Micros operator()(const inference::Batch& batch) const override {
+    return static_cast<inference::Micros>(batch.prefill_tokens());
+  }
+};
+constexpr double kServiceTokens = 10'000;  // on average
+
+/// Sends each request to the replica that has done with all before it first, so that replicas serve
+/// in order of arrival as if they had one queue.
+class FirstFree final : public inference::Router {
+ public:
+  explicit FirstFree(const inference::Requests& requests) : requests_(requests) {}
+  std::size_t choose(inference::RequestId id,
+                     std::span<inference::Replica* const> replicas) override {
+    free_at_.resize(replicas.size());
+    const auto first = std::min_element(free_at_.begin(), free_at_.end());
+    const inference::Request& request = requests_[id];
+    *first = std::max(*first, request.arrival) + request.prompt;
+    return static_cast<std::size_t>(first - free_at_.begin());
+  }
+
+ private:
+  const inference::Requests& requests_;
+  std::vector<inference::Micros> free_at_;
 };
 
-/// The mean wait of requests of one replica, in services: each asks for one token, and one runs at
-/// a time.
-double wait_of_requests(double load) {
-  constexpr std::uint64_t kRuns = 16;
-  const Constant step;
+/// The mean wait of requests of `servers` replicas, in services: each is a prompt, and a replica
+/// computes one at a time.
+double wait_of_requests(int servers, double load, const std::function<double(Rng&)>& service) {
+  const ByTokens step;
   double sum = 0;
-  for (std::uint64_t run = 0; run < kRuns; ++run) {
+  for (std::uint64_t run = 0; run < kMostRuns; ++run) {
+    const std::vector<double> gaps = drawn([](Rng& rng) { return rng.exponential(); }, 2 * run + 1);
+    const std::vector<double> services = drawn(service, 2 * run + 2);
     inference::Requests requests;
     double now = 0;
-    for (const double gap : drawn([](Rng& rng) { return rng.exponential(); }, 3 + run)) {
-      now += gap / load * Constant::kLength;
-      requests.all.push_back({.arrival = now, .prompt = 1, .output = 1});
+    for (std::size_t at = 0; at < kJobs; ++at) {
+      now += gaps[at] / (load * servers) * kServiceTokens;
+      const auto tokens = std::max(1LL, std::llround(services[at] * kServiceTokens));
+      requests.all.push_back(
+          {.arrival = now, .prompt = static_cast<std::int32_t>(tokens), .output = 1});
     }
     inference::Simulation simulation(std::move(requests));
-    simulation.add({.sequences = 1, .kv_blocks = 1000}, step,
-                   inference::registry().formers.find("chunked")->make());
-    simulation.run(*inference::registry().routers.find("round_robin")->make(1));
+    for (int each = 0; each < servers; ++each) {
+      simulation.add({.sequences = 1, .tokens = 1 << 24, .kv_blocks = 1 << 20}, step,
+                     inference::registry().formers.find("chunked")->make());
+    }
+    FirstFree router(simulation.requests());
+    simulation.run(router);
     for (std::size_t each = 0; each < kJobs; ++each) {
-      const inference::RequestId id = static_cast<inference::RequestId>(each);
+      const auto id = static_cast<inference::RequestId>(each);
       sum += simulation.outcomes()[each].start - simulation.requests()[id].arrival;
     }
   }
-  return sum / static_cast<double>(kRuns * kJobs) / Constant::kLength;
+  return sum / static_cast<double>(kMostRuns * kJobs) / kServiceTokens;
+}
+
+/// At the loads that are looked at closely, unless so few wait that their number is chance.
+void add_wait_of_requests(Bench& bench, const std::string& what, double published,
+                          double part_that_waits, int servers, double load,
+                          const std::function<double(Rng&)>& service) {
+  if (std::find(kCloseLoads.begin(), kCloseLoads.end(), load) == kCloseLoads.end()) return;
+  if (part_that_waits * static_cast<double>(kJobs) < 10'000) return;
+  bench.add(what + ": mean wait, as requests of replicas", published,
+            wait_of_requests(servers, load, service), "services");
 }
 
 double load_of(const Rows& rows) {
@@ -193,11 +230,7 @@ void constant_services(Bench& bench, const File& file) {
     const std::string what = fmt::format("{} rho {}", file.name, load);
     const double mean = queue.mean_wait();
     bench.add(what + ": mean wait", rows.number("mean_wait"), mean, "services");
-    for (const double checked : kCloseLoads) {
-      if (load != checked) continue;
-      bench.add(what + ": mean wait, as requests of a replica", mean, wait_of_requests(load),
-                "services");
-    }
+    add_wait_of_requests(bench, what, mean, load, 1, load, [](Rng&) { return 1.0; });
     bench.add(what + ": mean jobs that wait", rows.number("mean_queue_length"), load * mean,
               "jobs");
     bench.add(what + ": mean jobs in the system", rows.number("mean_in_system"), load * (mean + 1),
@@ -244,8 +277,11 @@ void exponential_services(Bench& bench, const File& file) {
       bench.add(what + ": p99_wait", rows.number("p99_wait_in_services"), queue.wait_quantile(0.99),
                 "services");
     }
+    const auto exponential = [](Rng& rng) { return rng.exponential(); };
+    add_wait_of_requests(bench, what, mean, queue.probability_of_wait(), static_cast<int>(servers),
+                         load, exponential);
     simulations.add(what, mean, queue.probability_of_wait(), static_cast<int>(servers), load,
-                    [](Rng& rng) { return rng.exponential(); });
+                    exponential);
   }
   simulations.say();
 }

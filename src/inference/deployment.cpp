@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/deployment.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace almanac::inference {
+namespace {
+
+constexpr double kAlmost = 1e-9;
+
+/// An instance has a neighbour that it feels.
+bool is_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one) {
+  return !asked.fleet.mig &&
+         std::count_if(deployment.instances.begin(), deployment.instances.end(),
+                       [&](const Instance& other) { return other.gpu == one.gpu; }) > 1;
+}
+
+struct Profile {
+  int slices, memory;
+  std::vector<int> starts;
+};
+
+/// Adds to `made` what fills a GPU that holds `held` already, occupied as `taken` says.
+void fill(const std::vector<Profile>& profiles, unsigned taken, std::vector<int>& held,
+          std::set<std::vector<int>, std::greater<>>& made) {
+  bool is_full = true;
+  for (const Profile& profile : profiles) {
+    for (const int start : profile.starts) {
+      const unsigned place = ((1U << static_cast<unsigned>(profile.memory)) - 1)
+                             << static_cast<unsigned>(start);
+      if ((taken & place) != 0) continue;
+      is_full = false;
+      held.push_back(profile.slices);
+      fill(profiles, taken | place, held, made);
+      held.pop_back();
+    }
+  }
+  if (!is_full) return;
+  std::vector<int> sorted = held;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  made.insert(std::move(sorted));
+}
+
+bool is_split(std::vector<int> slices) {
+  std::sort(slices.begin(), slices.end(), std::greater<>());
+  return std::any_of(mig_splits().begin(), mig_splits().end(), [&](const auto& split) {
+    return std::includes(split.begin(), split.end(), slices.begin(), slices.end(),
+                         std::greater<>());
+  });
+}
+
+}  // namespace
+
+double Variant::batch_ms(int batch, double share) const {
+  return (fixed_ms + item_ms * batch) * std::max(1.0, knee / share);
+}
+
+int batch_in_time(const Variant& variant, double share, double slo_ms, double slower) {
+  int batch = variant.most_batch;
+  while (batch > 0 && 2 * slower * variant.batch_ms(batch, share) > slo_ms * (1 + kAlmost)) --batch;
+  return batch;
+}
+
+double throughput(const Variant& variant, double share, int batch, double slower) {
+  return 1000 * batch / (slower * variant.batch_ms(batch, share));
+}
+
+bool Judged::meets(const PlanningCase& asked) const {
+  for (std::size_t each = 0; each < served.size(); ++each) {
+    if (served[each].rate < asked.demands[each].rate * (1 - kAlmost) ||
+        served[each].accuracy < asked.demands[each].accuracy - kAlmost) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Judged judge(const PlanningCase& asked, const Deployment& deployment) {
+  Judged made{.served = std::vector<Served>(asked.demands.size())};
+  // Of each demand, by variant.
+  std::vector<std::map<std::size_t, double>> rates(asked.demands.size());
+  std::set<int> gpus;
+  std::vector<double> slower;
+  for (const Instance& each : deployment.instances) {
+    const Variant& variant = asked.variants[each.variant];
+    slower.push_back(is_beside(asked, deployment, each) ? asked.fleet.beside : 1);
+    gpus.insert(each.gpu);
+    Served& served = made.served[each.demand];
+    const double slowest = 2 * slower.back() * variant.batch_ms(each.batch, each.share);
+    served.slowest_ms = std::max(served.slowest_ms, slowest);
+    if (slowest > asked.demands[each.demand].slo_ms * (1 + kAlmost)) continue;
+    rates[each.demand][each.variant] += throughput(variant, each.share, each.batch, slower.back());
+  }
+  for (std::size_t demand = 0; demand < rates.size(); ++demand) {
+    Served& served = made.served[demand];
+    std::vector<double> accuracies;
+    double least = rates[demand].empty() ? 0 : rates[demand].begin()->second;
+    for (const auto& [variant, rate] : rates[demand]) {
+      served.rate += rate;
+      served.accuracy += rate * asked.variants[variant].accuracy;
+      least = std::min(least, rate);
+      accuracies.push_back(asked.variants[variant].accuracy);
+    }
+    if (served.rate > 0) served.accuracy /= served.rate;
+    if (demand < deployment.votes.size() && deployment.votes[demand] && !accuracies.empty()) {
+      served.rate = least;
+      served.accuracy = vote_accuracy(accuracies);
+    }
+  }
+  made.gpus = static_cast<int>(gpus.size());
+  made.watts = asked.fleet.idle_w * made.gpus;
+  for (std::size_t at = 0; at < deployment.instances.size(); ++at) {
+    const Instance& each = deployment.instances[at];
+    const Variant& variant = asked.variants[each.variant];
+    const Served& served = made.served[each.demand];
+    const bool votes = each.demand < deployment.votes.size() && deployment.votes[each.demand];
+    const double capacity = votes ? rates[each.demand][each.variant] : served.rate;
+    if (capacity <= 0) continue;
+    const double busy = std::min(1.0, asked.demands[each.demand].rate / capacity);
+    made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy;
+  }
+  made.price_per_h = asked.fleet.price_per_h * made.gpus;
+  made.grams_per_h = made.watts / 1000 * asked.fleet.grams_per_kwh;
+  return made;
+}
+
+Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
+  std::map<int, std::vector<const Instance*>> on;
+  for (const Instance& each : deployment.instances) {
+    if (each.gpu < 0 || each.gpu >= asked.fleet.gpus) {
+      return fail(Code::invalid, fmt::format("there is no GPU {}", each.gpu));
+    }
+    if (each.batch < 1 || each.batch > asked.variants[each.variant].most_batch) {
+      return fail(Code::invalid, fmt::format("{} takes no batch of {}",
+                                             asked.variants[each.variant].name, each.batch));
+    }
+    on[each.gpu].push_back(&each);
+  }
+  for (const auto& [gpu, instances] : on) {
+    double share = 0, memory = 0;
+    std::vector<int> slices;
+    for (const Instance* each : instances) {
+      const double needs = asked.variants[each->variant].memory_gib;
+      share += each->share;
+      memory += needs;
+      slices.push_back(mig_slices(each->share));
+      if (asked.fleet.mig && needs > mig_memory(slices.back()) * asked.fleet.memory_gib) {
+        return fail(Code::invalid, fmt::format("{} does not fit into {} slices",
+                                               asked.variants[each->variant].name, slices.back()));
+      }
+    }
+    if (asked.fleet.mig && !is_split(slices)) {
+      return fail(Code::invalid, fmt::format("GPU {} cannot be cut so", gpu));
+    }
+    if (share > 1 + kAlmost || memory > asked.fleet.memory_gib * (1 + kAlmost)) {
+      return fail(Code::invalid, fmt::format("GPU {} has {:.2f} of its computing units and {:.1f} "
+                                             "GiB taken",
+                                             gpu, share, memory));
+    }
+  }
+  return {};
+}
+
+double vote_accuracy(const std::vector<double>& accuracies) {
+  std::vector<double> right{1};  // how likely so many are
+  for (const double accuracy : accuracies) {
+    right.push_back(0);
+    for (std::size_t count = right.size(); count-- > 0;) {
+      right[count] = right[count] * (1 - accuracy) + (count > 0 ? right[count - 1] * accuracy : 0);
+    }
+  }
+  double sum = 0;
+  for (std::size_t count = 0; count < right.size(); ++count) {
+    const std::size_t wrong = accuracies.size() - count;
+    sum += count > wrong ? right[count] : count == wrong ? right[count] / 2 : 0;
+  }
+  return sum;
+}
+
+const std::vector<std::vector<int>>& mig_splits() {
+  static const std::vector<std::vector<int>> made = [] {
+    const std::vector<Profile> profiles{
+        {1, 1, {0, 1, 2, 3, 4, 5, 6}}, {2, 2, {0, 2, 4}}, {3, 4, {0, 4}}, {4, 4, {0}}, {7, 8, {0}}};
+    std::set<std::vector<int>, std::greater<>> all;
+    std::vector<int> held;
+    fill(profiles, 0, held, all);
+    return std::vector<std::vector<int>>(all.begin(), all.end());
+  }();
+  return made;
+}
+
+double mig_memory(int slices) {
+  constexpr std::array kEighths{0, 1, 2, 4, 4, 8, 8, 8};
+  return kEighths[static_cast<std::size_t>(std::clamp(slices, 0, 7))] / 8.0;
+}
+
+int mig_slices(double share) { return static_cast<int>(std::lround(share * 7)); }
+
+bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
+                     Deployment& deployment) {
+  const std::size_t before = deployment.instances.size();
+  std::vector<double> share(static_cast<std::size_t>(asked.fleet.gpus));
+  std::vector<double> memory = share;
+  for (const Instance& each : deployment.instances) {
+    share[static_cast<std::size_t>(each.gpu)] += each.share;
+    memory[static_cast<std::size_t>(each.gpu)] += asked.variants[each.variant].memory_gib;
+  }
+  const double needs = asked.variants[instance.variant].memory_gib;
+  for (int copy = 0; copy < copies; ++copy) {
+    std::size_t best = share.size();
+    for (std::size_t gpu = 0; gpu < share.size(); ++gpu) {
+      if (share[gpu] + instance.share > 1 + kAlmost ||
+          memory[gpu] + needs > asked.fleet.memory_gib) {
+        continue;
+      }
+      if (best == share.size() || share[gpu] > share[best]) best = gpu;
+    }
+    if (best == share.size()) {
+      deployment.instances.resize(before);
+      return false;
+    }
+    share[best] += instance.share;
+    memory[best] += needs;
+    instance.gpu = static_cast<int>(best);
+    deployment.instances.push_back(instance);
+  }
+  return true;
+}
+
+int copies_for(const PlanningCase& asked, const Instance& instance, double rate) {
+  const double each = throughput(asked.variants[instance.variant], instance.share, instance.batch,
+                                 asked.fleet.mig ? 1 : asked.fleet.beside);
+  return std::max(1, static_cast<int>(std::ceil(rate / each - kAlmost)));
+}
+
+std::vector<std::size_t> eligible(const PlanningCase& asked, const Demand& demand,
+                                  double least_accuracy) {
+  std::vector<std::size_t> made;
+  for (std::size_t each = 0; each < asked.variants.size(); ++each) {
+    const Variant& variant = asked.variants[each];
+    if (variant.task == demand.task && variant.accuracy >= least_accuracy - kAlmost &&
+        variant.memory_gib <= asked.fleet.memory_gib &&
+        batch_in_time(variant, variant.knee, demand.slo_ms, asked.fleet.beside) > 0) {
+      made.push_back(each);
+    }
+  }
+  return made;
+}
+
+double share_for(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate) {
+  const double slower = asked.fleet.mig ? 1 : asked.fleet.beside;
+  for (int percent = 1; percent <= 100; ++percent) {
+    const double share = percent / 100.0;
+    const int batch = batch_in_time(variant, share, slo_ms, slower);
+    if (batch > 0 && throughput(variant, share, batch, slower) >= rate * (1 - kAlmost)) {
+      return share;
+    }
+  }
+  return 0;
+}
+
+Result<std::size_t> most_accurate(const PlanningCase& asked, const Demand& demand) {
+  const auto all = eligible(asked, demand, demand.accuracy);
+  if (all.empty()) return tl::unexpected(no_variant(demand));
+  return *std::max_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
+    const Variant &one = asked.variants[a], &other = asked.variants[b];
+    return std::pair(one.accuracy, -one.item_ms) < std::pair(other.accuracy, -other.item_ms);
+  });
+}
+
+Error too_few_gpus(const PlanningCase& asked, const Demand& demand) {
+  return {Code::unavailable,
+          fmt::format("{} GPUs do not answer {} requests/s of {}", asked.fleet.gpus, demand.rate,
+                      demand.task),
+          {},
+          "give more GPUs, a longer objective or less accuracy"};
+}
+
+Error no_variant(const Demand& demand) {
+  return {Code::unavailable,
+          fmt::format("no variant for {} is right in {:.1f} % and answers within {} ms",
+                      demand.task, 100 * demand.accuracy, demand.slo_ms),
+          {},
+          "a longer objective, or less accuracy"};
+}
+
+}  // namespace almanac::inference

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPUs cut in instances, each time the cut and the services on it that complete most.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "base/rng.h"
+#include "inference/registry.h"
+
+namespace almanac::inference::planner {
+namespace {
+
+/// What an instance of so many slices can do best for a demand.
+struct Use {
+  std::size_t variant = 0;
+  int batch = 0;    ///< 0 = nothing fits, or is in time.
+  double part = 0;  ///< Of the demand's rate.
+};
+
+/// A GPU: its instances, and for which demand each is.
+struct ServedGpu {
+  std::vector<int> slices{};
+  std::vector<std::size_t> demands{};
+};
+
+/// Source   Tan et al., 2021 (Serving DNN models with multi-instance GPUs): completion rates of
+///          services, 1 when a service has its throughput; a GPU's utility for a service is the
+///          completion that it adds; greedily the GPU whose utility, weighed by what each service
+///          lacks, is largest, with two services at most while one lacks more than a GPU gives;
+///          then rounds in which some GPUs are dropped and planned anew, the best kept.
+/// Differs  What a service gets beyond its throughput does not count; rounds are 64 and drop a
+/// third
+///          at random, without a tree search; nothing is moved from an older deployment.
+class MigServing {
+ public:
+  explicit MigServing(const PlanningCase& asked) : asked_(asked), rng_(asked.seed) {
+    for (const Demand& demand : asked.demands) {
+      std::vector<Use>& uses = uses_.emplace_back(8);
+      for (int slices = 1; slices <= 7; ++slices) uses[index(slices)] = best_use(demand, slices);
+    }
+  }
+
+  Result<Deployment> plan() {
+    for (std::size_t demand = 0; demand < uses_.size(); ++demand) {
+      const bool none = std::all_of(uses_[demand].begin(), uses_[demand].end(),
+                                    [](const Use& use) { return use.batch == 0; });
+      if (none) return tl::unexpected(no_variant(asked_.demands[demand]));
+    }
+    std::vector<ServedGpu> best = complete({});
+    constexpr int kRounds = 64;
+    for (int round = 0; round < kRounds && best.size() > 1; ++round) {
+      std::vector<ServedGpu> kept;
+      for (const ServedGpu& each : best) {
+        if (rng_.below(3) > 0) kept.push_back(each);
+      }
+      std::vector<ServedGpu> tried = complete(std::move(kept));
+      if (tried.size() < best.size()) best = std::move(tried);
+    }
+    if (best.size() > static_cast<std::size_t>(asked_.fleet.gpus)) {
+      return tl::unexpected(too_few_gpus(asked_, asked_.demands.front()));
+    }
+    return deployment_of(best);
+  }
+
+ private:
+  static std::size_t index(int slices) { return static_cast<std::size_t>(slices); }
+
+  Use best_use(const Demand& demand, int slices) const {
+    const double share = slices / 7.0;
+    Use best;
+    for (std::size_t each = 0; each < asked_.variants.size(); ++each) {
+      const Variant& variant = asked_.variants[each];
+      if (variant.task != demand.task || variant.accuracy < demand.accuracy ||
+          variant.memory_gib > mig_memory(slices) * asked_.fleet.memory_gib) {
+        continue;
+      }
+      const int batch = batch_in_time(variant, share, demand.slo_ms);
+      if (batch == 0) continue;
+      const double part = throughput(variant, share, batch) / demand.rate;
+      if (part > best.part) best = {each, batch, part};
+    }
+    return best;
+  }
+
+  std::vector<double> completion(const std::vector<ServedGpu>& gpus) const {
+    std::vector<double> made(uses_.size());
+    for (const ServedGpu& gpu : gpus) {
+      for (std::size_t each = 0; each < gpu.slices.size(); ++each) {
+        made[gpu.demands[each]] += uses_[gpu.demands[each]][index(gpu.slices[each])].part;
+      }
+    }
+    return made;
+  }
+
+  /// Fills instances one by one, each for whom it does most of what is lacking, of `allowed`.
+  std::pair<ServedGpu, double> filled(const std::vector<int>& slices, std::vector<double> lacking,
+                                      const std::vector<std::size_t>& allowed) const {
+    ServedGpu gpu;
+    double score = 0;
+    for (const int each : slices) {
+      std::optional<std::size_t> best;
+      double most = 0;
+      for (const std::size_t demand : allowed) {
+        const double part = uses_[demand][index(each)].part;
+        const double gain = std::min(part, lacking[demand]) * lacking[demand];
+        if (gain > most) {
+          most = gain;
+          best = demand;
+        }
+      }
+      if (!best) continue;
+      score += most;
+      gpu.slices.push_back(each);
+      gpu.demands.push_back(*best);
+      lacking[*best] -= std::min(lacking[*best], uses_[*best][index(each)].part);
+    }
+    return {std::move(gpu), score};
+  }
+
+  std::vector<ServedGpu> complete(std::vector<ServedGpu> gpus) const {
+    constexpr double kDone = 1e-9;
+    std::vector<std::size_t> all(uses_.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    while (true) {
+      std::vector<double> lacking = completion(gpus);
+      for (double& each : lacking) each = std::max(0.0, 1 - each);
+      std::erase_if(all, [&](std::size_t each) { return lacking[each] <= kDone; });
+      const bool is_too_many = gpus.size() > static_cast<std::size_t>(asked_.fleet.gpus);
+      if (all.empty() || is_too_many) return gpus;
+      std::pair<ServedGpu, double> best{{}, 0};
+      const auto consider = [&](const std::vector<std::size_t>& allowed) {
+        for (const auto& split : mig_splits()) {
+          auto tried = filled(split, lacking, allowed);
+          if (tried.second > best.second * (1 + kDone)) best = std::move(tried);
+        }
+      };
+      for (std::size_t one = 0; one < all.size(); ++one) {
+        consider({all[one]});
+        for (std::size_t other = one + 1; other < all.size(); ++other) {
+          consider({all[one], all[other]});
+        }
+      }
+      // The tails of many services go together on one GPU.
+      const bool is_late = std::all_of(all.begin(), all.end(), [&](std::size_t each) {
+        return uses_[each][7].part >= lacking[each];
+      });
+      if (is_late) consider(all);
+      gpus.push_back(std::move(best.first));
+    }
+  }
+
+  Deployment deployment_of(const std::vector<ServedGpu>& gpus) const {
+    Deployment made;
+    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+      for (std::size_t each = 0; each < gpus[gpu].slices.size(); ++each) {
+        const std::size_t demand = gpus[gpu].demands[each];
+        const Use& use = uses_[demand][index(gpus[gpu].slices[each])];
+        made.instances.push_back({.gpu = static_cast<int>(gpu),
+                                  .share = gpus[gpu].slices[each] / 7.0,
+                                  .demand = demand,
+                                  .variant = use.variant,
+                                  .batch = use.batch});
+      }
+    }
+    return made;
+  }
+
+  const PlanningCase& asked_;
+  Rng rng_;
+  std::vector<std::vector<Use>> uses_;  // by demand, then slices
+};
+
+}  // namespace
+
+void register_mig_serving(Registry& registry) {
+  registry.planners.add(
+      {.name = "mig_serving",
+       .summary = "MIG GPUs cut so that services are completed with few of them",
+       .source = "Tan et al. 2021 (MIG-Serving)",
+       .make = {[](const PlanningCase& asked) { return MigServing(asked).plan(); }, true}});
+}
+
+}  // namespace almanac::inference::planner
