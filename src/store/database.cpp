@@ -90,10 +90,23 @@ Database::Database(const std::string& path)
 Result<void> Database::write(const std::function<void(Connection&)>& work) {
   return guarded(path_, [&] {
     const std::scoped_lock guard(writer_mutex_);
-    SQLite::Transaction all(writer_.database(), SQLite::TransactionBehavior::IMMEDIATE);
-    work(writer_);
-    all.commit();
+    try {
+      SQLite::Transaction all(writer_.database(), SQLite::TransactionBehavior::IMMEDIATE);
+      work(writer_);
+      all.commit();
+    } catch (const SQLite::Exception& thrown) {
+      if (thrown.getErrorCode() == SQLITE_IOERR) overwrite();
+      throw;
+    }
   });
+}
+
+void Database::overwrite() {
+  try {
+    writer_.database().exec(fmt::format("PRAGMA user_version = {}", newest_version()));
+  } catch (const SQLite::Exception&) {
+    // It takes the place all the same if the disk refuses to say that it is there.
+  }
 }
 
 std::unique_ptr<Connection> Database::take() {
