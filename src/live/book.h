@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "elastic/step_fit.h"
+#include "live/life.h"
 #include "measure/own_word.h"
 #include "measure/steady_use.h"
 #include "shepherd/run.h"
@@ -74,19 +75,20 @@ struct Entry {
   /// The process of its present run, or of the last one if that has not gone yet.
   std::unique_ptr<shepherd::Run> run{};
   Runs of_runs{};
-  /// Why its process is to end: "cancelled by ann"; "" = it is not.
-  /// It is in job.reason too, so that the next service knows.
-  std::string to_end{};
-  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
+  bool makes_room = false;  ///< Its process is one of before, and is to go: Process::former.
   /// Its process goes on on other GPUs, and has not said yet that it uses these.
   bool moves = false;
   std::int32_t batch = 0;     ///< As its policy has it; 0 = its own.
-  bool again = false;         ///< It is to run again from its beginning when its process has gone.
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
-  bool at_once = false;       ///< Its process is to end without grace.
   bool is_pressed = false;    ///< It did not end as it was told, and was killed.
-  bool starting = false;      ///< It runs as the policy sees it, but has no process yet.
   std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
+
+  Process process() const {
+    if (!run) return Process::none;
+    return makes_room ? Process::former : Process::own;
+  }
+  /// It runs as the policy sees it, and has no process yet.
+  bool is_starting() const { return starts(job, process()); }
 };
 
 /// What keeps a pending job from the policy.
@@ -116,10 +118,6 @@ inline constexpr const char* kIdle = "idle GPUs";
 inline constexpr const char* kJudged = "its log says";
 /// The note on a job that held more of its GPU's memory than its part.
 inline constexpr const char* kTooMuchGpu = "over its GPU memory";
-
-/// Reason of a job that is to begin again when its process has gone: what the store has of
-/// Entry::again.
-inline constexpr const char* kToRunAgain = "to run again";
 
 class Book {
  public:

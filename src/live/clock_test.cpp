@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "live/ends.h"
+#include "live/life.h"
 
 namespace almanac::live {
 namespace {

@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 
 #include "base/check.h"
-#include "live/ends.h"
+#include "live/life.h"
 #include "live/log.h"
 #include "live/notify.h"
 #include "shepherd/record.h"
@@ -193,7 +193,8 @@ void LocalService::Core::let_in() {
         join(entry);
         break;
       case Aside::never:
-        finish(entry, trace::JobState::cancelled, "what it was to follow ended otherwise");
+        happen(entry,
+               life::Ended{trace::JobState::cancelled, "what it was to follow ended otherwise"});
         break;
       default:
         break;
@@ -241,8 +242,7 @@ void LocalService::Core::launch(Lock& lock) {
   }
   for (const JobNumber number : std::exchange(to_resize_, {})) {
     Entry* const entry = book_.find(number);
-    const bool goes_on = entry != nullptr && entry->run && !entry->makes_room && !entry->starting;
-    if (goes_on) resize_process(*entry);
+    if (entry != nullptr && entry->process() == Process::own) resize_process(*entry);
   }
   tell_moved();
   if (!may_start() || to_start_.empty()) return;
@@ -250,7 +250,7 @@ void LocalService::Core::launch(Lock& lock) {
   const std::vector<JobNumber> taken = to_start_;  // others see there what is about to start
   for (const JobNumber number : taken) {
     const Entry* const entry = book_.find(number);
-    if (entry == nullptr || !entry->starting) continue;
+    if (entry == nullptr || !entry->is_starting()) continue;
     if (start_again_ != kNever || refused_.contains(number) || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;

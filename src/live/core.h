@@ -172,41 +172,43 @@ class LocalService::Core final : public schedule::Actuator {
   /// What `plan` comes to for each of these; those of several that have ended are left alone.
   Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
                            const PlanOne& plan);
+  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                           const life::Event& event);
+  /// Has `event` happen to each of these.
+  Result<void> wish(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                    const life::Event& event);
   /// Fails where such a change may not be made of it; gives what the job asks then.
   Result<store::Submission> amended(const Entry& entry, const store::Amended& wanted,
                                     const Caller& caller);
   /// The numbers of what was submitted with the same key; none = it is new.
   Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
-  /// It is to end, without grace if `now`.
-  void plan_end(Entry& entry, const std::string& why, bool now, Change& change);
-  /// It is to run again from its beginning.
-  void plan_again(Entry& entry, Change& change);
-  /// The same of one that has ended, which the store alone knows.
+  /// What `event` makes of it, if anything.
+  void plan(Entry& entry, const life::Event& event, Change& change);
+  /// One that has ended, which the store alone knows, is to run again.
   Result<void> plan_anew(store::JobNumber number, const Caller& caller, Change& change);
   Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller);
-  /// Takes one without a process from the policy: it starts no more.
-  void leave_round(Entry& entry);
-
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
   /// Why no job like this can ever run here; nothing = it can.
   std::optional<std::string> never(const store::Job& job);
+  /// Makes of it what life.h has for that event.
+  void happen(Entry& entry, const life::Event& event);
+  /// Makes `becomes` of it, with all that follows from it.
+  void follow(Entry& entry, Next becomes);
   void join(Entry& entry);
+  /// It neither runs nor waits any more as the policy sees it.
+  void leave_round(Entry& entry, Time at);
   void leave_queue(Entry& entry);
-  /// The policy knows it no more; it is cancelled, once its process has gone if it has one.
-  void leave_for_good(Entry& entry, bool makes_room, const std::string& why);
+  /// The policy knows it no more.
+  void leave_policy(Entry& entry);
+  /// The policy wants it no more.
+  void dismiss(JobId id, const char* why);
   void process_gone(Entry& entry, const shepherd::Outcome& how);
   /// Of a process of which nothing can be told now: it is looked at again later.
   void look_later(Entry& entry, const shepherd::Outcome& how);
-  /// It has ended at `at`, now or before.
-  void finish(Entry& entry, trace::JobState state, const std::string& reason, Time at);
-  void finish(Entry& entry, trace::JobState state, const std::string& reason) {
-    finish(entry, state, reason, now_);
-  }
   /// What follows from its end.
   void settle(Entry& entry);
-  void begin_again(Entry& entry, const std::string& why);
-  /// What follows from that.
+  /// What follows where it is to begin again.
   void waits_anew(Entry& entry);
   void start_process(Entry& entry, const store::Job& whole);
   void has_process(Entry& entry, shepherd::Run run);
@@ -219,9 +221,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<int> cores_for(const Entry& entry) const;
   bool is_free_of_others(const Entry& entry) const;
   void note(const store::Job& job, std::string what, std::string detail = {});
-  /// Ends the process of a job once it is on the disk why.
-  void end_process(Entry& entry);
-  /// Tells its process so.
+  /// Tells its process to end, as its record has it.
   void tell_to_end(Entry& entry);
   /// Kills what has not ended though it was told to, and its grace is over.
   void press();
@@ -259,8 +259,6 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> check_store_is_of_runs() const;
   Result<void> take_over_runs();
   std::vector<cluster::Grant> whole_machine() const;
-  /// Ends a job, or begins it again, as its reason says that a user was told.
-  void end_as_promised(Entry& entry);
   /// Takes what a running job holds; fails with conflict where the cluster has it no more.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
   /// Settles a job that cannot have what it held, if nothing of it runs any more: the machine has
@@ -375,7 +373,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<store::JobNumber> to_resize_;
   std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
-  std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
+  std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end, once that is kept
   std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;

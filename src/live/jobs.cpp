@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "base/wall_clock.h"
 #include "live/core.h"
-#include "live/ends.h"
 #include "live/environment.h"
 #include "live/log.h"
 #include "process/resource_limits.h"
@@ -154,32 +153,69 @@ void LocalService::Core::join(Entry& entry) {
                                .start = job.start,
                                .attained = job.attained,
                                .preemptions = static_cast<std::uint32_t>(job.preemptions)});
-  if (never) return finish(entry, JobState::failed, policy::to_string(*never, ""));
+  if (never) return happen(entry, life::Ended{JobState::failed, policy::to_string(*never, "")});
   events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(entry.id))});
+}
+
+void LocalService::Core::happen(Entry& entry, const life::Event& event) {
+  auto becomes = next(entry.job, entry.process(), event, now_);
+  if (becomes) follow(entry, std::move(*becomes));
+}
+
+void LocalService::Core::follow(Entry& entry, Next becomes) {
+  const bool is_over = has_ended(becomes.job) && !has_ended(entry.job);
+  const bool changes_hold = becomes.job.held != entry.job.held;
+  if (is_over || becomes.is_anew) {
+    leave_round(entry, is_over ? becomes.job.end : now_);
+  } else if (becomes.job.held && in_round(entry, Phase::waiting)) {
+    leave_queue(entry);
+  }
+  if (becomes.process == Process::former && !entry.makes_room) lets_go(entry);
+  counters_.preempted +=
+      static_cast<std::uint64_t>(becomes.job.preemptions - entry.job.preemptions);
+  entry.job = std::move(becomes.job);
+  if (becomes.is_told) to_stop_.push_back(entry.job.number);
+  if (!becomes.what.empty()) note(entry.job, std::move(becomes.what), std::move(becomes.detail));
+  if (is_over) settle(entry);
+  if (becomes.is_anew) waits_anew(entry);
+  if (changes_hold) {
+    if (entry.job.held) aside_.insert(entry.job.number);
+    look_aside_ = true;
+  }
+  touch(entry);
+}
+
+void LocalService::Core::leave_round(Entry& entry, Time at) {
+  if (in_round(entry, Phase::running)) {
+    round_->end(at, entry.id);
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+  } else if (in_round(entry, Phase::waiting)) {
+    leave_queue(entry);  // it was stopped, and has ended by itself before it was
+  }
 }
 
 void LocalService::Core::leave_queue(Entry& entry) {
   round_->withdraw(now_, entry.id);
   events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(entry.id))});
+  leave_policy(entry);
+}
+
+void LocalService::Core::leave_policy(Entry& entry) {
+  if (entry.id == kNoJob) return;
   book_.count_task(entry.job, -1);
   entry.id = kNoJob;
   look_aside_ = true;  // another task of its array
 }
 
-void LocalService::Core::end_process(Entry& entry) {
-  to_stop_.push_back(entry.job.number);
-  touch(entry);
-}
-
 void LocalService::Core::tell_to_end(Entry& entry) {
+  const bool at_once = entry.job.intent == store::Intent::end_at_once;
   const Duration grace =
-      entry.at_once ? Duration{0} : std::min(entry.job.asked->grace, config_.max_grace);
+      at_once ? Duration{0} : std::min(entry.job.asked->grace, config_.max_grace);
   const Duration by = shepherd::since_boot() + grace + config_.patience;
   entry.of_runs.change().obey_by = std::min(entry.of_runs->obey_by.value_or(by), by);
-  const bool makes_room = entry.makes_room && entry.to_end.empty() && !entry.again;
-  if (entry.at_once) {
+  if (at_once) {
     entry.run->end_now();
-  } else if (makes_room && entry.job.asked->warn_signal != 0) {
+  } else if (!awaits_its_end(entry.job) && entry.job.asked->warn_signal != 0) {
     entry.run->make_room();
   } else {
     entry.run->end();
@@ -209,67 +245,26 @@ void LocalService::Core::press() {
 void LocalService::Core::start(JobId id) {
   Entry& entry = entry_of(id);
   if (entry.moves) return go_on(entry);
-  store::Job& job = entry.job;
   const auto held = round_->grants(id);
-  job.state = JobState::running;
-  job.since = now_;
-  if (job.start == kNoTime) job.start = now_;
-  job.held_gpus.assign(held.begin(), held.end());
-  entry.starting = true;
+  happen(entry, life::Started{std::vector<cluster::Grant>(held.begin(), held.end())});
   entry.batch = round_->config(id).batch;
-  ++job.attempts;
-  job.cores.clear();
   to_pin_.push_back(id);
-  to_start_.push_back(job.number);
-  touch(entry);
+  to_start_.push_back(entry.job.number);
 }
 
 void LocalService::Core::stop(JobId id) {
+  happen(entry_of(id), life::Stopped{round_->progress(id).attained});
+}
+
+void LocalService::Core::end(JobId id, bool) { dismiss(id, kEndedByPolicy); }
+
+void LocalService::Core::decline(JobId id) { dismiss(id, kDeclinedByPolicy); }
+
+void LocalService::Core::dismiss(JobId id, const char* why) {
   Entry& entry = entry_of(id);
-  store::Job& job = entry.job;
-  job.state = JobState::pending;
-  job.attained = round_->progress(id).attained;
-  job.since = now_;
-  ++job.preemptions;
-  if (entry.starting) {
-    --job.attempts;
-  } else {
-    lets_go(entry);
-    end_process(entry);
-  }
-  entry.starting = false;
-  ++counters_.preempted;
-  note(job, "preempted");
-  touch(entry);
-}
-
-void LocalService::Core::end(JobId id, bool runs) {
-  Entry& entry = entry_of(id);
-  entry.job.attained = round_->progress(id).attained;
-  if (runs && entry.starting) --entry.job.attempts;
-  leave_for_good(entry, runs && !entry.starting, kEndedByPolicy);
-}
-
-void LocalService::Core::decline(JobId id) {
-  leave_for_good(entry_of(id), false, kDeclinedByPolicy);
-}
-
-void LocalService::Core::leave_for_good(Entry& entry, bool makes_room, const std::string& why) {
-  store::Job& job = entry.job;
-  entry.starting = false;
-  if (!entry.run) return finish(entry, JobState::cancelled, why, now_);
-  // Its GPUs are free for the policy, and no other job begins there before its process has gone.
-  if (makes_room) lets_go(entry);
-  job.state = JobState::pending;
-  job.since = now_;
-  if (entry.to_end.empty()) entry.to_end = why;  // else its user has ended it already
-  job.reason = entry.to_end;
-  entry.again = false;
-  book_.count_task(job, -1);
-  entry.id = kNoJob;
-  look_aside_ = true;
-  note(job, "told to end", job.reason);
-  end_process(entry);
+  happen(entry, life::Dismissed{why, round_->progress(id).attained});
+  // Where its process is there, no other job begins on its GPUs before that has gone.
+  leave_policy(entry);
 }
 
 void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
@@ -295,12 +290,9 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
     to_start_.push_back(job.number);
     return start_failed(job.number, to_string(run.error()));
   }
-  entry.starting = false;
   if (!run) {
-    round_->end(now_, entry.id);
-    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-    return finish(entry, JobState::node_fail,
-                  fmt::format("cannot start: {}", to_string(run.error())));
+    return happen(entry, life::Ended{JobState::node_fail,
+                                     fmt::format("cannot start: {}", to_string(run.error()))});
   }
   has_process(entry, std::move(*run));
   if (failed_starts_ > 0) {
@@ -358,7 +350,6 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   processes_.insert(entry.job.number);
   entry.moves = false;
   entry.too_much_gpu = false;
-  entry.at_once = false;
   entry.is_pressed = false;
   OfRuns& own = entry.of_runs.change();
   own.draws = entry.job.held_gpus;
@@ -391,62 +382,26 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   // Nobody knows for how long one ran that is lost: the machine may have been off.
   if (how.exit) count_energy(entry, at);
   hear_last_word(entry);
+  auto becomes = next(
+      job, entry.process(),
+      life::Gone{
+          .how = how, .at = at, .is_late = entry.is_pressed, .retry_pause = config_.retry_pause},
+      now_);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
+  entry.makes_room = false;
   entry.moves = false;
   entry.of_runs.change().moved_by.reset();
   entry.of_runs.change().look_again = kNever;
   if (how.kind == shepherd::Outcome::Kind::never_started) {
-    --job.attempts;
     start_failed(job.number, how.why);
   } else if (failed_starts_ > 0 && probe_ == job.number) {
     start_works();
   }
   processes_.erase(job.number);
   measured_.change(now_);
-  const Next what = next({.has_ended = has_ended(job),
-                          .makes_room = std::exchange(entry.makes_room, false),
-                          .to_end = std::exchange(entry.to_end, {}),
-                          .again = entry.again,
-                          .is_late = entry.is_pressed,
-                          .may_run_again = job.asked->requeue,
-                          .retries = job.asked->retries - job.failures},
-                         how);
   changed_ = true;
-  if (what.kind == Next::Kind::nothing) return touch(entry);
-  if (what.kind == Next::Kind::waits) {
-    note(job, what.why);
-    return touch(entry);
-  }
-  if (in_round(entry, Phase::running)) {
-    round_->end(at, entry.id);
-    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-    job.attained = round_->progress(entry.id).attained;
-  } else if (in_round(entry, Phase::waiting)) {
-    leave_queue(entry);  // stopped, and ended by itself before it was
-  }
-  entry.starting = false;
-  if (what.kind == Next::Kind::tries_again) {
-    ++job.failures;
-    job.again_at = now_ + pause_after(job.failures, config_.retry_pause);
-    return begin_again(
-        entry, fmt::format("retry {} of {}: {}", job.failures, job.asked->retries, what.why));
-  }
-  if (what.kind == Next::Kind::begins_again) return begin_again(entry, what.why);
-  if (how.exit && what.state != JobState::node_fail) {
-    job.exit_status = how.exit->ending.status;
-    job.signal = how.exit->ending.signal;
-  }
-  finish(entry, what.state, what.why, at);
-}
-
-void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
-  entry.job = ended(std::move(entry.job), state, reason, at);
-  notes_.push_back(note_of_end(entry.job, now_));
-  if (state == JobState::failed && entry.job.start != kNoTime && tell_of_failure_) {
-    tell_of_failure_(entry.job);
-  }
-  settle(entry);
+  follow(entry, std::move(*becomes));
 }
 
 void LocalService::Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
@@ -467,36 +422,26 @@ void LocalService::Core::settle(Entry& entry) {
   if (entry.id != kNoJob) {
     trace::Job& record = trace_->jobs[index(entry.id)];
     record.outcome = store::record_of(job, trace_->names).outcome;
-    book_.count_task(job, -1);
-    entry.id = kNoJob;
   }
+  leave_policy(entry);
+  const bool has_failed = job.state == JobState::failed && job.start != kNoTime;
+  if (has_failed && tell_of_failure_) tell_of_failure_(job);
   ++counters_.ended;
   if (config_.futures > 0) ended_.push_back(job);
   aside_.erase(job.number);
   look_aside_ = true;
   changed_ = true;
-  touch(entry);
-}
-
-void LocalService::Core::begin_again(Entry& entry, const std::string& why) {
-  entry.job = begun_again(std::move(entry.job), now_);
-  note(entry.job, "requeued", why);
-  waits_anew(entry);
 }
 
 void LocalService::Core::waits_anew(Entry& entry) {
   if (entry.id != kNoJob) {
-    trace::Job& record = trace_->jobs[index(entry.id)];
-    record.outcome.state = JobState::node_fail;
-    book_.count_task(entry.job, -1);
-    entry.id = kNoJob;
+    trace_->jobs[index(entry.id)].outcome.state = JobState::node_fail;
   }
-  entry.again = false;
+  leave_policy(entry);
   entry.of_runs = {};
   aside_.insert(entry.job.number);
   look_aside_ = true;
   changed_ = true;
-  touch(entry);
 }
 
 }  // namespace almanac::live

@@ -47,7 +47,7 @@ std::vector<Report> Measured::take(const Sight& sight) {
 
 bool add_pace(Entry& entry) {
   const auto& pace = entry.of_runs->progress->pace;
-  if (!pace || entry.moves || entry.starting || entry.of_runs->seen.size() == kMostWays)
+  if (!pace || entry.moves || entry.is_starting() || entry.of_runs->seen.size() == kMostWays)
     return false;
   elastic::Observation made{.nodes = static_cast<int>(entry.job.held_gpus.size()), .gpus = 0};
   for (const cluster::Grant& grant : entry.job.held_gpus) made.gpus += grant.count();

@@ -39,9 +39,8 @@ std::vector<Grant> without(std::vector<Grant> held, const std::vector<Grant>& ot
 
 /// It has said which GPUs it uses, and so hears when they change.
 bool hears(const Entry& entry) {
-  return entry.run && !entry.makes_room && !entry.starting && entry.to_end.empty() &&
-         entry.of_runs->progress && !entry.of_runs->progress->gpus.empty() &&
-         entry.run->allocation();
+  return entry.process() == Process::own && !awaits_its_end(entry.job) && entry.of_runs->progress &&
+         !entry.of_runs->progress->gpus.empty() && entry.run->allocation();
 }
 
 }  // namespace
@@ -105,7 +104,7 @@ std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
 void LocalService::Core::tell_moved() {
   for (const JobNumber number : std::exchange(to_tell_, {})) {
     Entry* const entry = book_.find(number);
-    if (entry == nullptr || !entry->run || entry->makes_room || entry->starting) continue;
+    if (entry == nullptr || entry->process() != Process::own) continue;
     const std::vector<Grant> taken = not_left(*entry);
     store::Job now = entry->job;
     now.held_gpus = without(std::move(now.held_gpus), taken);
@@ -152,16 +151,9 @@ void LocalService::Core::lets_go(Entry& entry) {
 }
 
 void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
-  store::Job& job = entry.job;
-  to_tell_.erase(job.number);
-  lets_go(entry);
-  end_process(entry);
-  entry.starting = true;
-  ++job.attempts;
-  ++job.preemptions;
-  ++counters_.preempted;
-  to_start_.push_back(job.number);
-  note(job, "preempted", fmt::format("it begins anew on its GPUs: {}", why));
+  to_tell_.erase(entry.job.number);
+  happen(entry, life::Renewed{why});
+  to_start_.push_back(entry.job.number);
 }
 
 void LocalService::Core::find_out_what_it_uses(Entry& entry) {

@@ -154,17 +154,6 @@ Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& ro
   return {};
 }
 
-void LocalService::Core::end_as_promised(Entry& entry) {
-  const bool again = entry.job.reason == kToRunAgain;
-  if (!entry.run) {
-    if (again) return begin_again(entry, "requeued");
-    return finish(entry, JobState::cancelled, std::string(entry.job.reason));
-  }
-  entry.again = again;
-  if (!again) entry.to_end = entry.job.reason;
-  end_process(entry);
-}
-
 /// Jobs that the store never gave a number to have run here: it is not the store of this folder.
 /// What runs would else be ended, and numbers given twice.
 Result<void> LocalService::Core::check_store_is_of_runs() const {
@@ -236,7 +225,6 @@ Result<void> LocalService::Core::take_over_runs() {
       entry.of_runs.change().leaves = latest ? entry.job.held_gpus : whole_machine();
     }
     has_process(entry, std::move(*run));
-    if (entry.makes_room) tell_to_end(entry);
   }
   return {};
 }
@@ -269,14 +257,8 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   std::vector<Entry*> waiting;
   cluster::Ledger room(config_.machine.cluster);
   for (auto& [number, entry] : book_.all()) {
-    store::Job& job = entry.job;
-    if (job.state == JobState::running && (!entry.run || entry.makes_room)) {
-      job.state = JobState::pending;  // it was about to start when the service ended
-      --job.attempts;
-      if (job.attempts <= job.annulled) job.start = kNoTime;
-      touch(entry);
-    }
-    if (!job.reason.empty()) end_as_promised(entry);
+    const store::Job& job = entry.job;
+    happen(entry, life::TakenOver{});
     if (job.state != JobState::running) continue;
     if (auto fits = take(job, room); !fits) {
       if (!settle_gone(entry, fits.error())) return fits;
@@ -289,7 +271,7 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   }
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
-    if (!entry.to_end.empty()) continue;  // it waits for its process alone
+    if (awaits_its_end(entry.job)) continue;  // it waits for its process alone
     const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
     if (book_.aside(entry, now_) == Aside::no && !is_barred) {
       waiting.push_back(&entry);

@@ -67,7 +67,7 @@ void LocalService::Core::resize(JobId id) {
   touch(entry);
   heed_batch(entry);
   to_pin_.push_back(id);
-  if (entry.starting) return;
+  if (entry.is_starting()) return;
   entry.of_runs.change().gpu_use.change(now_);
   measured_.change(now_);
   to_resize_.push_back(entry.job.number);

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "live/core.h"
-#include "live/ends.h"
+#include "live/life.h"
 #include "live/log.h"
 
 namespace almanac::live {

@@ -137,8 +137,9 @@ void LocalService::Core::begin_policy(Successor next) {
   }
   for (const Known& known : waiting) {
     if (const auto never = round_->admit(known.entry->id, known.past)) {
-      finish(*known.entry, JobState::failed,
-             fmt::format("it can never run here: {}", policy::to_string(*never, "")));
+      happen(*known.entry,
+             life::Ended{JobState::failed,
+                         fmt::format("it can never run here: {}", policy::to_string(*never, ""))});
       continue;
     }
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(known.entry->id))});

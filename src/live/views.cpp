@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "live/core.h"
-#include "live/ends.h"
 #include "live/environment.h"
+#include "live/life.h"
 #include "live/policies.h"
 #include "live/tenancy.h"
 #include "text/datetime.h"
@@ -85,9 +85,10 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
 }  // namespace
 
 std::string LocalService::Core::why_aside(const Entry& entry, std::string& word) const {
-  if (!entry.to_end.empty()) {
+  if (awaits_its_end(entry.job)) {
     word = "Completing";
-    return fmt::format("is {}, and its process is about to go", entry.to_end);
+    return fmt::format("is {}, and its process is about to go",
+                       entry.job.reason.empty() ? "to run again" : entry.job.reason);
   }
   switch (book_.aside(entry, now_)) {
     case Aside::held:
@@ -152,7 +153,7 @@ JobView LocalService::Core::view_of(const Entry& entry) const {
     made.metric = entry.of_runs->progress->metric->value;
     made.metric_step = entry.of_runs->progress->metric->step;
   }
-  if (entry.starting && !start_trouble_.empty()) {
+  if (entry.is_starting() && !start_trouble_.empty()) {
     made.why = start_trouble_;
     made.why_word = "JobLaunchFailure";
   }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "live/core.h"
-#include "live/ends.h"
+#include "live/life.h"
 #include "shepherd/record.h"
 #include "text/duration.h"
 
@@ -23,6 +23,8 @@ using trace::JobState;
 namespace {
 
 std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number); }
+
+life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
 
 /// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
 std::string amendment(const store::Submission& before, const store::Submission& after) {
@@ -212,50 +214,45 @@ Result<LocalService::Core::Change> LocalService::Core::plan_each(
   return change;
 }
 
-void LocalService::Core::leave_round(Entry& entry) {
-  if (in_round(entry, Phase::running)) {
-    round_->end(now_, entry.id);
-    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-    entry.starting = false;
-  } else if (in_round(entry, Phase::waiting)) {
-    leave_queue(entry);
-  }
+void LocalService::Core::plan(Entry& entry, const life::Event& event, Change& change) {
+  auto becomes = next(entry.job, entry.process(), event, now_);
+  if (!becomes) return;
+  change.kept.put(std::move(becomes->job));
+  // Of the record as it is then: what the job uses is counted while the disk works.
+  change.acts.push_back([this, &entry, event] { happen(entry, event); });
 }
 
-void LocalService::Core::plan_end(Entry& entry, const std::string& why, bool now, Change& change) {
-  if (entry.run) {
-    store::Job told = entry.job;
-    told.reason = why;
-    change.kept.put(told);
-    change.kept.note(note_of(told, now_, now ? "told to end at once" : "told to end", why));
-    change.acts.push_back([this, &entry, why, now] {
-      entry.to_end = why;
-      entry.again = false;
-      entry.at_once = entry.at_once || now;
-      entry.job.reason = why;
-      end_process(entry);
-    });
-    return;
-  }
-  const store::Job after = ended(entry.job, JobState::cancelled, why, now_);
-  change.kept.put(after);
-  change.kept.note(note_of_end(after, now_));
-  change.acts.push_back([this, &entry, after] {
-    leave_round(entry);
-    entry.job = after;
-    settle(entry);
+Result<LocalService::Core::Change> LocalService::Core::plan_each(
+    const std::vector<JobNumber>& numbers, const Caller& caller, const life::Event& event) {
+  return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
+    plan(entry, event, change);
+    return {};
   });
+}
+
+Result<void> LocalService::Core::wish(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                      const life::Event& event) {
+  return change([this, numbers, caller, event] { return plan_each(numbers, caller, event); });
 }
 
 Result<void> LocalService::Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller,
                                         bool now) {
-  return change([this, numbers, caller, now] {
-    const std::string why = fmt::format("cancelled by user {}", caller.uid);
-    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-      plan_end(entry, why, now, change);
-      return {};
-    });
+  return wish(numbers, caller,
+              life::Cancelled{fmt::format("cancelled by user {}", caller.uid), now});
+}
+
+Result<void> LocalService::Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return change([this, numbers, caller]() -> Result<Change> {
+    auto planned = plan_each(numbers, caller, life::Held{});
+    if (!planned || !planned->kept.empty()) return planned;
+    return fail(Code::conflict, fmt::format("job {} runs already", shown(numbers.front())), {},
+                "requeue it first");
   });
+}
+
+Result<void> LocalService::Core::release(const std::vector<JobNumber>& numbers,
+                                         const Caller& caller) {
+  return wish(numbers, caller, life::Released{});
 }
 
 Result<store::Submission> LocalService::Core::amended(const Entry& entry,
@@ -321,53 +318,9 @@ Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
         } else if (in_round(entry, Phase::running)) {
           trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
           if (!entry.run) return;
-          const bool is_to_end = entry.again || !entry.to_end.empty();
-          if (!is_to_end) entry.of_runs.change().obey_by = limit_of(entry);
+          if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
           to_resize_.push_back(entry.job.number);
         }
-      });
-      return {};
-    });
-  });
-}
-
-Result<void> LocalService::Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change([this, numbers, caller]() -> Result<Change> {
-    bool some_wait = false;
-    auto planned = plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-      if (entry.job.state == JobState::running) return {};
-      some_wait = true;
-      store::Job held = entry.job;
-      held.held = true;
-      change.kept.put(held);
-      change.kept.note(note_of(held, now_, "held"));
-      change.acts.push_back([this, &entry] {
-        entry.job.held = true;
-        book_.recount(entry);
-        if (in_round(entry, Phase::waiting)) leave_queue(entry);
-        aside_.insert(entry.job.number);
-      });
-      return {};
-    });
-    if (!planned || some_wait) return planned;
-    return fail(Code::conflict, fmt::format("job {} runs already", shown(numbers.front())), {},
-                "requeue it first");
-  });
-}
-
-Result<void> LocalService::Core::release(const std::vector<JobNumber>& numbers,
-                                         const Caller& caller) {
-  return change([this, numbers, caller] {
-    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-      if (!entry.job.held) return {};
-      store::Job released = entry.job;
-      released.held = false;
-      change.kept.put(released);
-      change.kept.note(note_of(released, now_, "released"));
-      change.acts.push_back([this, &entry] {
-        entry.job.held = false;
-        book_.recount(entry);
-        look_aside_ = true;
       });
       return {};
     });
@@ -392,38 +345,13 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(
     }
     const auto found = own(number, caller);
     if (!found) return tl::unexpected(found.error());
-    plan_again(**found, change);
+    plan(**found, requeued_by(caller), change);
   }
   return change;
 }
 
-void LocalService::Core::plan_again(Entry& entry, Change& change) {
-  if (entry.job.state == JobState::pending && entry.to_end.empty()) return;
-  if (!entry.run) {  // it is about to start
-    store::Job again = entry.job;
-    --again.attempts;
-    again = begun_again(std::move(again), now_);
-    change.kept.put(again);
-    change.kept.note(note_of(again, now_, "requeued"));
-    change.acts.push_back([this, &entry, again] {
-      leave_round(entry);
-      entry.job = again;
-      waits_anew(entry);
-    });
-    return;
-  }
-  store::Job told = entry.job;
-  told.reason = kToRunAgain;
-  change.kept.put(told);
-  change.acts.push_back([this, &entry] {
-    entry.again = true;
-    entry.job.reason = kToRunAgain;
-    end_process(entry);
-  });
-}
-
 Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
-  const auto known = store_.job(number);
+  auto known = store_.job(number);
   if (!known) return tl::unexpected(known.error());
   if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
   if (!caller.may_all && caller.uid != (*known)->asked->uid) {
@@ -440,15 +368,13 @@ Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& calle
                             shown(number), text::format_duration(config_.requeue_for)),
                 {}, "submit it again");
   }
-  store::Job again = begun_again(**known, now_);
-  again.failures = 0;
-  again.again_at = kNoTime;
-  forget_what_runs(again);
-  change.kept.put(again);
-  change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
-  change.acts.push_back([this, again] {
-    gate_.count(again, +1);
-    waits_anew(book_.add(again));
+  store::Job ended = std::move(**known);
+  forget_what_runs(ended);
+  const life::Requeued requeued = requeued_by(caller);
+  change.kept.put(next(ended, Process::none, requeued, now_)->job);
+  change.acts.push_back([this, ended = std::move(ended), requeued] {
+    gate_.count(ended, +1);
+    happen(book_.add(ended), requeued);
   });
   return {};
 }

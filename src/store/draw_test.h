@@ -112,6 +112,7 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     job.submit = draw_time();
     job.state = static_cast<trace::JobState>(*rc::gen::inRange(0, 9));
     job.held = maybe();
+    job.intent = static_cast<Intent>(*rc::gen::inRange(0, 4));
     job.since = draw_time();
     job.start = draw_time_or_none();
     job.end = draw_time_or_none();

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -154,6 +155,15 @@ struct Amended {
   bool operator==(const Amended&) const = default;
 };
 
+/// What is wanted of the process that a job has, whatever becomes of the service meanwhile.
+enum class Intent : std::uint8_t {
+  none,
+  end,          ///< It is to end, with its grace; Job::reason says why.
+  end_at_once,  ///< The same, without.
+  run_again,    ///< It is to end, and the job runs again from its beginning.
+};
+std::string_view to_string(Intent intent);
+
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
@@ -162,7 +172,8 @@ struct Job {
   std::optional<ArrayTask> task{};
   Time submit{};
   trace::JobState state = trace::JobState::pending;
-  bool held = false;     ///< By a user; it waits and is not shown to the policy.
+  bool held = false;  ///< By a user; it waits and is not shown to the policy.
+  Intent intent = Intent::none;
   Time since{};          ///< When the present run, or wait, began.
   Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
@@ -178,7 +189,7 @@ struct Job {
   Used used{};
   std::optional<int> exit_status{};
   int signal = 0;        ///< That ended it; 0 = none.
-  std::string reason{};  ///< Why it ended so: "cancelled by ann", "over its time limit".
+  std::string reason{};  ///< Why it ended so, or is to end: "cancelled by ann", "out of memory".
 
   bool operator==(const Job&) const = default;
 };

@@ -74,6 +74,7 @@ void each_field(T& job, Visit&& visit) {
   visit("submit_ms", job.submit);
   visit("state", job.state);
   visit("held", job.held);
+  visit("intent", job.intent);
   visit("since_ms", job.since);
   visit("start_ms", job.start);
   visit("end_ms", job.end);

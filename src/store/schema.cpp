@@ -214,6 +214,13 @@ CREATE TABLE report (
     R"sql(
 ALTER TABLE submission ADD COLUMN min_gpus INTEGER NOT NULL DEFAULT 0;
 )sql",
+    R"sql(
+-- What is wanted of the process of a job (store::Intent), which its reason told until now.
+ALTER TABLE job ADD COLUMN intent TEXT NOT NULL DEFAULT '';
+UPDATE job SET intent = CASE reason WHEN 'to run again' THEN 'run again' ELSE 'end' END,
+               reason = CASE reason WHEN 'to run again' THEN '' ELSE reason END
+ WHERE state IN ('PENDING', 'RUNNING') AND reason != '';
+)sql",
 };
 
 }  // namespace

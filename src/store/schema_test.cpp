@@ -77,6 +77,29 @@ TEST(Schema, KeepsWhatJobsOfTheFirstVersionsComeAfter) {
   }
 }
 
+TEST(Schema, TellsWhatIsWantedFromWhy) {
+  const TemporaryFolder folder;
+  const std::string path = file_of(
+      folder, 11,
+      "INSERT INTO submission (number, name, user, uid, gid, vc, qos, model, gpus, max_gpus, "
+      "gpu_share, gpu_type, batch, steps, argv, directory, out, err, hold, requeue, at_once) "
+      "VALUES (1, 'train', 'ann', 7, 7, '', '', '', 2, 0, 1, '', 0, 0, x'6c7300', '/', '', '', 0, "
+      "0, 0);" +
+          std::string(kFourJobs) +
+          "UPDATE job SET reason = 'to run again' WHERE number = 2;"
+          "UPDATE job SET reason = 'cancelled by user 7' WHERE number = 3;"
+          "UPDATE job SET reason = 'cancelled by user 7', state = 'CANCELLED' WHERE number = 4;");
+  const Store store = Store::open(path).value();
+  const auto told = [&](std::int64_t number) {
+    const Job job = store.job(JobNumber{number}).value().value();
+    return std::pair(job.intent, job.reason);
+  };
+  EXPECT_EQ(told(1), std::pair(Intent::none, std::string()));
+  EXPECT_EQ(told(2), std::pair(Intent::run_again, std::string()));
+  EXPECT_EQ(told(3), std::pair(Intent::end, std::string("cancelled by user 7")));
+  EXPECT_EQ(told(4), std::pair(Intent::none, std::string("cancelled by user 7")));
+}
+
 TEST(Schema, DoesNotKnowWhatToldTheWattsOfTheFirstVersion) {
   const TemporaryFolder folder;
   const std::string path = file_of(folder, 1,

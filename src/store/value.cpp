@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/value.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -46,7 +47,11 @@ void bind_list(SQLite::Statement& statement, int at, const Json& list) {
   list.empty() ? statement.bind(at) : statement.bind(at, list.dump());
 }
 
+constexpr std::array<std::string_view, 4> kIntents{"", "end", "end at once", "run again"};
+
 }  // namespace
+
+std::string_view to_string(Intent intent) { return kIntents.at(static_cast<std::size_t>(intent)); }
 
 std::string packed(const std::vector<std::string>& words) {
   std::string bytes;
@@ -90,6 +95,9 @@ void bind(SQLite::Statement& statement, int at, Duration value) {
   value == kNoDuration ? statement.bind(at) : statement.bind(at, value.count());
 }
 void bind(SQLite::Statement& statement, int at, trace::JobState value) {
+  statement.bind(at, std::string(to_string(value)));
+}
+void bind(SQLite::Statement& statement, int at, Intent value) {
   statement.bind(at, std::string(to_string(value)));
 }
 void bind(SQLite::Statement& statement, int at, const std::vector<std::string>& words) {
@@ -140,6 +148,11 @@ void read(const SQLite::Column& column, trace::JobState& value) {
   const auto state = trace::parse_state(column.getString());
   if (!state) refuse(column, "a job's state");
   value = *state;
+}
+void read(const SQLite::Column& column, Intent& value) {
+  const auto found = std::find(kIntents.begin(), kIntents.end(), column.getString());
+  if (found == kIntents.end()) refuse(column, "what is wanted of a job's process");
+  value = static_cast<Intent>(found - kIntents.begin());
 }
 void read(const SQLite::Column& column, std::vector<std::string>& words) {
   words = unpacked(column.getString());

@@ -101,12 +101,17 @@ TEST_F(Told, CommandsOfTheSiteHearOfJobs) {
       "[[hook]]\non = [\"FAILED\"]\ncommand = 'echo \"$ALMANAC_JOB_ID "
       "$ALMANAC_USER $ALMANAC_STATE $ALMANAC_REASON\" >> " +
       to + "'\n" + "[[hook]]\nusers = [\"ann\"]\ncommand = 'echo ann >> " + to + "'\n" +
-      "[[hook]]\non = [\"started\"]\ncommand = 'echo begins >> " + to + "'\n");
+      "[[hook]]\non = [\"started\"]\ncommand = 'echo begins >> " + to + "'\n" +
+      "[[hook]]\non = [\"CANCELLED\"]\ncommand = 'echo gone >> " + to + "'\n");
   begin(std::move(config));
   EXPECT_TRUE(comes_to(submit(shell("exit 3")), JobState::failed));
   EXPECT_TRUE(eventually([&] {
     return text("heard") == "begins\n1 me FAILED FAILED: exit status 3\n";
   })) << text("heard");
+  store::Submission held = shell("true");
+  held.hold = true;
+  ASSERT_TRUE(service_->cancel(submit(held), me_));
+  EXPECT_TRUE(eventually([&] { return text("heard").ends_with("gone\n"); })) << "it never ran";
 }
 
 TEST_F(Told, SaysWhatIsWrongWithAFileOfHooks) {
