@@ -28,6 +28,7 @@ struct Request {
   std::uint32_t first_block = 0;  ///< Into Requests::blocks.
   std::uint32_t blocks = 0;       ///< How many; 0 = shares nothing.
   std::uint32_t model = 0;        ///< Into Requests::models; 0 where there are none.
+  std::uint32_t tenant = 0;       ///< Into Requests::tenants; 0 where there are none.
 };
 
 /// Requests by arrival; equal arrivals keep the order of their file.
@@ -39,6 +40,8 @@ struct Requests {
   std::int32_t tokens_per_block = 0;  ///< Of one id; 0 = no ids.
   /// Names of what requests ask for, in the order in which the log has them; empty = one model.
   std::vector<std::string> models{};
+  /// Names of who asks, in the order in which the log has them; empty = it does not say.
+  std::vector<std::string> tenants{};
 
   std::size_t size() const { return all.size(); }
   const Request& operator[](RequestId id) const { return all[id]; }

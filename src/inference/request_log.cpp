@@ -11,6 +11,8 @@
 
 #include "inference/registry.h"
 #include "table/csv_reader.h"
+#include "table/csv_writer.h"
+#include "table/output_file.h"
 #include "table/stream.h"
 #include "text/datetime.h"
 #include "text/number.h"
@@ -54,6 +56,19 @@ bool add_blocks(std::string_view text, RequestIntake& intake) {
   return true;
 }
 
+/// What add_blocks() reads.
+std::string spelled_blocks(std::span<const std::uint64_t> ids) {
+  std::string made;
+  for (std::size_t at = 0; at < ids.size();) {
+    std::size_t end = at + 1;
+    while (end < ids.size() && ids[end] == ids[end - 1] + 1) ++end;
+    if (at > 0) made += ' ';
+    made += end - at == 1 ? std::to_string(ids[at]) : fmt::format("{}-{}", ids[at], ids[end - 1]);
+    at = end;
+  }
+  return made;
+}
+
 }  // namespace
 
 Result<void> RequestIntake::add(const Where& where, Micros at, double prompt, double output) {
@@ -76,14 +91,22 @@ void RequestIntake::add_block(std::uint64_t id) {
   ++requests_.all.back().blocks;
 }
 
-void RequestIntake::ask_for(std::string_view model) {
-  auto found = models_.find(model);
-  if (found == models_.end()) {
-    const auto next = static_cast<std::uint32_t>(models_.size());
-    found = models_.emplace(model, next).first;
-    requests_.models.emplace_back(model);
+std::uint32_t RequestIntake::number_of(std::string_view name, Numbers& known,
+                                       std::vector<std::string>& names) {
+  auto found = known.find(name);
+  if (found == known.end()) {
+    found = known.emplace(name, static_cast<std::uint32_t>(names.size())).first;
+    names.emplace_back(name);
   }
-  requests_.all.back().model = found->second;
+  return found->second;
+}
+
+void RequestIntake::ask_for(std::string_view model) {
+  requests_.all.back().model = number_of(model, models_, requests_.models);
+}
+
+void RequestIntake::come_from(std::string_view tenant) {
+  requests_.all.back().tenant = number_of(tenant, tenants_, requests_.tenants);
 }
 
 Result<Requests> RequestIntake::done(const std::string& path, std::int32_t tokens_per_block,
@@ -119,6 +142,7 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
   };
   const std::size_t blocks = optional(columns.blocks);
   const std::size_t model = optional(columns.model);
+  const std::size_t tenant = optional(columns.tenant);
 
   RequestIntake intake;
   std::optional<std::int64_t> first;  // moment
@@ -152,8 +176,32 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
       return wrong(columns.blocks, blocks, "list of blocks, as \"0 14-27\"");
     }
     if (model != kNone) intake.ask_for((*reader)[model]);
+    if (tenant != kNone) intake.come_from((*reader)[tenant]);
   }
-  return intake.done(path, columns.tokens_per_block, columns.micros == 0);
+  return intake.done(path, blocks == kNone ? 0 : columns.tokens_per_block, columns.micros == 0);
+}
+
+Result<void> save_requests(const Requests& requests, const std::string& path) {
+  auto file = path == "-" ? Result<table::OutputFile>(table::OutputFile::standard_output())
+                          : table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  const bool has_models = !requests.models.empty(), has_tenants = !requests.tenants.empty();
+  const bool has_blocks = !requests.blocks.empty();
+  table::CsvWriter csv(*file);
+  csv.text("arrival_s").text("prompt_tokens").text("output_tokens");
+  if (has_models) csv.text("model");
+  if (has_tenants) csv.text("tenant");
+  if (has_blocks) csv.text("block_ids");
+  csv.end_row();
+  for (const Request& each : requests.all) {
+    csv.rounded(each.arrival / 1e6, 6).whole(each.prompt).whole(each.output);
+    if (has_models) csv.text(requests.models[each.model]);
+    if (has_tenants) csv.text(requests.tenants[each.tenant]);
+    if (has_blocks) csv.text(spelled_blocks(requests.ids(each)));
+    csv.end_row();
+  }
+  csv.flush();
+  return file->commit();
 }
 
 bool has_columns(std::string_view header, std::initializer_list<std::string_view> columns) {

@@ -25,13 +25,19 @@ class RequestIntake {
   void add_block(std::uint64_t id);
   /// Says what the request that was added last asks for.
   void ask_for(std::string_view model);
+  /// Says who asked for the request that was added last.
+  void come_from(std::string_view tenant);
   /// Requests by arrival, the first at 0 where `from_first`. Fails with invalid where there are
   /// none.
   Result<Requests> done(const std::string& path, std::int32_t tokens_per_block, bool from_first);
 
  private:
+  using Numbers = std::map<std::string, std::uint32_t, std::less<>>;
+  static std::uint32_t number_of(std::string_view name, Numbers& known,
+                                 std::vector<std::string>& names);
   Requests requests_;
-  std::map<std::string, std::uint32_t, std::less<>> models_;  // into Requests::models
+  Numbers models_;   // into Requests::models
+  Numbers tenants_;  // into Requests::tenants
 };
 
 /// A table of requests: the names of its columns, and what its times count.
@@ -41,6 +47,7 @@ struct LogColumns {
   std::string_view output{};
   std::string_view blocks = "";  ///< Ids as "0 14-27"; "" = none.
   std::string_view model = "";   ///< What is asked for, where the table says it; "" = it does not.
+  std::string_view tenant = "";  ///< Who asks, likewise.
   /// Microseconds of one unit of the arrival; 0 = dates with times.
   double micros = 1e6;
   std::int32_t tokens_per_block = 0;
@@ -55,6 +62,13 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns);
 Result<Requests> read_requests_by_model(const std::string& path);
 /// The same as requests for one model, whatever they name.
 Result<Requests> read_requests(const std::string& path);
+
+/// Tokens of one block id of the plain table, as of Mooncake's.
+inline constexpr std::int32_t kPlainBlockTokens = 512;
+/// Writes the plain table: arrival_s to the microsecond, prompt_tokens, output_tokens, and model,
+/// tenant and block_ids where requests have them; `path` "-" = the standard output. Fails with
+/// unavailable. Requires ids of blocks of kPlainBlockTokens where there are any.
+Result<void> save_requests(const Requests& requests, const std::string& path);
 
 /// Whether `header` has all of `columns` between its commas.
 bool has_columns(std::string_view header, std::initializer_list<std::string_view> columns);

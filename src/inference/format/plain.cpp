@@ -10,7 +10,8 @@ namespace almanac::inference::format {
 void register_plain(Registry& registry) {
   registry.formats.add(
       {.name = "plain",
-       .summary = "arrival_s, prompt_tokens, output_tokens, model where there are several",
+       .summary = "arrival_s, prompt_tokens, output_tokens; model, tenant, block_ids (of 512 "
+                  "tokens) if told",
        .source = "",
        .make = {.knows =
                     [](std::string_view header) {
@@ -21,7 +22,10 @@ void register_plain(Registry& registry) {
                       return read_table(path, {.arrival = "arrival_s",
                                                .prompt = "prompt_tokens",
                                                .output = "output_tokens",
-                                               .model = "model"});
+                                               .blocks = "block_ids",
+                                               .model = "model",
+                                               .tenant = "tenant",
+                                               .tokens_per_block = kPlainBlockTokens});
                     }}});
 }
 

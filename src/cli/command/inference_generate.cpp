@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference generate: makes a log of requests, from parameters or like another log.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "inference/request_log.h"
+#include "inference/workload/workload.h"
+#include "table/output_file.h"
+
+namespace almanac::cli {
+
+void register_inference_generate(Program& program);
+
+namespace {
+
+struct MadeRequests {
+  std::string like;
+  std::string workload;
+  std::optional<double> hours;
+  std::optional<std::int64_t> requests;
+  std::uint64_t seed = 1;
+  std::string out = "-";
+  std::string save_workload;
+};
+
+Result<inference::Workload> asked_workload(const MadeRequests& asked) {
+  if (!asked.workload.empty()) return inference::load_workload(asked.workload);
+  if (asked.like.empty()) return inference::plain_workload();
+  const auto log = inference::read_requests_by_model(asked.like);
+  if (!log) return tl::unexpected(log.error());
+  auto learnt = inference::fit_workload(*log);
+  if (!learnt) learnt.error().where = {.file = asked.like};
+  return learnt;
+}
+
+Result<int> generate_requests(const MadeRequests& asked) {
+  auto workload = asked_workload(asked);
+  if (!workload) return tl::unexpected(workload.error());
+  if (asked.hours) {
+    // At the rate that it had, unless that is told too.
+    const double rate = static_cast<double>(workload->requests) / workload->hours;
+    workload->hours = *asked.hours;
+    workload->requests = std::max(1LL, std::llround(rate * *asked.hours));
+  }
+  if (asked.requests) workload->requests = *asked.requests;
+  if (!asked.save_workload.empty()) {
+    if (auto saved = table::write_file(asked.save_workload, inference::to_toml(*workload));
+        !saved) {
+      return tl::unexpected(saved.error());
+    }
+  }
+  const inference::Requests made = inference::generate(*workload, asked.seed);
+  if (auto saved = inference::save_requests(made, asked.out); !saved) {
+    return tl::unexpected(saved.error());
+  }
+  note(fmt::format("{} requests in {:.4g} h, {:.4g} a second", made.size(), workload->hours,
+                   static_cast<double>(made.size()) / workload->hours / 3600));
+  return kDone;
+}
+
+}  // namespace
+
+void register_inference_generate(Program& program) {
+  CLI::App& command =
+      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+           .add_subcommand("generate", "Make a log of requests: from parameters, or like another");
+  const auto asked = std::make_shared<MadeRequests>();
+  CLI::Option* const like =
+      command.add_option("--like", asked->like, "Log of requests to learn the parameters from");
+  like->type_name("REQUESTS");
+  command.add_option("--workload", asked->workload, "TOML file of parameters")
+      ->type_name("FILE")
+      ->excludes(like);
+  command.add_option("--hours", asked->hours, "Length; at the rate of the log or workload")
+      ->check(CLI::Range(1e-3, 1e6));
+  command.add_option("--requests", asked->requests, "How many, within that length")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command.add_option("--seed", asked->seed, "Same seed, same log")->capture_default_str();
+  command
+      .add_option("--out,OUT", asked->out,
+                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
+      ->capture_default_str();
+  command
+      .add_option("--save-workload", asked->save_workload,
+                  "TOML file for the parameters used, to edit")
+      ->type_name("FILE");
+  add_example(command, "almanac inference generate --like requests.csv --seed 2 --out alike.csv");
+  add_example(command,
+              "almanac inference generate --hours 24 --requests 100000 --save-workload mine.toml "
+              "--out day.csv.gz");
+  program.on(command, [asked] { return generate_requests(*asked); });
+}
+
+}  // namespace almanac::cli
