@@ -22,7 +22,7 @@ struct CutGpu {
 ///          configuration saves of carbon and loses of accuracy, both in percent, with equal
 ///          weight, and only configurations whose requests are in time; found by simulated
 ///          annealing, whose steps recut a GPU or change a variant.
-/// Differs  400 steps from temperature 1 to 0.1; a carbon saving weighs as much more as the power
+/// Differs  4000 steps from temperature 1 to 0.1; a carbon saving weighs as much more as the power
 ///          emits more than usual; several demands have GPUs of their own, as many as the base
 ///          needs of them.
 class Clover {
@@ -62,7 +62,7 @@ class Clover {
   }
 
  private:
-  static constexpr int kSteps = 400;
+  static constexpr int kSteps = 4000;
   static constexpr double kEnd = 0.1;
   static constexpr double kWeight = 0.5;
 

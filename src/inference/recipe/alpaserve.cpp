@@ -15,10 +15,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "stats/mean.h"
-#include "table/lines.h"
 #include "table/stream.h"
 
 namespace almanac::inference {
@@ -63,29 +63,6 @@ std::vector<const AlpaModel*> picked(const Models& models, const json& names) {
   std::vector<const AlpaModel*> made;
   for (const json& each : names) made.push_back(&models.at(each.get<std::string>()));
   return made;
-}
-
-/// Calls `work` for each line of a file; a line that it cannot play is left out.
-Result<void> each_case(const std::string& path, Comparison& made,
-                       const std::function<void(const json&)>& work) {
-  auto lines = table::Lines::open(path);
-  if (!lines) return tl::unexpected(lines.error());
-  while (true) {
-    const auto line = lines->next();
-    if (!line) return tl::unexpected(line.error());
-    if (*line == nullptr) return {};
-    if (**line == '\0') continue;
-    try {
-      work(json::parse(*line));
-    } catch (const std::exception& error) {
-      made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
-    }
-  }
-}
-
-/// Throws where a case cannot be played.
-void require(bool holds, const std::string& what) {
-  if (!holds) throw std::runtime_error(what);
 }
 
 void require_models(const AlpaPlacement& placement, const std::vector<const AlpaModel*>& models,
@@ -155,7 +132,7 @@ Result<void> compare_simulations(const std::string& path, const std::string& tab
     if (!value) throw std::runtime_error(to_string(value.error()));
     return *value;
   };
-  return each_case(path, made, [&](const json& told) {
+  return each_json(path, made, [&](const json& told) {
     const int id = told.at("case").get<int>();
     require(requests->contains(id), fmt::format("{} has no request of case {}", table, id));
     const auto& asked = requests->at(id);
@@ -213,7 +190,7 @@ Result<void> compare_placements(const std::string& path, const std::string& tabl
   ByCase rows;
   const auto requests = requests_of(*sheet, rows);
   if (!requests) return tl::unexpected(requests.error());
-  return each_case(path, made, [&](const json& told) {
+  return each_json(path, made, [&](const json& told) {
     const int id = told.at("case").get<int>();
     require(requests->contains(id), fmt::format("{} has no request of case {}", table, id));
     const AlpaTask task{.devices = told.at("devices").get<int>(),
@@ -253,7 +230,7 @@ Result<void> compare_alignment(const Shared& shared, const std::string& path, Co
   const auto which = arrivals->numbers("model");
   if (!times) return tl::unexpected(times.error());
   if (!which) return tl::unexpected(which.error());
-  return each_case(path, made, [&](const json& told) {
+  return each_json(path, made, [&](const json& told) {
     AlpaModel model;
     for (const auto& [label, stages] : latency->at("latency_s").items()) {
       const auto seconds = stages.get<std::vector<double>>();
@@ -318,11 +295,8 @@ Result<Comparison> compare_alpaserve(const Shared& shared) {
   } else {
     made.fail(all.error());
   }
-  if (const auto all = files(folder, "align_placements", ".jsonl")) {
-    for (const std::string& path : *all) keep(compare_alignment(shared, path, made));
-  } else {
-    made.fail(all.error());
-  }
+  each_file(folder, "align_placements", ".jsonl", made,
+            [&](const std::string& path) { return compare_alignment(shared, path, made); });
   return made;
 }
 

@@ -53,6 +53,19 @@ Result<std::vector<std::string>> files(const std::string& folder, const std::str
   return found;
 }
 
+void each_file(const std::string& folder, const std::string& begins, const std::string& ends,
+               Comparison& made, const std::function<Result<void>(const std::string& path)>& work) {
+  const auto plain = files(folder, begins, ends);
+  const auto packed = files(folder, begins, ends + ".gz");
+  if (!plain && !packed) return made.fail(plain.error());
+  for (const auto* group : {&plain, &packed}) {
+    if (!*group) continue;
+    for (const std::string& path : **group) {
+      if (const auto done = work(path); !done) made.fail(done.error());
+    }
+  }
+}
+
 std::string stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const std::string_view suffix : {".gz", ".csv", ".jsonl"}) {

@@ -4,6 +4,7 @@
 /// Published figures beside ours.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -50,6 +51,10 @@ using Compare = Result<Comparison> (*)(const Shared&);
 /// with not_found where there are none.
 Result<std::vector<std::string>> files(const std::string& folder, const std::string& begins,
                                        const std::string& ends);
+/// Calls `work` for each file of `folder` whose name begins so and ends in `ends`, packed or not,
+/// and tells `made` what goes wrong, that there is none too.
+void each_file(const std::string& folder, const std::string& begins, const std::string& ends,
+               Comparison& made, const std::function<Result<void>(const std::string& path)>& work);
 /// The name of a file without folder, ".gz", ".csv" and ".jsonl".
 std::string stem(const std::string& path);
 

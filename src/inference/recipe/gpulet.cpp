@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
-#include "table/lines.h"
 
 namespace almanac::inference {
 namespace {
@@ -112,20 +112,10 @@ Result<Comparison> compare_gpulet(const Shared& shared) {
   Comparison made;
   for (const std::string& path : *paths) {
     std::map<std::string, Tally> tallies;
-    auto lines = table::Lines::open(path);
-    if (!lines) return tl::unexpected(lines.error());
-    while (true) {
-      const auto line = lines->next();
-      if (!line) return tl::unexpected(line.error());
-      if (*line == nullptr) break;
-      if (**line == '\0') continue;
-      try {
-        const json told = json::parse(*line);
-        count(told, *profile, *settings, tallies[told.at("config").get<std::string>()]);
-      } catch (const std::exception& error) {
-        made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
-      }
-    }
+    const auto done = each_json(path, made, [&](const json& told) {
+      count(told, *profile, *settings, tallies[told.at("config").get<std::string>()]);
+    });
+    if (!done) return tl::unexpected(done.error());
     for (const auto& [setting, tally] : tallies) {
       const std::string what = fmt::format("{} {}: ", stem(path), setting);
       made.add(what + "planned rates, equal", tally.rates.published, tally.rates.ours, "models");

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
-#include "table/lines.h"
 
 namespace almanac::inference {
 namespace {
@@ -59,55 +59,47 @@ Result<void> compare_predictions(const std::string& path, const published::Ignit
   return {};
 }
 
-Result<void> compare_plans(const std::string& path, const published::IgniterProfile& profile,
-                           Comparison& made) {
-  auto lines = table::Lines::open(path);
-  if (!lines) return tl::unexpected(lines.error());
-  while (true) {
-    const auto line = lines->next();
-    if (!line) return tl::unexpected(line.error());
-    if (*line == nullptr) return {};
-    if (**line == '\0') continue;
-    const json plan = json::parse(*line);
-    const auto name = plan.at("id").get<std::string>();
-    std::vector<published::IgniterWorkload> workloads;
-    for (const json& each : plan.at("workloads")) {
-      workloads.push_back(
-          {each.at(0).get<std::string>(), each.at(1).get<double>(), each.at(2).get<double>()});
-      if (auto found = known(profile, workloads.back().model, path); !found) return found;
-    }
-    const auto gpus = published::plan_igniter(profile, workloads);
-    const json& published_gpus = plan.at("plan");
-    made.add(fmt::format("plan {}: GPUs", name), static_cast<double>(published_gpus.size()),
-             static_cast<double>(gpus.size()));
-    std::size_t differ = 0;
-    std::vector<double> published_latency, our_latency, published_rate, our_rate;
-    for (std::size_t gpu = 0; gpu < gpus.size() && gpu < published_gpus.size(); ++gpu) {
-      const auto seen = published::forecast(profile, gpus[gpu]);
-      for (const auto& each : seen) {
-        our_latency.push_back(each.latency);
-        our_rate.push_back(each.throughput);
-      }
-      for (std::size_t each = 0; each < published_gpus[gpu].size(); ++each) {
-        const json& theirs = published_gpus[gpu][each];
-        published_latency.push_back(theirs.at("latency_ms").get<double>());
-        published_rate.push_back(theirs.at("throughput_rps").get<double>());
-        if (each >= gpus[gpu].size()) {
-          ++differ;
-          continue;
-        }
-        const auto& ours = gpus[gpu][each];
-        differ += theirs.at("workload").get<int>() != ours.workload ||
-                  theirs.at("model").get<std::string>() != ours.model ||
-                  theirs.at("batch").get<double>() != ours.batch ||
-                  std::abs(theirs.at("share_percent").get<double>() - ours.share) > 1e-9;
-      }
-    }
-    made.add_mismatches(fmt::format("plan {}: residents", name), differ);
-    made.add_column(fmt::format("plan {}: latency", name), published_latency, our_latency, "ms");
-    made.add_column(fmt::format("plan {}: throughput", name), published_rate, our_rate,
-                    "requests/s");
+void compare_plan(const json& plan, const published::IgniterProfile& profile, Comparison& made) {
+  const auto name = plan.at("id").get<std::string>();
+  std::vector<published::IgniterWorkload> workloads;
+  for (const json& each : plan.at("workloads")) {
+    workloads.push_back(
+        {each.at(0).get<std::string>(), each.at(1).get<double>(), each.at(2).get<double>()});
+    require(profile.models.contains(workloads.back().model),
+            "no model is called " + workloads.back().model);
+    require(workloads.back().slo > 0 && workloads.back().rate > 0 && workloads.back().rate <= 1e6,
+            "expected an objective above 0, and a rate above 0 and at most a million");
   }
+  const auto gpus = published::plan_igniter(profile, workloads);
+  const json& published_gpus = plan.at("plan");
+  made.add(fmt::format("plan {}: GPUs", name), static_cast<double>(published_gpus.size()),
+           static_cast<double>(gpus.size()));
+  std::size_t differ = 0;
+  std::vector<double> published_latency, our_latency, published_rate, our_rate;
+  for (std::size_t gpu = 0; gpu < gpus.size() && gpu < published_gpus.size(); ++gpu) {
+    const auto seen = published::forecast(profile, gpus[gpu]);
+    for (const auto& each : seen) {
+      our_latency.push_back(each.latency);
+      our_rate.push_back(each.throughput);
+    }
+    for (std::size_t each = 0; each < published_gpus[gpu].size(); ++each) {
+      const json& theirs = published_gpus[gpu][each];
+      published_latency.push_back(theirs.at("latency_ms").get<double>());
+      published_rate.push_back(theirs.at("throughput_rps").get<double>());
+      if (each >= gpus[gpu].size()) {
+        ++differ;
+        continue;
+      }
+      const auto& ours = gpus[gpu][each];
+      differ += theirs.at("workload").get<int>() != ours.workload ||
+                theirs.at("model").get<std::string>() != ours.model ||
+                theirs.at("batch").get<double>() != ours.batch ||
+                std::abs(theirs.at("share_percent").get<double>() - ours.share) > 1e-9;
+    }
+  }
+  made.add_mismatches(fmt::format("plan {}: residents", name), differ);
+  made.add_column(fmt::format("plan {}: latency", name), published_latency, our_latency, "ms");
+  made.add_column(fmt::format("plan {}: throughput", name), published_rate, our_rate, "requests/s");
 }
 
 }  // namespace
@@ -115,17 +107,13 @@ Result<void> compare_plans(const std::string& path, const published::IgniterProf
 Result<Comparison> compare_igniter(const Shared& shared) {
   const auto profile = published::read_igniter(shared.data + "/igniter/v100_fitted.json");
   if (!profile) return tl::unexpected(profile.error());
-  const std::string plans = shared.golden + "/igniter/plans.jsonl";
   Comparison made;
-  try {
-    for (const auto& done :
-         {compare_predictions(shared.golden + "/igniter/predictions.csv", *profile, made),
-          compare_plans(plans, *profile, made)}) {
-      if (!done) made.fail(done.error());
-    }
-  } catch (const json::exception& error) {
-    made.fail({Code::invalid, error.what(), {.file = plans}});
-  }
+  const std::string folder = shared.golden + "/igniter";
+  each_file(folder, "predictions", ".csv", made,
+            [&](const std::string& path) { return compare_predictions(path, *profile, made); });
+  each_file(folder, "plans", ".jsonl", made, [&](const std::string& path) {
+    return each_json(path, made, [&](const json& plan) { compare_plan(plan, *profile, made); });
+  });
   return made;
 }
 

@@ -5,13 +5,12 @@
 #include "inference/published/mark.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
-#include "table/lines.h"
 
 namespace almanac::inference {
 namespace {
@@ -20,11 +19,6 @@ using nlohmann::json;
 
 constexpr std::size_t kLeastForecast = 3;  // minutes
 constexpr double kMostInstances = 1e6;
-
-/// Throws where `told` is not what a planner takes.
-void require(bool holds, const char* what) {
-  if (!holds) throw std::runtime_error(what);
-}
 
 void add_plan(const std::string& what, const json& theirs, const std::vector<int>& ours,
               Comparison& made) {
@@ -75,24 +69,10 @@ void compare_plan(const json& told, Comparison& made) {
 }  // namespace
 
 Result<Comparison> compare_mark(const Shared& shared) {
-  const auto paths = files(shared.golden + "/mark", "", ".jsonl");
-  if (!paths) return tl::unexpected(paths.error());
   Comparison made;
-  for (const std::string& path : *paths) {
-    auto lines = table::Lines::open(path);
-    if (!lines) return tl::unexpected(lines.error());
-    while (true) {
-      const auto line = lines->next();
-      if (!line) return tl::unexpected(line.error());
-      if (*line == nullptr) break;
-      if (**line == '\0') continue;
-      try {
-        compare_plan(json::parse(*line), made);
-      } catch (const std::exception& error) {
-        made.fail({Code::invalid, error.what(), {.file = path, .line = lines->line()}});
-      }
-    }
-  }
+  each_file(shared.golden + "/mark", "", ".jsonl", made, [&](const std::string& path) {
+    return each_json(path, made, [&](const json& told) { compare_plan(told, made); });
+  });
   return made;
 }
 

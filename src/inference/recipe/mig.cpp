@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
-#include "table/lines.h"
 
 namespace almanac::inference {
 namespace {
@@ -187,8 +187,9 @@ Result<void> compare_maximal(const std::string& path, Cards& cards, Comparison& 
   return {};
 }
 
-/// How many operations of one sequence ended otherwise, or left other room.
-Result<std::size_t> replay(const json& sequence, const MigCard& card) {
+/// How many operations of one sequence ended otherwise, or left other room. Throws where the card
+/// does not have what they name.
+std::size_t replay(const json& sequence, const MigCard& card) {
   MigGpu gpu(card);
   std::map<int, MigGpu::Instance> instances;
   int created = 0;
@@ -198,10 +199,8 @@ Result<std::size_t> replay(const json& sequence, const MigCard& card) {
     bool same = true;
     if (op.at("op") == "create") {
       const int profile = card.find(op.at("profile").get<std::string>());
-      if (profile < 0) {
-        return fail(Code::invalid, fmt::format("{} has no profile {}", card.name,
-                                               op.at("profile").get<std::string>()));
-      }
+      require(profile >= 0,
+              fmt::format("{} has no profile {}", card.name, op.at("profile").get<std::string>()));
       const int start = op.at("start").get<int>();
       const MigRefusal refused = gpu.create(profile, start);
       same = (refused == MigRefusal::none) == ok;
@@ -228,41 +227,30 @@ Result<std::size_t> replay(const json& sequence, const MigCard& card) {
   return differ;
 }
 
-Result<void> compare_sequences(const std::string& path, const Cards& cards, Comparison& made) {
-  auto lines = table::Lines::open(path);
-  if (!lines) return tl::unexpected(lines.error());
-  while (true) {
-    const auto line = lines->next();
-    if (!line) return tl::unexpected(line.error());
-    if (*line == nullptr) return {};
-    if (**line == '\0') continue;
-    const json sequence = json::parse(*line);
-    const auto name = sequence.at("gpu").get<std::string>();
-    const MigCard* const card = cards.find(name);
-    if (card == nullptr) return no_card(path, name);
-    const auto differ = replay(sequence, *card);
-    if (!differ) return tl::unexpected(differ.error());
-    made.add_mismatches(
-        fmt::format("sequence {}: operations", sequence.at("id").get<std::string>()), *differ);
-  }
+void compare_sequence(const json& sequence, const Cards& cards, Comparison& made) {
+  const auto name = sequence.at("gpu").get<std::string>();
+  const MigCard* const card = cards.find(name);
+  require(card != nullptr, "no card is called " + name);
+  made.add_mismatches(fmt::format("sequence {}: operations", sequence.at("id").get<std::string>()),
+                      replay(sequence, *card));
 }
 
 }  // namespace
 
-Result<Comparison> compare_mig(const Shared& shared) try {
+Result<Comparison> compare_mig(const Shared& shared) {
   auto read = read_mig_cards(shared.data + "/mig/profiles.csv");
   if (!read) return tl::unexpected(read.error());
   Cards cards(std::move(*read));
-  const std::string folder = shared.golden + "/mig/";
+  const std::string folder = shared.golden + "/mig";
   Comparison made;
-  for (const auto& done : {compare_counts(folder + "counts.csv", cards, made),
-                           compare_maximal(folder + "maximal_states.csv", cards, made),
-                           compare_sequences(folder + "sequences.jsonl", cards, made)}) {
-    if (!done) made.fail(done.error());
-  }
+  each_file(folder, "counts", ".csv", made,
+            [&](const std::string& path) { return compare_counts(path, cards, made); });
+  each_file(folder, "maximal_states", ".csv", made,
+            [&](const std::string& path) { return compare_maximal(path, cards, made); });
+  each_file(folder, "sequences", ".jsonl", made, [&](const std::string& path) {
+    return each_json(path, made, [&](const json& told) { compare_sequence(told, cards, made); });
+  });
   return made;
-} catch (const nlohmann::json::exception& error) {
-  return fail(Code::invalid, error.what(), {.file = shared.golden + "/mig/sequences.jsonl"});
 }
 
 }  // namespace almanac::inference

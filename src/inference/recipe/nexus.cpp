@@ -11,29 +11,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
-#include "table/lines.h"
 
 namespace almanac::inference {
 namespace {
 
 using namespace published;
 using nlohmann::json;
-
-/// Calls `work` for each case of a file of lines.
-Result<void> each_case(const std::string& path, const std::function<void(const json&)>& work) try {
-  auto lines = table::Lines::open(path);
-  if (!lines) return tl::unexpected(lines.error());
-  while (true) {
-    const auto line = lines->next();
-    if (!line) return tl::unexpected(line.error());
-    if (*line == nullptr) return {};
-    if (**line != '\0') work(json::parse(*line));
-  }
-} catch (const std::exception& error) {
-  return fail(Code::invalid, error.what(), {.file = path});
-}
 
 NexusSession session_of(const json& told) {
   return {told.at("model").get<std::string>(), told.at("slo_ms").get<double>() * 1e3,
@@ -164,19 +150,17 @@ void compare_query(const json& told, const NexusProfiles& profiles, Comparison& 
 Result<Comparison> compare_nexus(const Shared& shared) {
   const auto profiles = NexusProfiles::read(shared.data + "/nexus");
   if (!profiles) return tl::unexpected(profiles.error());
-  const std::string folder = shared.golden + "/nexus/";
+  const std::string folder = shared.golden + "/nexus";
   Comparison made;
-  if (auto done = compare_single(folder + "single.csv", *profiles, made); !done) {
-    made.fail(done.error());
-  }
+  each_file(folder, "single", ".csv", made,
+            [&](const std::string& path) { return compare_single(path, *profiles, made); });
   using Case = void (*)(const json&, const NexusProfiles&, Comparison&);
   for (const auto& [name, compare] : {std::pair<const char*, Case>("sequences", compare_sequence),
                                       {"allocation", compare_allocation},
                                       {"complex_query", compare_query}}) {
-    auto done = each_case(folder + name + ".jsonl", [&, compare = compare](const json& told) {
-      compare(told, *profiles, made);
+    each_file(folder, name, ".jsonl", made, [&, compare = compare](const std::string& path) {
+      return each_json(path, made, [&](const json& told) { compare(told, *profiles, made); });
     });
-    if (!done) made.fail(done.error());
   }
   return made;
 }
