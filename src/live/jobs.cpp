@@ -232,8 +232,9 @@ void LocalService::Core::press() {
     if (!entry.of_runs->obey_by || now < *entry.of_runs->obey_by) continue;
     entry.of_runs.change().obey_by = now + config_.patience;
     if (std::exchange(entry.is_pressed, true)) {
-      // It hangs, or its user has stopped what it waits for.
+      // It hangs, or its user has stopped what it waits for. There may be no news of its end.
       entry.run->kill();
+      entry.of_runs.change().look_again = now_;
       continue;
     }
     log_warning(fmt::format("job {} has not ended in time; it is killed",
@@ -394,7 +395,8 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   entry.of_runs.change().moved_by.reset();
   entry.of_runs.change().look_again = kNever;
   if (how.kind == shepherd::Outcome::Kind::never_started) {
-    start_failed(job.number, how.why);
+    // One that had to be killed waited for its own user's files: others may start.
+    if (!entry.is_pressed) start_failed(job.number, how.why);
   } else if (failed_starts_ > 0 && probe_ == job.number) {
     start_works();
   }

@@ -40,8 +40,12 @@ Step prepare(const Start& start) {
   if (start.cgroup_procs >= 0 && ::write(start.cgroup_procs, "0", 1) != 1) return Step::cgroup;
   if (start.cpu_count > 0 && !bind_to_cpus(0, start.cpus, start.cpu_count)) return Step::cpus;
   if (start.user != nullptr && !become_user(*start.user)) return Step::user;
-  if (start.directory != nullptr && ::chdir(start.directory) != 0) return Step::directory;
   return Step::none;
+}
+
+Step enter(const Start& start) {
+  const bool has_entered = start.directory == nullptr || ::chdir(start.directory) == 0;
+  return has_entered ? Step::none : Step::directory;
 }
 
 void execute(const Start& start) {

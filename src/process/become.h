@@ -3,8 +3,8 @@
 /// \file
 /// What a process that was just forked does to become a command.
 ///
-/// In two parts, so that the caller can do something between: as the user of the command and in its
-/// folder, but before it runs.
+/// In parts, so that the caller can do something between: as the user of the command, before
+/// anything of that user's is looked at, and in its folder, but before it runs.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,11 @@ struct Start {
 
 enum class Step : std::int32_t { none, fork, cgroup, cpus, user, directory, exec };
 
-/// Enters a session of its own, the control group, the processors, the user, the directory. Gives
-/// the step that failed, errno says why; or none.
+/// Enters a session of its own, the control group, the processors, the user. Gives the step that
+/// failed, errno says why; or none.
 Step prepare(const Start& start);
+/// The same for the directory. It may take for ever: the file system may not answer.
+Step enter(const Start& start);
 /// Takes its input and output, lets go of all else and runs the command, looked for in the PATH of
 /// its environment. Comes back only when that fails; errno says why.
 void execute(const Start& start);

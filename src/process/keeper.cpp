@@ -34,6 +34,7 @@ void say(int socket, const Message& message) {
 /// In the child: becomes the command, or tells why not on `report`.
 [[noreturn]] void become(const Start& start, int report) {
   Step failed = prepare(start);
+  if (failed == Step::none) failed = enter(start);
   if (failed == Step::none) {
     execute(start);
     failed = Step::exec;

@@ -83,9 +83,12 @@ struct Plan {
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
   }
-  // After the change of user, which would undo it.
+  // After the change of user, which would undo it, and before the user's files, which may keep us.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != plan.shepherd) ::_exit(127);
+  if (const Step failed = process::enter(plan.start); failed != Step::none) {
+    give_up({.failed = failed});
+  }
   std::vector<Descriptor> files;
   for (std::size_t at = 0; at < plan.files.size(); ++at) {
     files.push_back(open_log(plan.files[at], plan.append));

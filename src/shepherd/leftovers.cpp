@@ -59,6 +59,10 @@ std::optional<int> kill_marked(const std::string& marker) {
 
 }  // namespace
 
+std::optional<int> kill_left(const std::string& folder) {
+  return kill_marked("ALMANAC_RUN=" + folder);
+}
+
 std::optional<int> end_leftovers(const std::string& folder) {
   const auto started = read_record<Started>(folder + kStartedFile);
   if (!started && started.error().code == Code::unavailable) return std::nullopt;
@@ -70,12 +74,11 @@ std::optional<int> end_leftovers(const std::string& folder) {
       const auto killed = process::Cgroup::take_over(started->cgroup);
     }
   }
-  const std::string marker = "ALMANAC_RUN=" + folder;
-  std::optional<int> left = kill_marked(marker);
+  std::optional<int> left = kill_left(folder);
   // Again, for they may have started others meanwhile, and dying takes a moment.
   for (int tries = 0; left && *left > 0 && tries < kTries; ++tries) {
     std::this_thread::sleep_for(kPause);
-    left = kill_marked(marker);
+    left = kill_left(folder);
   }
   return left;
 }

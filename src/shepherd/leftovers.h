@@ -13,6 +13,9 @@
 
 namespace almanac::shepherd {
 
+/// Kills all of the run but its shepherd, and waits for none; gives how many there were. Nothing
+/// when that cannot be known now.
+std::optional<int> kill_left(const std::string& folder);
 /// Kills all of the run; gives how many would not go (they sit in the kernel, or are not ours).
 /// Nothing when that cannot be known now, for want of descriptors or memory: some may live on.
 std::optional<int> end_leftovers(const std::string& folder);

@@ -39,6 +39,10 @@ using process::Descriptor;
 constexpr int kAdoptTries = 5000;
 constexpr std::chrono::milliseconds kAdoptPause{2};
 
+/// How often a lock is looked at whose shepherd is gone: its child dies with it, a moment later.
+constexpr int kGoneTries = 500;
+constexpr int kLooks = 8;
+
 tl::unexpected<Error> cannot(const std::string& what, int number) {
   return fail(Code::unavailable, fmt::format("cannot {}: {}", what, std::strerror(number)));
 }
@@ -86,6 +90,21 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
   const int number = ::posix_spawn(&process, program.c_str(), &files, &how, argv.data(), environ);
   if (number != 0) return cannot("start " + program, number);
   return process;
+}
+
+/// Whether the shepherd that signed the lock is gone for sure.
+bool is_gone(const std::string& folder) {
+  const auto signer = read_record<Identity>(folder + kLockFile);
+  if (!signer) return false;
+  const Descriptor held = process::hold(signer->process);
+  if (!held) return errno == ESRCH;
+  const auto birth = process::birth_of(signer->process);
+  return birth && *birth != signer->birth;
+}
+
+/// Without its shepherd what waits there never becomes the command.
+bool never_began(const std::string& folder) {
+  return is_there(folder + kStartedFile) == There::absent;
 }
 
 }  // namespace
@@ -179,6 +198,10 @@ Result<Run> Run::adopt(const std::string& folder) {
         break;
     }
     if (run.take_hold()) return run;
+    if (tries >= kGoneTries && is_gone(run.folder_) && never_began(run.folder_)) {
+      run.news_ = Descriptor(::eventfd(1, EFD_CLOEXEC));
+      return run;
+    }
     std::this_thread::sleep_for(kAdoptPause);
   }
   return fail(Code::unavailable, fmt::format("{} is locked, but by no shepherd", folder), {},
@@ -207,7 +230,13 @@ Outcome Run::exited() {
   };
   if (news_) {
     pollfd wait{news_.get(), POLLIN, 0};
-    if (::poll(&wait, 1, 0) <= 0) return {};
+    if (::poll(&wait, 1, 0) <= 0) {
+      // A shepherd that was killed, and sits in the kernel, does nothing any more.
+      if (!is_killed_ || kill_left(folder_) != 0) return {};
+      return {
+          .kind = Kind::lost,
+          .why = folder_ + ": the shepherd hangs on a file that does not answer, it was killed"};
+    }
     if (shepherd_ >= 0) process::bury(news_);
   }
   // A folder that was taken away does not say that nothing was started.
@@ -216,6 +245,11 @@ Outcome Run::exited() {
   }
   switch (look(folder_)) {
     case Found::lives:  // or its child does, which has not become the command and never will
+      // It dies with the shepherd, unless it sits in the kernel.
+      if (news_ && never_began(folder_) && ++looks_ > kLooks) {
+        return {.kind = Kind::lost,
+                .why = folder_ + ": it hung before it began, on a file that does not answer"};
+      }
       return news_ || take_hold() ? Outcome{} : unreadable();
     case Found::unreadable:
       return unreadable();
@@ -248,7 +282,11 @@ void Run::make_room() { order(kMakeRoom); }
 
 void Run::end_now() { order(SIGQUIT); }
 
-void Run::kill() { order(SIGKILL); }
+void Run::kill() {
+  is_killed_ = order(SIGKILL);
+  // They die with the shepherd, but that may be kept in the kernel by its log's file system.
+  if (is_killed_) kill_left(folder_);
+}
 
 void Run::end_for_memory() { order(SIGUSR2); }
 
@@ -281,9 +319,9 @@ process::Usage Run::usage() const {
   return shepherd_ < 0 ? process::Usage{} : process::usage_of(shepherd_);
 }
 
-void Run::order(int signal) {
+bool Run::order(int signal) {
   if (!news_) take_hold();
-  if (shepherd_ >= 0 && news_) process::send_signal(news_, signal);
+  return shepherd_ >= 0 && news_ && process::send_signal(news_, signal);
 }
 
 Run::~Run() {

@@ -130,7 +130,8 @@ class Run {
   void make_room();
   /// Kills it without grace, also when it was asked to end before. Does not wait.
   void end_now();
-  /// Kills the shepherd, for one that follows no order: exited() then says `lost`.
+  /// Kills the shepherd and what it has started, for one that follows no order: exited() then says
+  /// `lost`, without news where the shepherd sits in the kernel.
   void kill();
   /// Kills it, as it is where the shepherd itself sees too much memory: it has taken some that is
   /// watched from outside, a GPU's. Does not wait.
@@ -155,12 +156,15 @@ class Run {
   Run() = default;
   /// Holds the shepherd of one that lives. False when that cannot be now.
   bool take_hold();
-  void order(int signal);
+  /// Whether it was given.
+  bool order(int signal);
 
   std::string folder_;
   process::Descriptor news_;  // pidfd of the shepherd; of one that has gone, readable for ever;
                               // empty = not held yet
   pid_t shepherd_ = -1;       // -1 = gone when we took over
+  bool is_killed_ = false;
+  int looks_ = 0;  // at one whose shepherd is dead, and whose child is not
 };
 
 /// What this machine allows.

@@ -30,8 +30,6 @@ constexpr Duration kLittleAge = 2min;
 /// How long one that was released in vain lets others go first.
 constexpr Duration kRests = 2min;
 
-std::string in_vain_for_good() { return fmt::format("it was released {} times in vain", kTries); }
-
 bool is_early(Aside why) { return why == Aside::depends || why == Aside::begins_later; }
 
 /// Whether a job that is to make room has some of the GPUs yet on which another is to start.
@@ -66,7 +64,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   aged_ = 0;
   patience_ = scene.settings.placement.patience;
   in_vain_.clear();
-  look(scene);
+  forget_gone(scene.mirror);
   begin(scene);
   std::vector<Action> releases;
   std::vector<Action> holds;
@@ -144,7 +142,6 @@ void HoldingLever::forget() {
   tries_.clear();
   expected_.clear();
   anywhere_.clear();
-  left_.clear();
 }
 
 void HoldingLever::hear(const Change& made, const Result<void>& result) {
@@ -157,7 +154,7 @@ void HoldingLever::hear(const Change& made, const Result<void>& result) {
     anywhere_.insert(change->job);
     Tries& tries = tries_[change->job];
     tries.last = at_;
-    if (++tries.in_vain >= kTries) left_.emplace(change->job, in_vain_for_good());
+    ++tries.in_vain;
   }
   const bool is_held = change->comment && slurm::lease_end(*change->comment) != kNoTime;
   if (may_be && change->comment != "" && !is_held) released_[change->job] = at_;
@@ -166,22 +163,14 @@ void HoldingLever::hear(const Change& made, const Result<void>& result) {
   if (!may_be && has_nodes) anywhere_.insert(change->job);
 }
 
-/// Forgets jobs that do not wait any more, and notices those that somebody else has released.
-void HoldingLever::look(const Scene& scene) {
-  const Mirror& mirror = scene.mirror;
+void HoldingLever::forget_gone(const Mirror& mirror) {
   const auto is_gone = [&](JobNumber number) {
     const slurm::Job* const job = mirror.find(number);
     return job == nullptr || !waits(*job);
   };
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (waits(job) && is_freed(job, at_) && is_for(job, scene)) {
-      left_.emplace(number, "somebody else has released it");
-    }
-  }
   std::erase_if(released_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(tries_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(expected_, [&](const auto& each) { return is_gone(each.first); });
-  std::erase_if(left_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(anywhere_, is_gone);
 }
 
@@ -219,7 +208,8 @@ std::set<JobNumber> HoldingLever::in_vain() const {
 
 /// Why a job is none of claims; "" = it is.
 std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
-  if (const auto found = left_.find(job.number); found != left_.end()) return found->second;
+  if (is_freed(job, at_)) return "somebody else has released it";
+  if (scene.claims->of<QueueChange>().is_left(job)) return "it was left to Slurm for good";
   if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
   if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
   if (!job.required_nodes.empty() &&
@@ -232,11 +222,13 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
 }
 
 std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
-                                                  const Scene& scene) const {
+                                                  const Scene& scene, bool for_good) const {
   auto change = scene.claims->of<QueueChange>().without_mark(job, scene.mirror.at());
   if (!change) return std::nullopt;
   bring_back(job, scene, *change);
-  return Action{*change, fmt::format("left to Slurm: {}", why)};
+  QueueChange made(*std::move(change));
+  made.leaves = for_good || is_freed(job, scene.mirror.at());
+  return Action{std::move(made), fmt::format("left to Slurm: {}", why)};
 }
 
 std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decision::Start& start,
@@ -247,7 +239,7 @@ std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decis
     return std::nullopt;
   }
   auto& [change, where] = std::get<Release>(released);
-  if (is_leased(job, at_)) change.begins = scene.claims->of<QueueChange>().may_begin(job.number);
+  if (is_leased(job, at_)) change.begins = scene.claims->of<QueueChange>().may_begin(job);
   if (job.comment != kMark) change.comment = std::string(kMark);
   if (change == JobChange{.job = job.number}) {
     released_.emplace(job.number, at_);
@@ -276,7 +268,10 @@ Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene
   in_vain_.insert(job.number);
   const auto tries = tries_.find(job.number);
   const bool is_last = tries != tries_.end() && tries->second.in_vain + 1 >= kTries;
-  if (is_last && is_marked(job)) return *give_to_slurm(job, in_vain_for_good(), scene);
+  if (is_last && is_marked(job)) {
+    const std::string why = fmt::format("it was released {} times in vain", kTries);
+    return *give_to_slurm(job, why, scene, true);
+  }
   return {change, "was not started, is taken back"};
 }
 

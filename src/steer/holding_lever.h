@@ -66,14 +66,15 @@ class HoldingLever : public Lever {
   void forget();
 
  private:
-  void look(const Scene& scene);
+  /// Jobs that do not wait any more.
+  void forget_gone(const Mirror& mirror);
   bool would_lose_age(const slurm::Job& job) const;
   /// That one which is left to Slurm is to start, or not.
   void expect(slurm::JobNumber job, bool starts);
   std::string leave(const slurm::Job& job, const Scene& scene) const;
   /// Nothing where it is left already.
   std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
-                                      const Scene& scene) const;
+                                      const Scene& scene, bool for_good = false) const;
   /// Nothing where it is to wait, or Slurm may start it as it is.
   std::optional<Action> let_start(const slurm::Job& job, const Decision::Start& start,
                                   const Scene& scene, bool& waits_on);
@@ -93,7 +94,6 @@ class HoldingLever : public Lever {
   std::map<slurm::JobNumber, Tries> tries_;
   std::map<slurm::JobNumber, Time> expected_;  // left to Slurm, and to start since
   std::set<slurm::JobNumber> anywhere_;        // that no nodes are chosen for any more
-  std::map<slurm::JobNumber, std::string> left_;
 };
 
 }  // namespace almanac::steer

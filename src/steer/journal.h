@@ -5,8 +5,9 @@
 /// done, and one for each slice afterwards that says how it went. Both are on the disk before
 /// anything else happens, so whatever crashes, what was done can be taken back.
 ///
-///   {"n":17,"at_s":1e9,"lever":"order","job":12,"was":{"site_factor":0},
-///    "becomes":{"site_factor":500},"why":"place 1 of 9 in v100 under qssf"}
+///   {"n":17,"at_s":1e9,"lever":"order","job":12,"submitted_s":9e8,"restarts":0,
+///    "was":{"site_factor":0},"becomes":{"site_factor":500},
+///    "why":"place 1 of 9 in v100 under qssf"}
 ///   {"done":17,"to":40,"failed":{"19":"job 14 does not wait any more","20":null}}
 ///
 /// null = not known: the controller did not answer, and may have done it.

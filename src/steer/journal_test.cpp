@@ -131,11 +131,15 @@ TEST_F(JournalTest, KnowsWhichJobsAreHeldToFewerCoresUntilThatIsUndone) {
                               {.lever = "slimming", .what = CoresChange{number(5), {}}}}));
   ASSERT_TRUE(journal->end({"", "", "", ""}));
   Claims known = ours();
-  ASSERT_EQ(known.of<CoresChange>().jobs().size(), 1U);
-  EXPECT_EQ(known.of<CoresChange>().jobs().at(number(4)), cores);
+  const auto held_now = [](const Claims& all) {
+    std::map<slurm::JobNumber, Cores> made;
+    for (const auto& [job, claim] : all.of<CoresChange>().jobs()) made[job] = claim.value;
+    return made;
+  };
+  const std::map<slurm::JobNumber, Cores> wanted{{number(4), cores}};
+  EXPECT_EQ(held_now(known), wanted);
   ASSERT_TRUE(journal->begin_anew(known.standing(Time{1h})));
-  EXPECT_EQ(ours().of<CoresChange>().jobs(), known.of<CoresChange>().jobs())
-      << "a journal that began anew says the same";
+  EXPECT_EQ(held_now(ours()), wanted) << "a journal that began anew says the same";
   Mirror mirror;
   mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = slurm::State::running}}});
   const auto undoing = known.undoing(mirror, "undone");
@@ -143,6 +147,72 @@ TEST_F(JournalTest, KnowsWhichJobsAreHeldToFewerCoresUntilThatIsUndone) {
   EXPECT_TRUE(std::get<CoresChange>(undoing[0].what).cores.empty());
   known.take(undoing[0], "");
   EXPECT_TRUE(known.of<CoresChange>().jobs().empty());
+}
+
+/// A job of the number 4 that we have suspended, and one of 5 that we hold till its time.
+Entry suspended(const Meant& meant) {
+  return {.lever = "preemption", .what = FateChange{number(4), slurm::Fate::suspend, meant}};
+}
+Entry held(const Meant& meant) {
+  return {
+      .lever = "placement",
+      .what = QueueChange{{.job = number(5), .begins = Time{9h}, .comment = ""},
+                          {.job = number(5), .begins = Time{2h}, .comment = "placed by almanac"},
+                          meant}};
+}
+Mirror with_both(const Meant& meant) {
+  Mirror made;
+  made.take({.at = Time{1h},
+             .jobs = {{.number = number(4),
+                       .state = slurm::State::suspended,
+                       .restarts = meant.restarts,
+                       .submit = meant.submit},
+                      {.number = number(5),
+                       .comment = "placed by almanac until 7200",
+                       .restarts = meant.restarts,
+                       .submit = meant.submit,
+                       .eligible = Time{2h}}}});
+  return made;
+}
+
+TEST_F(JournalTest, TakesNoJobForAnotherOfItsNumber) {
+  auto journal = Journal::open(path());
+  ASSERT_TRUE(journal);
+  const Meant meant{.submit = Time{10min}, .restarts = 1};
+  ASSERT_TRUE(journal->begin({suspended(meant), held(meant)}));
+  ASSERT_TRUE(journal->end({"", ""}));
+  const auto may_begin = [&](const Mirror& mirror) {
+    return ours().of<QueueChange>().may_begin(*mirror.find(number(5)));
+  };
+  for (const Meant& same : {meant, Meant{.submit = Time{30min}, .restarts = 2}}) {
+    const Mirror mirror = with_both(same);
+    EXPECT_EQ(ours().undoing(mirror, "undone").size(), 2U);
+    EXPECT_EQ(may_begin(mirror), Time{9h});
+  }
+  // Slurm has lost its state, and gives numbers from the first one on.
+  const Mirror others = with_both({.submit = Time{30min}, .restarts = 1});
+  EXPECT_EQ(may_begin(others), Time{});
+  const auto undoing = ours().undoing(others, "undone");
+  ASSERT_EQ(undoing.size(), 1U) << "an administrator has suspended it";
+  EXPECT_EQ(std::get<QueueChange>(undoing.front().what).becomes.begins, Time{})
+      << "the plugin holds it, and it may begin at once";
+  Claims forgets = ours();
+  forgets.forget_gone(others);
+  EXPECT_TRUE(forgets.standing(Time{1h}).empty());
+  // What is done to one of them is not mixed with what was done to the other.
+  Claims both = ours();
+  both.take({.lever = "order",
+             .what = QueueChange{{.job = number(5), .site_factor = 0},
+                                 {.job = number(5), .site_factor = 7},
+                                 {.submit = Time{30min}}}},
+            "");
+  EXPECT_EQ(both.of<QueueChange>().may_begin(*others.find(number(5))), Time{});
+}
+
+TEST_F(JournalTest, ReadsLinesOfBeforeThatTellOfNoSubmission) {
+  std::ofstream(path())
+      << R"({"n":1,"at_s":1,"lever":"preemption","job":4,"fate":"suspend","why":"x"})" << '\n';
+  EXPECT_EQ(ours().undoing(with_both({.submit = Time{10min}}), "undone").size(), 2U);
 }
 
 TEST_F(JournalTest, RefusesAFateThatItDoesNotKnow) {

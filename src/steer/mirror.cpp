@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "steer/meant.h"
+
 namespace almanac::steer {
 namespace {
 
@@ -58,6 +60,10 @@ void Mirror::lose(Jobs::iterator at, Difference& made) {
 
 void Mirror::take_job(slurm::Job&& job, Difference& made) {
   const slurm::JobNumber number = job.number;
+  if (const auto known = jobs_.find(number);
+      known != jobs_.end() && !is_same(meant_by(known->second), meant_by(job))) {
+    lose(known, made);
+  }
   if (job.state != slurm::State::ended) {
     ended_.erase(number);
     const auto [at, is_new] = jobs_.try_emplace(number);

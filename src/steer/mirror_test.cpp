@@ -33,6 +33,27 @@ TEST(Mirror, TellsOfEachEndOnce) {
   EXPECT_EQ(mirror.jobs().size(), 1U);
 }
 
+TEST(Mirror, TakesNoJobForAnotherOfItsNumber) {
+  Mirror mirror;
+  const auto first = [](Time submit, int restarts, const std::string& user) {
+    slurm::Job made = job(1);
+    made.submit = submit;
+    made.restarts = restarts;
+    made.user = user;
+    return made;
+  };
+  mirror.take({.at = Time{1h}, .whole = true, .jobs = {first(Time{1min}, 0, "ann")}});
+  auto made = mirror.take({.at = Time{2h}, .jobs = {first(Time{61min}, 1, "ann")}});
+  EXPECT_TRUE(made.ended.empty()) << "it was requeued";
+  EXPECT_EQ(made.requeued, 1U);
+  // Slurm has lost its state, and gives numbers from the first one on.
+  made = mirror.take({.at = Time{3h}, .whole = true, .jobs = {first(Time{121min}, 0, "bob")}});
+  ASSERT_EQ(made.ended.size(), 1U);
+  EXPECT_EQ(made.ended.front().user, "ann");
+  EXPECT_EQ(made.came, 1U);
+  EXPECT_EQ(mirror.find(slurm::JobNumber{1})->user, "bob");
+}
+
 TEST(Mirror, KnowsWhatItWroteBeforeTheControllerTells) {
   Mirror mirror;
   mirror.take({.at = Time{1s}, .whole = true, .jobs = {job(1)}});

@@ -57,7 +57,7 @@ class PreemptionLever final : public Lever {
     std::vector<Action> made;
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (job.state != State::suspended ||
-          scene.claims->of<FateChange>().suspended_at(number) == kNoTime)
+          scene.claims->of<FateChange>().suspended_at(job) == kNoTime)
         continue;
       made.push_back({FateChange{number, Fate::resume}, "preemption is not on"});
     }
@@ -95,7 +95,7 @@ class PreemptionLever final : public Lever {
 
   /// Whether no job has begun since on the nodes of one that we have suspended.
   static bool may_go_on(const slurm::Job& job, const Scene& scene) {
-    const Time since = scene.claims->of<FateChange>().suspended_at(job.number);
+    const Time since = scene.claims->of<FateChange>().suspended_at(job);
     if (job.state != State::suspended || since == kNoTime) return false;
     if (scene.mirror.at() - since < kComes) return false;
     std::set<std::string> own;

@@ -30,16 +30,17 @@ class SlimmingLever final : public Lever {
     const std::set<std::string> present = present_();
     std::vector<Action> made;
     for (const auto& [job, cores] : slimmer_.wanted()) {
-      const auto stands = scene.claims->of<CoresChange>().jobs().find(job);
-      if (stands != scene.claims->of<CoresChange>().jobs().end() && stands->second == cores)
-        continue;
+      const slurm::Job* const found = scene.mirror.find(job);
+      if (found == nullptr) continue;
+      const Cores* const stands = claims(scene).find(*found);
+      if (stands != nullptr && *stands == cores) continue;
       // On all of its nodes or on none: the slowest decides how fast it is.
       const bool all_hear = std::all_of(cores.begin(), cores.end(), [&](const auto& each) {
         return present.contains(each.first);
       });
       if (all_hear) made.push_back({CoresChange{job, cores}, slimmer_.why(job)});
     }
-    for (const auto& [job, cores] : scene.claims->of<CoresChange>().jobs()) {
+    for (const auto& [job, claim] : claims(scene)) {
       if (slimmer_.wanted().contains(job)) continue;
       made.push_back({CoresChange{job, {}}, slimmer_.why(job)});
     }
@@ -48,7 +49,7 @@ class SlimmingLever final : public Lever {
 
   std::vector<Action> let_go(const Scene& scene) override {
     std::vector<Action> made;
-    for (const auto& [job, cores] : scene.claims->of<CoresChange>().jobs()) {
+    for (const auto& [job, claim] : claims(scene)) {
       made.push_back({CoresChange{job, {}}, "slimming is not on"});
     }
     return made;
@@ -57,6 +58,10 @@ class SlimmingLever final : public Lever {
   std::vector<std::string> warnings() const override { return slimmer_.troubles(); }
 
  private:
+  static const JobClaims<Cores>& claims(const Scene& scene) {
+    return scene.claims->of<CoresChange>().jobs();
+  }
+
   const Slimmer& slimmer_;
   Present present_;
 };
@@ -69,8 +74,8 @@ std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present prese
 
 Agents::Orders orders_of(const Claims& claims) {
   Agents::Orders made;
-  for (const auto& [job, nodes] : claims.of<CoresChange>().jobs()) {
-    for (const auto& [node, cores] : nodes) made[node].push_back({job, cores});
+  for (const auto& [job, claim] : claims.of<CoresChange>().jobs()) {
+    for (const auto& [node, cores] : claim.value) made[node].push_back({job, cores});
   }
   return made;
 }

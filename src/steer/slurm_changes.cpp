@@ -123,7 +123,7 @@ Result<void> SlurmService::release(const std::vector<store::JobNumber>& numbers,
     }
     if (!is_ours) return slurm::JobChange{.job = job.number, .held = false};
     return slurm::JobChange{.job = job.number,
-                            .begins = driver_.claims().of<QueueChange>().may_begin(job.number)};
+                            .begins = driver_.claims().of<QueueChange>().may_begin(job)};
   });
 }
 

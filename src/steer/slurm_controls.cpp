@@ -52,8 +52,8 @@ Result<void> SlurmService::retreat(const Retreat& how) {
     }
   }
   if (auto kept = keep_switches(); !kept) return kept;
-  const auto done =
-      take_back(driver_, mirror_, *link_, mutex_, how.why, [this] { watchdog_.alive(); });
+  const auto act = [this](Slice& slice) { wait_for([&] { driver_.carry_out(slice, *link_); }); };
+  const auto done = take_back(driver_, mirror_, mutex_, act, how.why);
   tell_agents();
   if (!done) return tl::unexpected(done.error());
   live::log_info(fmt::format("{} changes taken back, all levers are {}", done->changes,

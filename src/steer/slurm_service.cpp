@@ -28,6 +28,8 @@ constexpr Duration kStale = 10s;
 constexpr Duration kLongestPause = 30s;
 constexpr Duration kMoment = 1min;
 constexpr Duration kStatus = 2s;
+/// What takes longer has gone wrong; we do not say any more that we live.
+constexpr Duration kLongestWait = 5min;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -97,18 +99,29 @@ bool SlurmService::step() {
   return more;
 }
 
+void SlurmService::wait_for(const std::function<void()>& act) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto done = std::async(std::launch::async, act);
+  const Duration look = std::min<Duration>(watchdog_.patience(), 1s);
+  while (done.wait_for(look) != std::future_status::ready) {
+    if (std::chrono::steady_clock::now() - begun < kLongestWait) watchdog_.alive();
+    if (wall_clock() >= next_status_) say_status();
+  }
+}
+
 void SlurmService::take_wishes() {
   std::deque<Wish> taken;
   {
     const std::lock_guard inbox(inbox_mutex_);
     taken.swap(wishes_);
   }
-  for (Wish& wish : taken) wish.answer.set_value(wish.act(*link_));
+  for (Wish& wish : taken) wait_for([&] { wish.answer.set_value(wish.act(*link_)); });
 }
 
 Result<slurm::News> SlurmService::ask_news() {
   const auto begun = std::chrono::steady_clock::now();
-  auto news = link_->news();
+  Result<slurm::News> news;
+  wait_for([&] { news = link_->news(); });
   const std::lock_guard lock(mutex_);
   news_s_ = seconds_since(begun);
   if (news) {
@@ -198,7 +211,7 @@ bool SlurmService::turn_levers() {
                       .policy = decider_->policy()};
     slice = driver_.plan(scene, steady());
   }
-  driver_.carry_out(slice, *link_);
+  wait_for([&] { driver_.carry_out(slice, *link_); });
   const auto kept = keep_switches();
   bool changed = false;
   {

@@ -7,8 +7,9 @@
 /// Slurm starts, ends and accounts, with or without us. Where its controller does not answer, the
 /// levers rest and it is said; when it is back, all it has is told anew.
 ///
-/// One thread talks to the controller, and to the disk. It waits for either without the lock that
-/// each request takes; a decision is made under that lock.
+/// One thread decides, under the lock that each request takes. What it asks of the controller, and
+/// has done there, it waits for without that lock, and not for ever: a decision that does not come
+/// to an end is what the watchdog ends, a controller that is slow is not.
 #pragma once
 
 #include <atomic>
@@ -139,7 +140,10 @@ class SlurmService final : public live::Service {
   Result<void> keep_switches();
   void heed_canary();
 
-  // slurm_service.cpp: the thread that talks to the controller.
+  // slurm_service.cpp: the thread that decides.
+  /// Waits until others have done something: the controller, for the most part. It may take long;
+  /// until it has taken too long we go on saying that we live.
+  void wait_for(const std::function<void()>& act);
   void take_wishes();
   Result<slurm::News> ask_news();
   /// Whether the hardware is another now.

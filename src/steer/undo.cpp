@@ -37,16 +37,15 @@ std::string in_words(const Entry& entry, const Error& error) {
 
 }  // namespace
 
-Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-                            const std::string& why, const std::function<void()>& beat) {
+Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
+                            const std::function<void(Slice&)>& act, const std::string& why) {
   TakenBack made;
   std::set<std::string> refused;
   std::unique_lock lock(mutex);
   Slice slice = driver.plan_undo(mirror, why);
   while (!slice.entries.empty()) {
     lock.unlock();
-    driver.carry_out(slice, link);
-    beat();
+    act(slice);
     lock.lock();
     if (!slice.trouble.empty()) return fail(Code::unavailable, slice.trouble);
     driver.settle(slice, mirror);
@@ -88,7 +87,8 @@ Result<TakenBack> undo_without_service(
   mirror.take(std::move(*news));
   Driver driver({}, std::move(journal->first), std::move(journal->second));
   std::mutex mutex;
-  auto done = take_back(driver, mirror, **link, mutex);
+  auto done =
+      take_back(driver, mirror, mutex, [&](Slice& slice) { driver.carry_out(slice, **link); });
   if (!done) return done;
   const auto written = change_switches(state, [](Switches& all) {
     for (auto& [lever, how] : all) how = Switch::off;

@@ -27,12 +27,12 @@ struct TakenBack {
   std::vector<std::string> left{};
 };
 
-/// Takes back all that still can be, in as many slices as it takes. `mutex` is of `driver` and
-/// `mirror`, and is not held while Slurm works; `beat` is called after each. The journal says
-/// `why`. Fails with unavailable where the controller, or the disk, does not take all of it now.
-Result<TakenBack> take_back(
-    Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-    const std::string& why = "as it was before Almanac", const std::function<void()>& beat = [] {});
+/// Takes back all that still can be, in as many slices as `act` carries out. `mutex` is of `driver`
+/// and `mirror`, and is not held while Slurm works. The journal says `why`. Fails with unavailable
+/// where the controller, or the disk, does not take all of it now.
+Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
+                            const std::function<void(Slice&)>& act,
+                            const std::string& why = "as it was before Almanac");
 
 /// The same on the folder of a service that does not run, whose levers are off then. Fails with
 /// conflict where one does.

@@ -151,6 +151,52 @@ TEST(SteerSlurm, LetsWhatItHeldStartWhenItIsKilledAndNeverComesBack) {
       400));
 }
 
+/// Until when Almanac holds it, in seconds; 0 = it does not.
+std::int64_t held_until(const TestCluster& cluster, std::uint32_t job) {
+  const std::string told = cluster.must(fmt::format("scontrol show job {}", job));
+  const std::string mark = "AdminComment=placed by almanac until ";
+  const auto at = told.find(mark);
+  return at == std::string::npos ? 0 : std::atoll(told.c_str() + at + mark.size());
+}
+
+TEST(SteerSlurm, KeepsItsHoldsOverKillsAndGivesBackArraysToo) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const TemporaryFolder folder;
+  const std::string levers = folder.write("levers.toml", "[levers]\nplacement = \"on\"\n");
+  const std::string options = "--policy sjf+limit --way commands --levers " + levers;
+  const std::string state = folder / "state";
+  const Queue queue(cluster);
+  const auto array = cluster.submit("--array=0-2%2 -N 8 --gres=gpu:8 -t 4 --wrap 'true'");
+  Numbers held = queue.jobs;
+  held.push_back(array);
+  const auto all = [&](const std::function<bool(std::uint32_t)>& is) {
+    return std::all_of(held.begin(), held.end(), is);
+  };
+  std::map<std::uint32_t, std::int64_t> before;
+  for (int kills = 0; kills < 3; ++kills) {
+    Daemon daemon(state, options);
+    // Held, and held on by the one that comes after a kill.
+    ASSERT_TRUE(eventually([&] {
+      return all([&](std::uint32_t job) { return held_until(cluster, job) > before[job]; });
+    })) << kills;
+    for (const std::uint32_t job : held) before[job] = held_until(cluster, job);
+    const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
+    EXPECT_EQ(told.find("somebody else"), std::string::npos) << told;
+    daemon.end(SIGKILL);
+  }
+  EXPECT_EQ(
+      cluster.run(fmt::format("{} slurm undo --way commands --state {}", program(), state)).status,
+      0);
+  EXPECT_TRUE(all([&](std::uint32_t job) { return held_until(cluster, job) == 0; }));
+  cluster.must(fmt::format("scancel {}", queue.blocker));
+  for (const std::uint32_t job : queue.jobs) EXPECT_TRUE(cluster.becomes(job, "COMPLETED")) << job;
+  EXPECT_TRUE(eventually([&] {
+    return cluster.must(fmt::format("scontrol show job {} | grep -c JobState=COMPLETED || true",
+                                    array)) == "3";
+  }));
+}
+
 TEST(SteerSlurm, TakesBackWhatItDid) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster;

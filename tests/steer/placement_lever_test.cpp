@@ -415,6 +415,9 @@ TEST(Placement, LeavesAloneAJobThatSomebodyElseReleases) {
   desk.step();
   EXPECT_FALSE(slurm.is_held(2));
   EXPECT_EQ(slurm.job(2).comment, "");
+  desk.open();
+  desk.step();
+  EXPECT_FALSE(slurm.is_held(2)) << "a service that begins anew knows it too";
 }
 
 TEST(Placement, TakesBackNothingWhereTheControllersClockIsAhead) {

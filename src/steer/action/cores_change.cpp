@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/action/job_line.h"
 #include "steer/guards.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
+
+void CoresChange::begin(const Scene& scene) { meant = meant_in(scene.mirror, job); }
 
 std::string CoresChange::describe() const {
   std::string what;
@@ -47,37 +50,34 @@ std::vector<Result<void>> CoresChange::execute(std::span<const CoresChange* cons
 }
 
 void CoresChange::record(nlohmann::json& into) const {
-  into["job"] = static_cast<std::uint32_t>(job);
+  record_job(job, meant, into);
   into["cores"] = cores;
 }
 
 std::optional<CoresChange> CoresChange::read(const nlohmann::json& line) {
   if (!line.contains("cores")) return std::nullopt;
-  return CoresChange{slurm::JobNumber{line.at("job").get<std::uint32_t>()},
-                     line.at("cores").get<Cores>()};
+  const auto [job, meant] = read_job(line);
+  return CoresChange{job, line.at("cores").get<Cores>(), meant};
 }
 
 void CoresClaims::take(const CoresChange& change, const Done& /*done*/) {
-  jobs_.erase(change.job);
-  if (!change.cores.empty()) jobs_.emplace(change.job, change.cores);
+  if (change.cores.empty()) return jobs_.erase(change.job);
+  jobs_.of(change.job, change.meant) = change.cores;
 }
 
-void CoresClaims::forget_gone(const Mirror& mirror) {
-  std::erase_if(jobs_, [&](const auto& each) {
-    const slurm::Job* const job = mirror.find(each.first);
-    return job == nullptr || !holds_nodes(*job);
-  });
-}
+void CoresClaims::forget_gone(const Mirror& mirror) { jobs_.forget_gone(mirror, holds_nodes); }
 
 std::vector<CoresChange> CoresClaims::invert(const Mirror& /*mirror*/) const {
   std::vector<CoresChange> made;
-  for (const auto& [job, cores] : jobs_) made.push_back({job, {}});
+  for (const auto& [job, claim] : jobs_) made.push_back({job, {}, claim.meant});
   return made;
 }
 
 std::vector<std::pair<Time, CoresChange>> CoresClaims::standing(Time at) const {
   std::vector<std::pair<Time, CoresChange>> made;
-  for (const auto& [job, cores] : jobs_) made.push_back({at, {job, cores}});
+  for (const auto& [job, claim] : jobs_) {
+    made.push_back({at, {job, claim.value, claim.meant}});
+  }
   return made;
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "slurm/link.h"
 #include "steer/action/done.h"
+#include "steer/action/job_claims.h"
 #include "steer/job_use.h"
 #include "steer/scene.h"
 
@@ -28,8 +28,11 @@ struct CoresChange {
   using Claims = CoresClaims;
   slurm::JobNumber job{};
   Cores cores{};  ///< On each node where that is so; none = all that Slurm gave.
+  Meant meant{};
 
   static constexpr std::size_t kAtOnce = 1;
+  /// Notes of which job.
+  void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
@@ -48,10 +51,10 @@ class CoresClaims {
   std::vector<CoresChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, CoresChange>> standing(Time at) const;
 
-  const std::map<slurm::JobNumber, Cores>& jobs() const { return jobs_; }
+  const JobClaims<Cores>& jobs() const { return jobs_; }
 
  private:
-  std::map<slurm::JobNumber, Cores> jobs_;
+  JobClaims<Cores> jobs_;
 };
 
 }  // namespace almanac::steer

@@ -7,12 +7,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/action/job_line.h"
 #include "steer/guards.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
 
 using slurm::Fate;
+
+void FateChange::begin(const Scene& scene) { meant = meant_in(scene.mirror, job); }
 
 std::string FateChange::describe() const {
   return fmt::format("job {}: {}", static_cast<std::uint32_t>(job), slurm::to_string(fate));
@@ -39,7 +42,7 @@ std::vector<Result<void>> FateChange::execute(std::span<const FateChange* const>
 }
 
 void FateChange::record(nlohmann::json& into) const {
-  into["job"] = static_cast<std::uint32_t>(job);
+  record_job(job, meant, into);
   into["fate"] = slurm::to_string(fate);
 }
 
@@ -48,31 +51,31 @@ std::optional<FateChange> FateChange::read(const nlohmann::json& line) {
   // Fails as all that is read of JSON does where there is no such word.
   nlohmann::json places;
   for (const std::string_view each : slurm::kFateWords) places[std::string(each)] = places.size();
-  return FateChange{slurm::JobNumber{line.at("job").get<std::uint32_t>()},
-                    Fate{places.at(line.at("fate").get<std::string>()).get<std::uint8_t>()}};
+  const auto [job, meant] = read_job(line);
+  return FateChange{job, Fate{places.at(line.at("fate").get<std::string>()).get<std::uint8_t>()},
+                    meant};
 }
 
 void FateClaims::take(const FateChange& change, const Done& done) {
   if (change.fate == Fate::suspend) {
-    suspended_[change.job] = done.at;
+    suspended_.of(change.job, change.meant) = done.at;
   } else if (done.is_known) {
     suspended_.erase(change.job);
   }
 }
 
 void FateClaims::forget_gone(const Mirror& mirror) {
-  std::erase_if(suspended_, [&](const auto& each) {
-    const slurm::Job* const job = mirror.find(each.first);
-    return job == nullptr || job->state != slurm::State::suspended;
-  });
+  suspended_.forget_gone(
+      mirror, [](const slurm::Job& job) { return job.state == slurm::State::suspended; });
 }
 
 std::vector<FateChange> FateClaims::invert(const Mirror& mirror) const {
   std::vector<FateChange> made;
-  for (const auto& [job, since] : suspended_) {
-    const slurm::Job* const found = mirror.find(job);
-    if (found != nullptr && found->state == slurm::State::suspended) {
-      made.push_back({job, Fate::resume});
+  for (const auto& [number, claim] : suspended_) {
+    const slurm::Job* const job = mirror.find(number);
+    const bool is_ours = job != nullptr && suspended_at(*job) != kNoTime;
+    if (is_ours && job->state == slurm::State::suspended) {
+      made.push_back({number, Fate::resume, claim.meant});
     }
   }
   return made;
@@ -80,13 +83,15 @@ std::vector<FateChange> FateClaims::invert(const Mirror& mirror) const {
 
 std::vector<std::pair<Time, FateChange>> FateClaims::standing(Time /*at*/) const {
   std::vector<std::pair<Time, FateChange>> made;
-  for (const auto& [job, since] : suspended_) made.push_back({since, {job, Fate::suspend}});
+  for (const auto& [job, claim] : suspended_) {
+    made.push_back({claim.value, {job, Fate::suspend, claim.meant}});
+  }
   return made;
 }
 
-Time FateClaims::suspended_at(slurm::JobNumber job) const {
-  const auto found = suspended_.find(job);
-  return found == suspended_.end() ? kNoTime : found->second;
+Time FateClaims::suspended_at(const slurm::Job& job) const {
+  const Time* const since = suspended_.find(job);
+  return since == nullptr ? kNoTime : *since;
 }
 
 }  // namespace almanac::steer

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "slurm/link.h"
 #include "steer/action/done.h"
+#include "steer/action/job_claims.h"
 #include "steer/scene.h"
 
 namespace almanac::steer {
@@ -27,8 +27,11 @@ struct FateChange {
   using Claims = FateClaims;
   slurm::JobNumber job{};
   slurm::Fate fate{};
+  Meant meant{};
 
   static constexpr std::size_t kAtOnce = 1;
+  /// Notes of which job.
+  void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
@@ -47,10 +50,10 @@ class FateClaims {
   std::vector<std::pair<Time, FateChange>> standing(Time at) const;
 
   /// kNoTime = it is not suspended by us.
-  Time suspended_at(slurm::JobNumber job) const;
+  Time suspended_at(const slurm::Job& job) const;
 
  private:
-  std::map<slurm::JobNumber, Time> suspended_;
+  JobClaims<Time> suspended_;  // since when
 };
 
 }  // namespace almanac::steer

@@ -2,12 +2,12 @@
 #include "steer/action/queue_change.h"
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/action/job_line.h"
 #include "steer/claims.h"
 #include "steer/guards.h"
 #include "steer/mark.h"
@@ -52,7 +52,7 @@ JobChange change_of(slurm::JobNumber job, const nlohmann::json& fields) {
     const auto found = fields.find(name);
     if (found == fields.end()) return;
     if constexpr (std::is_same_v<Value, Time>) {
-      made.*field = Time{Duration{std::llround(found->get<double>() * 1e3)}};
+      made.*field = time_of(*found);
     } else {
       made.*field = found->get<Value>();
     }
@@ -76,7 +76,9 @@ std::string shown(const std::optional<Value>& value) {
 void QueueChange::begin(const Scene& scene) {
   const auto type = scene.site.parameters.find("PriorityType");
   const bool is_basic = type != scene.site.parameters.end() && type->second == "priority/basic";
-  was = as_it_is(*scene.mirror.find(becomes.job), becomes, is_basic, scene.mirror.at());
+  const slurm::Job& job = *scene.mirror.find(becomes.job);
+  was = as_it_is(job, becomes, is_basic, scene.mirror.at());
+  meant = meant_by(job);
 }
 
 std::string QueueChange::describe() const {
@@ -129,15 +131,18 @@ std::vector<Result<void>> QueueChange::execute(std::span<const QueueChange* cons
 }
 
 void QueueChange::record(nlohmann::json& into) const {
-  into["job"] = static_cast<std::uint32_t>(becomes.job);
+  record_job(becomes.job, meant, into);
   into["was"] = fields_of(was);
   into["becomes"] = fields_of(becomes);
+  if (leaves) into["leaves"] = true;
 }
 
 std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
   if (!line.contains("becomes")) return std::nullopt;
-  const slurm::JobNumber job{line.at("job").get<std::uint32_t>()};
-  return QueueChange{change_of(job, line.at("was")), change_of(job, line.at("becomes"))};
+  const auto [job, meant] = read_job(line);
+  QueueChange made{change_of(job, line.at("was")), change_of(job, line.at("becomes")), meant};
+  made.leaves = line.value("leaves", false);
+  return made;
 }
 
 }  // namespace almanac::steer

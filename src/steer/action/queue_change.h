@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -21,6 +20,7 @@
 
 #include "slurm/link.h"
 #include "steer/action/done.h"
+#include "steer/action/job_claims.h"
 #include "steer/scene.h"
 
 namespace almanac::steer {
@@ -31,14 +31,16 @@ struct QueueChange {
   using Claims = QueueClaims;
   slurm::JobChange becomes{};
   slurm::JobChange was{};  ///< The same fields before.
+  Meant meant{};
+  bool leaves = false;  ///< It is Slurm's from then on, whatever levers want.
 
   QueueChange() = default;
   QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
-  QueueChange(slurm::JobChange before, slurm::JobChange after)
-      : becomes(std::move(after)), was(std::move(before)) {}
+  QueueChange(slurm::JobChange before, slurm::JobChange after, const Meant& of = {})
+      : becomes(std::move(after)), was(std::move(before)), meant(of) {}
 
   static constexpr std::size_t kAtOnce = 50;
-  /// Notes what it was.
+  /// Notes what it was, and of which job.
   void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
@@ -67,25 +69,28 @@ class QueueClaims {
   /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
   std::optional<slurm::JobChange> without_mark(const slurm::Job& job, Time at) const;
   /// When it may begin by its user's word and Slurm's; a time that is past = at once.
-  Time may_begin(slurm::JobNumber job) const;
+  Time may_begin(const slurm::Job& job) const;
   /// The shards of each node that it asked before we changed that; what it asks now where we did
   /// not, or somebody else has since.
   int asked_shards(const slurm::Job& job) const;
   /// Whether an administrator has given a waiting job its priority: Slurm heeds no site factor
   /// then.
   bool has_own_priority(const slurm::Job& job) const;
+  /// Whether it was given back for good.
+  bool is_left(const slurm::Job& job) const;
   /// Jobs that are not as they would be without us.
   std::size_t size() const { return jobs_.size(); }
 
  private:
-  struct Claim {
+  struct Standing {
     slurm::JobChange was{};
     slurm::JobChange becomes{};
     std::set<std::int64_t> numbers{};  // that it may rightly have
     std::set<std::string> nodes{};     // the same
+    bool is_left = false;              // to Slurm, for good
   };
 
-  std::map<slurm::JobNumber, Claim> jobs_;
+  JobClaims<Standing> jobs_;
   std::set<slurm::JobNumber> undone_;  // since there was news
 };
 

@@ -70,7 +70,7 @@ void QueueClaims::take(const QueueChange& change, const Done& done) {
     undone_.insert(job);
     return;
   }
-  Claim& claim = jobs_[job];
+  Standing& claim = jobs_.of(job, change.meant);
   claim.was = claim.was.job == job ? with(change.was, claim.was) : change.was;
   // Slurm puts off when a job may begin each time that it is requeued.
   if (change.was.begins) claim.was.begins = change.was.begins;
@@ -78,20 +78,21 @@ void QueueClaims::take(const QueueChange& change, const Done& done) {
   add_numbers(claim.numbers, change.was);
   add_numbers(claim.numbers, change.becomes);
   if (change.becomes.required_nodes) claim.nodes.insert(*change.becomes.required_nodes);
+  claim.is_left = claim.is_left || change.leaves;
 }
 
 void QueueClaims::forget_gone(const Mirror& mirror) {
   undone_.clear();
-  std::erase_if(jobs_, [&](const auto& each) { return mirror.find(each.first) == nullptr; });
+  jobs_.forget_gone(mirror, [](const slurm::Job&) { return true; });
 }
 
 std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
   std::vector<QueueChange> made;
-  for (const auto& [number, claim] : jobs_) {
+  for (const auto& [number, each] : jobs_) {
     const slurm::Job* const job = mirror.find(number);
-    if (job == nullptr || !waits(*job)) continue;
-    const JobChange& was = claim.was;
-    const JobChange& now = claim.becomes;
+    if (job == nullptr || !waits(*job) || jobs_.find(*job) == nullptr) continue;
+    const JobChange& was = each.value.was;
+    const JobChange& now = each.value.becomes;
     JobChange back{.job = number};
     bring_back(back.site_factor, was.site_factor, now.site_factor, job->site_factor);
     bring_back(back.priority, was.priority, now.priority, job->priority);
@@ -108,13 +109,13 @@ std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
         back.required_nodes = was.required_nodes;
       }
     }
-    if (!is_empty(back)) made.push_back({now, back});
+    if (!is_empty(back)) made.push_back({now, back, meant_by(*job)});
   }
   for (const auto& [number, job] : mirror.jobs()) {
-    if (!waits(job) || jobs_.contains(number) || undone_.contains(number)) continue;
+    if (!waits(job) || jobs_.find(job) != nullptr || undone_.contains(number)) continue;
     // The plugin held this job, and nothing has been done to it since.
     if (const auto unmarked = without_mark(job, mirror.at())) {
-      made.push_back({as_it_is(job, *unmarked, false, mirror.at()), *unmarked});
+      made.push_back({as_it_is(job, *unmarked, false, mirror.at()), *unmarked, meant_by(job)});
     }
   }
   return made;
@@ -122,31 +123,34 @@ std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
 
 std::vector<std::pair<Time, QueueChange>> QueueClaims::standing(Time at) const {
   std::vector<std::pair<Time, QueueChange>> made;
-  for (const auto& [number, claim] : jobs_) made.push_back({at, {claim.was, claim.becomes}});
+  for (const auto& [number, each] : jobs_) {
+    QueueChange change{each.value.was, each.value.becomes, each.meant};
+    change.leaves = each.value.is_left;
+    made.emplace_back(at, std::move(change));
+  }
   return made;
 }
 
 bool QueueClaims::chose_nodes_of(const slurm::Job& job, Time at) const {
-  const auto found = jobs_.find(job.number);
+  const Standing* const claim = jobs_.find(job);
   // A job that has only been ordered may have been placed before the journal began.
-  const bool is_told =
-      found != jobs_.end() && (found->second.becomes.begins || found->second.becomes.comment ||
-                               found->second.becomes.required_nodes);
+  const bool is_told = claim != nullptr && (claim->becomes.begins || claim->becomes.comment ||
+                                            claim->becomes.required_nodes);
   if (!is_told) return !is_leased(job, at);
-  const std::set<std::string>& chosen = found->second.nodes;
+  const std::set<std::string>& chosen = claim->nodes;
   return std::any_of(chosen.begin(), chosen.end(),
                      [&](const std::string& each) { return same_nodes(each, job.required_nodes); });
 }
 
-Time QueueClaims::may_begin(slurm::JobNumber job) const {
-  const auto found = jobs_.find(job);
-  return found == jobs_.end() ? Time{} : found->second.was.begins.value_or(Time{});
+Time QueueClaims::may_begin(const slurm::Job& job) const {
+  const Standing* const claim = jobs_.find(job);
+  return claim == nullptr ? Time{} : claim->was.begins.value_or(Time{});
 }
 
 std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job, Time at) const {
   if (!is_marked(job)) return std::nullopt;
   JobChange made{.job = job.number};
-  if (is_leased(job, at)) made.begins = may_begin(job.number);
+  if (is_leased(job, at)) made.begins = may_begin(job);
   if (!job.required_nodes.empty() && chose_nodes_of(job, at)) made.required_nodes = "";
   made.comment = "";
   return made;
@@ -154,31 +158,33 @@ std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job, Time a
 
 bool QueueClaims::has_own_priority(const slurm::Job& job) const {
   if (!job.own_priority) return false;
-  const auto found = jobs_.find(job.number);
-  return found == jobs_.end() || !found->second.becomes.priority ||
-         !found->second.numbers.contains(job.priority);
+  const Standing* const claim = jobs_.find(job);
+  return claim == nullptr || !claim->becomes.priority || !claim->numbers.contains(job.priority);
+}
+
+bool QueueClaims::is_left(const slurm::Job& job) const {
+  const Standing* const claim = jobs_.find(job);
+  return claim != nullptr && claim->is_left;
 }
 
 int QueueClaims::asked_shards(const slurm::Job& job) const {
   const int present = shards_of_a_node(job);
-  const auto found = jobs_.find(job.number);
-  if (found == jobs_.end() || found->second.becomes.shards != present) return present;
-  return found->second.was.shards.value_or(present);
+  const Standing* const claim = jobs_.find(job);
+  if (claim == nullptr || claim->becomes.shards != present) return present;
+  return claim->was.shards.value_or(present);
 }
 
 std::vector<slurm::JobNumber> QueueClaims::taken_over(const Mirror& mirror) {
   std::vector<slurm::JobNumber> made;
-  for (auto at = jobs_.begin(); at != jobs_.end();) {
-    const auto each = at++;
-    const slurm::Job* const job = mirror.find(each->first);
-    if (job == nullptr || !waits(*job) || job->held) continue;
-    const auto number = number_of(*job, each->second.becomes);
+  for (const auto& [job_number, each] : jobs_) {
+    const slurm::Job* const job = mirror.find(job_number);
+    if (job == nullptr || !waits(*job) || job->held || jobs_.find(*job) == nullptr) continue;
+    const auto number = number_of(*job, each.value.becomes);
     // A controller that was killed comes back with what it last wrote to its disk.
-    const bool is_ours = !number || *number == 0 || each->second.numbers.contains(*number);
-    if (is_ours && !has_own_priority(*job)) continue;
-    made.push_back(each->first);
-    jobs_.erase(each);
+    const bool is_ours = !number || *number == 0 || each.value.numbers.contains(*number);
+    if (!is_ours || has_own_priority(*job)) made.push_back(job_number);
   }
+  for (const slurm::JobNumber job : made) jobs_.erase(job);
   return made;
 }
 

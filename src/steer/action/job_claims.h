@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What stands of the changes of jobs, for each job that was meant (meant.h) and no other of its
+/// number.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "slurm/job.h"
+#include "steer/meant.h"
+#include "steer/mirror.h"
+
+namespace almanac::steer {
+
+/// Of a job that is there; else of any of the number.
+inline Meant meant_in(const Mirror& mirror, slurm::JobNumber number) {
+  const slurm::Job* const job = mirror.find(number);
+  return job == nullptr ? Meant{} : meant_by(*job);
+}
+
+template <typename Value>
+class JobClaims {
+ public:
+  struct Claim {
+    Meant meant{};
+    Value value{};
+  };
+
+  /// Of that job; made where there is none, or one of another of the number.
+  Value& of(slurm::JobNumber job, const Meant& meant) {
+    Claim& claim = jobs_[job];
+    if (!is_same(claim.meant, meant)) claim = {};
+    if (meant.submit != kNoTime) claim.meant = meant;
+    return claim.value;
+  }
+  /// Null = there is none of that job.
+  const Value* find(const slurm::Job& job) const {
+    const auto found = jobs_.find(job.number);
+    const bool is_it = found != jobs_.end() && is_same(found->second.meant, meant_by(job));
+    return is_it ? &found->second.value : nullptr;
+  }
+  void erase(slurm::JobNumber job) { jobs_.erase(job); }
+  /// Forgets what is of jobs that are gone, or of which nothing stands any more.
+  template <typename Stands>
+  void forget_gone(const Mirror& mirror, Stands&& stands) {
+    for (auto at = jobs_.begin(); at != jobs_.end();) {
+      const slurm::Job* const job = mirror.find(at->first);
+      if (job == nullptr || find(*job) == nullptr || !stands(*job)) {
+        at = jobs_.erase(at);
+        continue;
+      }
+      at->second.meant = meant_by(*job);
+      ++at;
+    }
+  }
+  bool empty() const { return jobs_.empty(); }
+  auto begin() const { return jobs_.begin(); }
+  auto end() const { return jobs_.end(); }
+  std::size_t size() const { return jobs_.size(); }
+
+ private:
+  std::map<slurm::JobNumber, Claim> jobs_;
+};
+
+}  // namespace almanac::steer
