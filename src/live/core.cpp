@@ -77,7 +77,7 @@ void LocalService::Core::step(Lock& lock) {
   launch(lock);
   if (std::exchange(changed_, false)) {
     ++revision_;
-    places_.reset();
+    line_.has_changed = true;
   }
 }
 

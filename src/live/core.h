@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -330,8 +331,14 @@ class LocalService::Core final : public schedule::Actuator {
   double draw_w() const;
 
   // views.cpp
-  /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none.
+  /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none. By
+  /// JobId. Of very many jobs it may be as it was some tenths of a second ago, and lack the latest.
   const std::vector<std::int64_t>& places() const;
+  std::int64_t place_of(JobId job) const;
+  /// Calls `look` with each job, in order of number, with the lock for some of them at a time:
+  /// whoever decides is to wait for none of a long list. It gives what the job has cost, of 2,000 a
+  /// time, or nothing where it has seen enough.
+  void look_at_all(const std::function<std::optional<int>(const Entry&)>& look) const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
   std::vector<const Entry*> holders() const;
   /// The waiting jobs that a forecast is made of.
@@ -409,8 +416,12 @@ class LocalService::Core final : public schedule::Actuator {
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
-  // By JobId; nothing = the line has changed since it was last asked for.
-  mutable std::optional<std::vector<std::int64_t>> places_;
+  struct Line {
+    std::vector<std::int64_t> places{};  // by JobId
+    bool has_changed = true;
+    std::chrono::steady_clock::time_point good_until{};
+  };
+  mutable Line line_;
 
   std::mutex inbox_mutex_;
   std::deque<Entrant> entrants_;

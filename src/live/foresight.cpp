@@ -39,6 +39,24 @@ constexpr Duration kNew = 1min;
 /// After so many jobs it learns anew from the store, and forgets what of them no lesson needs.
 constexpr std::uint32_t kAnew = 20'000;
 
+/// What `made` says of a job that waits, or runs, as far as anybody can know: what lies further
+/// away than that is the sum of very many guesses.
+Expected expected_of(const forecast::Forecast& made, bool waits, Time deadline) {
+  constexpr Duration kFarthest = 24h * 365;
+  const auto known = [&](Time at) { return at > made.at() + kFarthest ? kNever : at; };
+  const auto start = waits ? made.start(kSaid) : forecast::Forecast::Stretch{kNoTime, kNoTime};
+  const auto end = made.end(kSaid);
+  Expected said{.at = made.at(),
+                .start_from = known(start.from),
+                .start_to = known(start.to),
+                .start_by = waits ? known(made.started_by(kSaid)) : kNoTime,
+                .end_from = known(end.from),
+                .end_to = known(end.to),
+                .end_by = known(made.ended_by(kSaid))};
+  if (deadline != kNoTime) said.kept = made.chance_to_end_by(deadline);
+  return said;
+}
+
 }  // namespace
 
 Foresight::Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
@@ -263,19 +281,9 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
         waits ? scene.present.waiting[at]
               : scene.present.running[at - scene.present.waiting.size()];
     const store::Job& job = outlook.jobs[index(played.job)].job;
-    const auto start =
-        waits ? made[at].start(kSaid) : forecast::Forecast::Stretch{kNoTime, kNoTime};
-    const auto end = made[at].end(kSaid);
-    Expected one{.at = outlook.at,
-                 .start_from = start.from,
-                 .start_to = start.to,
-                 .start_by = waits ? made[at].started_by(kSaid) : kNoTime,
-                 .end_from = end.from,
-                 .end_to = end.to,
-                 .end_by = made[at].ended_by(kSaid)};
-    if (job.asked->deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked->deadline);
+    Expected one = expected_of(made[at], waits, job.asked->deadline);
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
-    if (!waits) holds_for_ = std::clamp(end.to - outlook.at, kFresh, holds_for_);
+    if (!waits) holds_for_ = std::clamp(made[at].end(kSaid).to - outlook.at, kFresh, holds_for_);
     // One that never waited is told when it has started.
     const bool is_new =
         waits || (job.attempts <= 1 && job.start != kNoTime && outlook.at - job.start < kNew);
@@ -386,16 +394,7 @@ Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlo
         setting(outlook, scene), scene.present, scene.beliefs, id, futures_, seed_);
     scene.present.waiting.pop_back();
     scene.beliefs.erase(id);
-    const auto start = forecast.start(kSaid);
-    const auto end = forecast.end(kSaid);
-    made = {.at = outlook.at,
-            .start_from = start.from,
-            .start_to = start.to,
-            .start_by = forecast.started_by(kSaid),
-            .end_from = end.from,
-            .end_to = end.to,
-            .end_by = forecast.ended_by(kSaid)};
-    if (asked.deadline != kNoTime) made.kept = forecast.chance_to_end_by(asked.deadline);
+    made = expected_of(forecast, true, asked.deadline);
   }
   scene.trace.jobs.pop_back();
   made.other_gpus.emplace();

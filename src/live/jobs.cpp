@@ -284,6 +284,7 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
   }
   shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, entry.batch, folder_of(job));
   spec.open_files = config_.open_files;
+  spec.processes = static_cast<std::uint64_t>(gate_.processes(job.asked));
   spec.grace = std::min(spec.grace, config_.max_grace);
   auto run = shepherd::Run::start(folder_of(job), spec);
   if (!run && run.error().code != Code::invalid) {

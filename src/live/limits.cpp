@@ -54,12 +54,13 @@ class Reader final : text::TomlReader {
   }
 
   UserLimits read_user(const toml::table& from, UserLimits made) {
-    allow(from, {"jobs", "submissions_per_minute", "tasks", "gpus", "time_h"});
+    allow(from, {"jobs", "submissions_per_minute", "tasks", "gpus", "time_h", "processes"});
     made.jobs = whole(from, "jobs", made.jobs);
     made.submissions_per_minute =
         whole(from, "submissions_per_minute", made.submissions_per_minute);
     made.tasks = whole(from, "tasks", made.tasks);
     made.gpus = whole(from, "gpus", made.gpus);
+    made.processes = whole(from, "processes", made.processes);
     if (const toml::node* const node = from.get("time_h")) {
       constexpr double kMost_h = 24.0 * 3650;
       const auto hours = node->value<double>();

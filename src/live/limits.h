@@ -23,6 +23,8 @@ struct UserLimits {
   int tasks = 100'000;                         ///< Of one array.
   int gpus = std::numeric_limits<int>::max();  ///< Of one job.
   Duration time = kNoDuration;                 ///< Of one job; one that says none has this.
+  std::int64_t processes = 32'768;  ///< That a job's user may have when it starts another, threads
+                                    ///< counted.
 };
 
 struct Limits {
@@ -34,7 +36,7 @@ struct Limits {
 };
 
 /// `[site] jobs`, `[user]` and `[users.ann]` with jobs, submissions_per_minute, tasks, gpus,
-/// time_h. Fails with not_found or invalid, naming the line.
+/// time_h, processes. Fails with not_found or invalid, naming the line.
 Result<Limits> read_limits(const std::string& path);
 
 /// Lets submissions in, or says why not. Not thread-safe.
@@ -52,6 +54,9 @@ class Gate {
   Result<void> may_ask(const store::Submission& asked) const;
   /// The time limit that a job has.
   Duration time_limit(const store::Submission& asked) const;
+  std::int64_t processes(const store::Submission& asked) const {
+    return limits_.of(asked.user).processes;
+  }
 
  private:
   struct Pace {

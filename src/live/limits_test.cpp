@@ -89,15 +89,17 @@ TEST(Gate, BoundsWhatOneJobAsks) {
 
 TEST(Limits, AreReadFromAFile) {
   const TemporaryFolder folder;
-  const auto limits = read_limits(folder.write("limits.toml",
-                                               "[site]\njobs = 1000\n[user]\njobs = 100\n"
-                                               "time_h = 1.5\n[users.ann]\ngpus = 2\n"));
+  const auto limits =
+      read_limits(folder.write("limits.toml",
+                               "[site]\njobs = 1000\n[user]\njobs = 100\n"
+                               "time_h = 1.5\n[users.ann]\ngpus = 2\nprocesses = 99\n"));
   ASSERT_TRUE(limits) << to_string(limits.error());
   EXPECT_EQ(limits->jobs, 1000);
   EXPECT_EQ(limits->of("bob").jobs, 100);
   EXPECT_EQ(limits->of("ann").jobs, 100) << "what it does not say is everybody's";
   EXPECT_EQ(limits->of("ann").gpus, 2);
   EXPECT_EQ(limits->of("ann").time, 90min);
+  EXPECT_EQ(limits->of("ann").processes, 99);
   const auto wrong = read_limits(folder.write("wrong.toml", "[user]\njob = 100\n"));
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().where.line, 2);

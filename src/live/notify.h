@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <string_view>
+#include <thread>
 
 #include "base/time.h"
 
@@ -18,6 +19,18 @@ namespace almanac::live {
 void tell_ready(std::string_view status);
 void tell_reloading();
 void tell_stopping();
+
+/// Has the manager wait for a start that takes longer than it allows (TimeoutStartSec), as long as
+/// the process gets on with it: a store of gigabytes is read to find damage, thousands of jobs are
+/// taken over. One that hangs uses no processor, and is ended in the manager's time.
+class Beginning {
+ public:
+  /// Looks so often, from a thread of its own, until it is destroyed.
+  explicit Beginning(Duration every = 10s);
+
+ private:
+  std::jthread thread_;
+};
 
 /// Proves to the manager that the thread that decides still does. Told at least twice within the
 /// time that the manager allows; else it ends the service and starts it anew.

@@ -21,6 +21,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::StartsWith;
+using Clock = std::chrono::steady_clock;
 
 /// In the place of the manager.
 class Notify : public testing::Test {
@@ -57,6 +58,24 @@ TEST_F(Notify, TellsTheManagerInItsWords) {
   EXPECT_THAT(told(), StartsWith("RELOADING=1\nMONOTONIC_USEC="));
   tell_stopping();
   EXPECT_EQ(told(), "STOPPING=1");
+}
+
+TEST_F(Notify, HasTheManagerWaitForAStartThatGetsOn) {
+  const Beginning beginning(10ms);
+  std::string heard;
+  for (const auto begun = Clock::now(); heard.empty() && Clock::now() - begun < 10s;) {
+    heard = told();  // busy meanwhile
+  }
+  EXPECT_EQ(heard, "EXTEND_TIMEOUT_USEC=60000000");
+}
+
+TEST_F(Notify, DoesNotHaveItWaitForAStartThatHangs) {
+  const Beginning beginning(10ms);
+  std::this_thread::sleep_for(50ms);
+  while (!told().empty()) {
+  }
+  std::this_thread::sleep_for(100ms);
+  EXPECT_EQ(told(), "");
 }
 
 TEST_F(Notify, TellsThatItLivesAsOftenAsTheWatchdogWants) {

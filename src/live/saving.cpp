@@ -20,7 +20,7 @@ using store::JobNumber;
 Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
   if (batch.empty()) return {};
   const auto begun = std::chrono::steady_clock::now();
-  places_.reset();
+  line_.has_changed = true;
   lock.unlock();
   Result<void> saved = store_.commit(batch);
   lock.lock();

@@ -98,6 +98,7 @@ void LocalService::Core::begin_policy(Successor next) {
   composition_ = std::move(next.composition);
   trace_ = std::move(next.trace);
   numbers_.clear();
+  line_ = {};
   for (const std::vector<Known>* const jobs : {&running, &waiting}) {
     for (const Known& known : *jobs) {
       known.entry->id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};

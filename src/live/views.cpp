@@ -123,14 +123,29 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
   return "is about to join the queue";
 }
 
+std::int64_t LocalService::Core::place_of(JobId job) const {
+  const std::vector<std::int64_t>& all = places();
+  return index(job) < all.size() ? all[index(job)] : 0;
+}
+
 const std::vector<std::int64_t>& LocalService::Core::places() const {
-  if (places_ && places_->size() == numbers_.size()) return *places_;
+  using Clock = std::chrono::steady_clock;
+  // 300,000 take 5 ms, for which whoever decides waits: a twentieth of the time at most.
+  constexpr std::size_t kMany = 10'000;
+  constexpr int kRest = 20;
+  const bool may_be_old = numbers_.size() > kMany && Clock::now() < line_.good_until;
+  if (!line_.has_changed || may_be_old) return line_.places;
+  const auto begun = Clock::now();
   std::vector<JobId> line;
   round_->line_up(line);
-  places_.emplace(numbers_.size());
+  line_.places.assign(numbers_.size(), 0);
   std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
-  for (const JobId job : line) (*places_)[index(job)] = ++last[index(round_->progress(job).vc)];
-  return *places_;
+  for (const JobId job : line) {
+    line_.places[index(job)] = ++last[index(round_->progress(job).vc)];
+  }
+  line_.has_changed = false;
+  line_.good_until = Clock::now() + kRest * (Clock::now() - begun);
+  return line_.places;
 }
 
 std::vector<const Entry*> LocalService::Core::holders() const {
@@ -169,39 +184,44 @@ JobView LocalService::Core::view_of(const Entry& entry) const {
           : std::to_string(static_cast<std::int64_t>(numbers_[index(reason.other)]));
   made.why = policy::to_string(reason, other);
   made.why_word = word_of(reason.kind);
-  made.place = places()[index(entry.id)];
+  made.place = place_of(entry.id);
   return made;
+}
+
+void LocalService::Core::look_at_all(
+    const std::function<std::optional<int>(const Entry&)>& look) const {
+  constexpr int kPart = 2000;
+  std::optional<JobNumber> next{JobNumber{}};
+  while (next) {
+    const std::lock_guard lock(mutex_);
+    auto at = book_.all().lower_bound(*next);
+    for (int left = kPart; at != book_.all().end() && left > 0; ++at) {
+      const std::optional<int> cost = look(at->second);
+      if (!cost) return;
+      left -= *cost;
+    }
+    next = at == book_.all().end() ? std::nullopt : std::optional(at->first);
+  }
 }
 
 std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
                                               std::size_t most) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
-  // A part at a time: whoever decides is to wait for none of a long list.
-  constexpr int kLooks = 2000;
-  constexpr int kViews = 200;
-  std::optional<JobNumber> next{JobNumber{}};
-  while (next) {
-    const std::lock_guard lock(mutex_);
-    int looks = 0;
-    int views = 0;
-    auto at = book_.all().lower_bound(*next);
-    for (; at != book_.all().end() && made.size() < most && looks < kLooks && views < kViews;
-         ++at, ++looks) {
-      const Entry& entry = at->second;
-      const bool is_over = has_ended(entry.job);
-      if (is_over && (!ended_since || entry.job.end < *ended_since)) continue;
-      if (wanted && !wanted(entry.job)) continue;
-      ++views;
-      if (is_over) {
-        ended.emplace(at->first, view_of(entry));
-      } else {
-        made.push_back(view_of(entry));
-      }
+  look_at_all([&](const Entry& entry) -> std::optional<int> {
+    constexpr int kLook = 1;
+    constexpr int kView = 10;
+    if (made.size() >= most) return std::nullopt;
+    const bool is_over = has_ended(entry.job);
+    if (is_over && (!ended_since || entry.job.end < *ended_since)) return kLook;
+    if (wanted && !wanted(entry.job)) return kLook;
+    if (is_over) {
+      ended.emplace(entry.job.number, view_of(entry));
+    } else {
+      made.push_back(view_of(entry));
     }
-    const bool is_done = at == book_.all().end() || made.size() == most;
-    next = is_done ? std::nullopt : std::optional(at->first);
-  }
+    return kView;
+  });
   if (!ended_since) return made;
   // Page by page, the smallest numbers first: there may be millions.
   constexpr std::int64_t kPage = 10'000;
@@ -266,10 +286,11 @@ Result<Tenancy> LocalService::Core::tenancy() const {
     const std::lock_guard lock(mutex_);
     now = now_;
     half_life = half_life_of(composition_);
-    for (const auto& [number, entry] : book_.all()) {
-      if (entry.job.asked->gpus > 0) jobs.push_back(entry.job);
-    }
   }
+  look_at_all([&](const Entry& entry) -> std::optional<int> {
+    if (entry.job.asked->gpus > 0) jobs.push_back(entry.job);
+    return 2;
+  });
   auto ended = store_.ended(now - kLesson, kLessons);
   if (!ended) return tl::unexpected(ended.error());
   std::set<JobNumber> known;  // what has just ended is here and in the store
@@ -402,7 +423,11 @@ std::vector<const Entry*> LocalService::Core::next_in_line() const {
     line.erase(last, line.end());
   }
   std::vector<const Entry*> made;
-  for (const JobId id : line) made.push_back(book_.find(numbers_[index(id)]));
+  for (const JobId id : line) {
+    const Entry* const entry = book_.find(numbers_[index(id)]);
+    // Else it has left the line since that was looked up.
+    if (entry != nullptr && in_round(*entry, Phase::waiting)) made.push_back(entry);
+  }
   if (!made.empty()) return made;
   // A policy without a line.
   for (const auto& [number, entry] : book_.all()) {

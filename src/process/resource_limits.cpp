@@ -73,4 +73,12 @@ void limit_resources(const std::vector<ResourceLimit>& limits) {
   }
 }
 
+void limit_processes(std::uint64_t most) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NPROC, &limit) != 0) return;
+  limit.rlim_max = std::min<rlim_t>(limit.rlim_max, most);
+  limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
+  ::setrlimit(RLIMIT_NPROC, &limit);
+}
+
 }  // namespace almanac::process

@@ -5,6 +5,7 @@
 /// the soft ones: those above are the machine's.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,5 +28,10 @@ Result<std::vector<ResourceLimit>> read_resource_limits(const std::vector<std::s
 
 /// Sets each, or the hard one where that is less. May be called between fork and exec.
 void limit_resources(const std::vector<ResourceLimit>& limits);
+
+/// From now on this process, and what it starts, starts no other while its user has so many,
+/// threads counted (RLIMIT_NPROC, hard); root has no such limit. May be called between fork and
+/// exec.
+void limit_processes(std::uint64_t most);
 
 }  // namespace almanac::process

@@ -63,6 +63,7 @@ struct Plan {
   std::vector<std::string> files{};
   bool append = false;
   std::optional<std::uint64_t> open_files{};
+  std::optional<std::uint64_t> processes{};
   std::vector<process::ResourceLimit> limits{};
   mode_t umask = 022;
   pid_t shepherd = -1;
@@ -79,6 +80,7 @@ struct Plan {
   // Where memory is short the kernel ends jobs before it ends what looks after them.
   process::set_oom_score(kOomScore);
   if (plan.open_files) process::limit_open_files(*plan.open_files);
+  if (plan.processes) process::limit_processes(*plan.processes);
   process::limit_resources(plan.limits);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
@@ -199,6 +201,7 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   if (!limits) return not_launched(limits.error(), false);
   Plan plan{.append = spec.append,
             .open_files = spec.open_files,
+            .processes = spec.processes,
             .limits = *std::move(limits),
             .umask = static_cast<mode_t>(spec.umask),
             .shepherd = ::getpid()};

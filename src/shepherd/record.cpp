@@ -103,6 +103,7 @@ void read(const json& from, Spec& to) {
   }
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
   if (from.contains("umask")) take(from, "umask", to.umask);
+  if (from.contains("processes")) take(from, "processes", to.processes);
   if (from.contains("resource_limits")) take(from, "resource_limits", to.resource_limits);
   if (from.contains("user_has_name")) take(from, "user_has_name", to.user_has_name);
   take(from, "uid", to.uid);
@@ -171,6 +172,7 @@ Result<std::string> to_json(const Spec& spec) try {
               {"open_files", optional(spec.open_files)},
               {"umask", spec.umask},
               {"resource_limits", spec.resource_limits},
+              {"processes", optional(spec.processes)},
               {"uid", optional(spec.uid)},
               {"gid", optional(spec.gid)}}
       .dump(1);

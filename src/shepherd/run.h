@@ -47,6 +47,8 @@ struct Spec {
   /// Files that it may have open unless it asks for more (RLIMIT_NOFILE, soft); nothing = as we.
   std::optional<std::uint64_t> open_files{};
   std::vector<std::string> resource_limits{};  ///< After that (process/resource_limits.h).
+  /// It starts no other while its user has so many processes (process::limit_processes).
+  std::optional<std::uint64_t> processes{};
   std::int32_t umask = 022;
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};

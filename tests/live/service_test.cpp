@@ -17,7 +17,6 @@
 
 #include "base/wall_clock.h"
 #include "live/box.h"
-#include "perf/catalogue_file.h"
 
 namespace almanac::live {
 namespace {
@@ -481,112 +480,6 @@ TEST_F(Box, JudgesNoLogThatIsALink) {
   ASSERT_TRUE(comes_to(later, JobState::failed));
   ASSERT_TRUE(eventually([&] { return service_->explain(later)->size() == 2; }));
   EXPECT_EQ(service_->explain(failed)->size(), 1U);
-}
-
-TEST_F(Box, ForeseesAJobThatNobodyHasSubmitted) {
-  begin("fifo", 1, 16);
-  store::Submission asked = shell("sleep 0.05");
-  for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
-  std::optional<Expected> found;
-  const auto is_foreseen = [&] {
-    found = service_->foresee(asked).value_or(std::nullopt);
-    return found.has_value();
-  };
-  ASSERT_TRUE(eventually(is_foreseen));
-  EXPECT_EQ(found->start_to, found->at) << "the machine is free";
-  store::Submission large = asked;
-  large.gpus = 1000;
-  std::swap(asked, large);
-  ASSERT_TRUE(eventually(is_foreseen));
-  EXPECT_EQ(found->start_from, kNever);
-  EXPECT_EQ(service_->jobs().size(), 0U) << "nothing was submitted";
-}
-
-TEST_F(Box, TellsWhenAJobWillStart) {
-  begin("fifo", 1, 16);
-  store::Submission asked = shell("sleep 0.05");
-  for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
-  submit(shell("sleep 1000"));
-  const JobNumber waits = submit(asked);
-  const auto expected = service_->expect(waits, 30s);
-  ASSERT_TRUE(expected);
-  EXPECT_GE(expected->start_to, expected->start_from);
-  EXPECT_GE(expected->end_from, expected->start_from);
-  EXPECT_GT(expected->start_from, look(waits).submit);
-  ASSERT_TRUE(eventually([&] { return !service_->store().told(waits)->empty(); }));
-  ASSERT_TRUE(service_->cancel(JobNumber{21}, me_));
-  ASSERT_TRUE(comes_to(waits, JobState::completed));
-}
-
-TEST_F(Box, TellsWhenARunningJobWillEnd) {
-  begin("fifo", 1, 16);
-  store::Submission asked = shell("sleep 1000");
-  asked.time_limit = 1h;
-  const JobNumber runs = submit(asked);
-  ASSERT_TRUE(comes_to(runs, JobState::running));
-  const auto end = [&]() -> std::optional<Expected> { return service_->job(runs)->expected; };
-  ASSERT_TRUE(eventually([&] { return end().has_value(); }));
-  EXPECT_EQ(end()->start_to, kNoTime);
-  EXPECT_GE(end()->end_from, end()->at);
-  EXPECT_LE(end()->end_from, end()->end_to);
-  EXPECT_LE(end()->end_to, look(runs).start + 1h + 1min);
-  // It had no need to ask when it starts; of its end it is told once.
-  ASSERT_TRUE(eventually([&] { return !service_->store().told(runs)->empty(); }));
-  EXPECT_EQ(service_->store().told(runs)->front().start_from, kNoTime);
-  EXPECT_NE(service_->store().told(runs)->front().end_from, kNoTime);
-  ASSERT_TRUE(service_->cancel(runs, me_));
-  ASSERT_TRUE(comes_to(runs, JobState::cancelled));
-  EXPECT_FALSE(end());
-}
-
-TEST_F(Box, ExpectsNobodyToRunBeyondItsLimit) {
-  begin("fifo", 1, 16);
-  store::Submission asked = shell("sleep 1000");
-  asked.time_limit = 1h;
-  const JobNumber runs = submit(asked);
-  ASSERT_TRUE(comes_to(runs, JobState::running));
-  const JobNumber waits = submit(asked);
-  const auto expected = service_->expect(waits, 30s);
-  ASSERT_TRUE(expected);
-  EXPECT_LE(expected->start_to, look(runs).start + 1h + 1min);
-  EXPECT_LE(expected->end_to, look(runs).start + 2h + 1min);
-  ASSERT_TRUE(service_->cancel(waits, me_));
-  ASSERT_TRUE(service_->cancel(runs, me_));
-  EXPECT_TRUE(comes_to(runs, JobState::cancelled));
-}
-
-TEST_F(Box, TellsWhatOtherNumbersOfGpusWouldBring) {
-  // Of the model `half` two GPUs do as much as one, and four twice as much.
-  const std::string speeds =
-      std::string(std::getenv("ALMANAC_SOURCE_DIR")) + "/tests/support/linear.toml";
-  begin({.state = state(),
-         .machine = made_up(4),
-         .policy = "fifo",
-         .futures = 16,
-         .speeds = std::make_shared<const perf::Catalogue>(*perf::read_catalogue(speeds))});
-  const JobNumber before = submit(shell("sleep 1000", 4));
-  store::Submission asked = shell("true");
-  asked.max_gpus = 8;
-  asked.model = "half";
-  asked.deadline = look(before).submit + 24h;
-  const JobNumber scales = submit(asked);
-  asked.model = "";
-  const JobNumber unknown = submit(asked);
-  const auto expected = service_->expect(scales, 30s);
-  ASSERT_TRUE(expected);
-  ASSERT_TRUE(expected->other_gpus);
-  ASSERT_EQ(expected->other_gpus->size(), 2U) << "eight are more than there are";
-  const WithGpus& two = expected->other_gpus->front();
-  const WithGpus& four = expected->other_gpus->back();
-  EXPECT_EQ(two.gpus, 2);
-  EXPECT_EQ(four.gpus, 4);
-  EXPECT_LE(four.end_by, two.end_by);
-  EXPECT_GE(four.kept.value(), two.kept.value());
-  EXPECT_EQ(service_->job(scales)->expected->other_gpus, expected->other_gpus);
-  // It is not known how a job scales that no model is named like.
-  const auto plain = service_->expect(unknown, 30s);
-  ASSERT_TRUE(plain);
-  EXPECT_TRUE(plain->other_gpus && plain->other_gpus->empty());
 }
 
 }  // namespace

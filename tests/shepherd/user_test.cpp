@@ -75,6 +75,23 @@ TEST_F(UserTest, ShepherdsWriteNoMoreThanUsersMay) {
   Runs::exit_of(run);
 }
 
+TEST_F(UserTest, StartsNoMoreProcessesThanItMay) {
+  constexpr const char* kMany =
+      "for each in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 1000 & done 2>refused; echo $! >last";
+  Spec spec = of(kInNoList, kMany);
+  spec.processes = 5;
+  EXPECT_FALSE(runs_.result(spec).ending.good());
+  EXPECT_FALSE(runs_.has("theirs/last"));
+  EXPECT_NE(runs_.text("theirs/refused").find("fork"), std::string::npos);
+
+  spec.id = "1.2";
+  spec.processes = 1000;
+  shepherd::Run run = runs_.start(spec);
+  EXPECT_TRUE(runs_.comes("theirs/last"));
+  run.end_now();
+  Runs::exit_of(run);
+}
+
 TEST_F(UserTest, AUserCannotWriteALogWhereOnlyRootMay) {
   std::ofstream(runs_.path("roots")) << "precious";
   Spec spec = of(kNobody, "echo mine");

@@ -231,7 +231,10 @@ Result<int> run(const ServeOptions& options) {
   process::set_oom_score(kOfServices);
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
-  const auto service = open_service(options, open_files);
+  const auto service = [&] {
+    const live::Beginning beginning;
+    return open_service(options, open_files);
+  }();
   if (!service) return tl::unexpected(service.error());
   serve::Config serving{.listen = listen,
                         .certificate = options.certificate,
