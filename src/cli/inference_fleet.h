@@ -12,6 +12,7 @@
 #include "cli/inference_options.h"
 #include "cli/replica_bounds.h"
 #include "inference/scaled.h"
+#include "inference/sizing.h"
 
 namespace almanac::cli {
 
@@ -46,7 +47,9 @@ struct Fleet {
 };
 Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told);
 
-/// Prints what requests saw, and what it took, as `format`: a table, JSON or CSV.
-void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet);
+/// Prints what requests saw, and what it took, as `format`: a table, JSON or CSV; and how the fleet
+/// was sized, where that is told.
+void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
+                 const inference::Size* size = nullptr);
 
 }  // namespace almanac::cli

@@ -111,12 +111,13 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     auto plan = inference::read_plan(options.plan);
     if (!plan) return tl::unexpected(plan.error());
     told.plan = std::move(*plan);
-  } else if (options.model.empty()) {
+  } else if (options.model.empty() && !options.by_model) {
     return fail(Code::usage, "nothing says which model is served", {},
                 "tell a model, as llama-3.1-8b");
   }
-  const auto model =
-      told.plan ? Result<inference::Model>(told.plan->models.front()) : named_model(options.model);
+  const auto model = options.by_model ? Result<inference::Model>(inference::Model{})
+                     : told.plan      ? Result<inference::Model>(told.plan->models.front())
+                                      : named_model(options.model);
   if (!model) return tl::unexpected(model.error());
   const auto board = inference::find_board(options.board);
   if (!board) return tl::unexpected(board.error());
@@ -155,8 +156,9 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     told.service.measured = std::make_shared<const inference::Fitted>(*measured);
   }
   // Last: a wrong name should not cost the time to read a log.
-  auto requests = told.plan ? inference::read_requests_by_model(options.requests)
-                            : inference::read_requests(options.requests);
+  auto requests = told.plan || options.by_model
+                      ? inference::read_requests_by_model(options.requests)
+                      : inference::read_requests(options.requests);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
   for (inference::Request& each : told.requests.all) each.arrival /= options.rate;

@@ -19,6 +19,7 @@ struct InferenceOptions {
   std::string requests;
   std::string model;
   std::string plan;
+  bool by_model = false;  ///< No one model answers all: requests name what they ask for.
   std::string board = "h100";
   std::string profile;
   int gpus = 1;

@@ -62,7 +62,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
   const double gpu_hours = plan.gpus() * all.seen.span / 3.6e9;
   const std::vector<Figure> taken{{"gpus", plan.gpus()},
                                   {"gpu_hours", gpu_hours},
-                                  {"cost", gpu_hours * gpu_hour},
+                                  {"cost", plan.price(gpu_hour) * all.seen.span / 3.6e9},
                                   {"span_s", all.seen.span / 1e6}};
   if (format == "json") {
     nlohmann::ordered_json made;

@@ -19,37 +19,48 @@ std::array<Shown, 4> shown(const inference::Seen& seen) {
 }
 
 /// Counts and rates, by the names that JSON and CSV have.
-std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const Fleet& fleet) {
+std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const Fleet& fleet,
+                                                    const inference::Size* size) {
   const inference::Seen& seen = fleet.seen;
   const double seconds = seen.span / 1e6;
-  const double replicas = seconds > 0 ? fleet.played.replica_s / seconds : plan.service.replicas;
+  const bool stays = plan.scaling.told.least == plan.scaling.told.most;
+  const double replicas =
+      stays || seconds <= 0 ? plan.service.replicas : fleet.played.replica_s / seconds;
   const auto a_second = [&](auto count) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
   };
   const double prompts = static_cast<double>(seen.prompt_tokens);
-  return {{"replicas", replicas},
-          {"prefill_replicas", static_cast<double>(plan.service.prefill)},
-          {"gpus", replicas * plan.service.gpus},
-          {"gpu_hours", fleet.gpu_hours},
-          {"cost", fleet.cost},
-          {"energy_kwh", fleet.energy_kwh},
-          {"requests", static_cast<double>(seen.requests)},
-          {"finished", static_cast<double>(seen.finished)},
-          {"attainment", seen.attainment()},
-          {"goodput_rps", a_second(seen.attained)},
-          {"throughput_rps", a_second(seen.finished)},
-          {"output_tokens_per_s", a_second(seen.output_tokens)},
-          {"prefix_hit_share", prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
-          {"preemptions", static_cast<double>(seen.preemptions)},
-          {"span_s", seconds}};
+  std::vector<std::pair<std::string, double>> made{
+      {"replicas", replicas}, {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
+  if (size != nullptr) {
+    made.insert(made.end(), {{"replicas_for_log", size->for_log},
+                             {"following_logs", size->drawn},
+                             {"following_served", size->served}});
+  }
+  made.insert(made.end(), {{"gpus", replicas * plan.service.gpus},
+                           {"gpu_hours", fleet.gpu_hours},
+                           {"cost", fleet.cost},
+                           {"energy_kwh", fleet.energy_kwh},
+                           {"requests", static_cast<double>(seen.requests)},
+                           {"finished", static_cast<double>(seen.finished)},
+                           {"attainment", seen.attainment()},
+                           {"goodput_rps", a_second(seen.attained)},
+                           {"throughput_rps", a_second(seen.finished)},
+                           {"output_tokens_per_s", a_second(seen.output_tokens)},
+                           {"prefix_hit_share",
+                            prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
+                           {"preemptions", static_cast<double>(seen.preemptions)},
+                           {"span_s", seconds}});
+  return made;
 }
 
 }  // namespace
 
-void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet) {
+void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
+                 const inference::Size* size) {
   if (format == "json") {
     nlohmann::ordered_json made;
-    for (const auto& [name, value] : figures(plan, fleet)) made[name] = value;
+    for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
     for (const auto& [name, spread] : shown(fleet.seen)) {
       made[std::string(name) + "_ms"] = {{"mean", spread->mean / 1e3},
                                          {"p50", spread->p50 / 1e3},
@@ -62,7 +73,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
   }
   std::vector<std::vector<std::string>> rows;
   if (format == "csv") {
-    for (const auto& [name, value] : figures(plan, fleet)) {
+    for (const auto& [name, value] : figures(plan, fleet, size)) {
       rows.push_back({name, fmt::format("{:.9g}", value)});
     }
     for (const auto& [name, spread] : shown(fleet.seen)) {
@@ -76,7 +87,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
     print_csv({"figure", "value"}, rows);
     return;
   }
-  for (const auto& [name, value] : figures(plan, fleet)) {
+  for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {:.6g}\n", name, value);
   }
   fmt::print("\n");

@@ -23,8 +23,9 @@ namespace {
 /// Of the requests that a replica is to serve as asked, where scalers go by its rate.
 constexpr double kShare = 0.9;
 
-const std::vector<std::string> kKeys = {"model", "board",  "gpus",       "batch", "router",  "ttft",
-                                        "tpot",  "scaler", "cold_start", "vc",    "replicas"};
+const std::vector<std::string> kKeys = {"model",      "board", "gpus",     "batch",
+                                        "router",     "ttft",  "tpot",     "scaler",
+                                        "cold_start", "vc",    "replicas", "nodes"};
 
 Error misuse(const std::string& message, const std::string& advice) {
   return fail(Code::usage, "--service: " + message, {}, advice).value();
@@ -76,6 +77,8 @@ Result<Told> parse(const WithRequests& with) {
   }
   const auto gpus = number("gpus", value("gpus", "1"), 1);
   if (!gpus) return tl::unexpected(gpus.error());
+  const auto nodes = number("nodes", value("nodes", "0"), 0);
+  if (!nodes) return tl::unexpected(nodes.error());
   const auto replicas = read_replica_bounds("--service replicas", value("replicas", "1"));
   if (!replicas) return tl::unexpected(replicas.error());
   const auto cold_start = text::parse_duration(value("cold_start", "30s"));
@@ -102,7 +105,8 @@ Result<Told> parse(const WithRequests& with) {
                  .most = replicas->most,
                  .cold_start = *cold_start,
                  .scaler = value("scaler", "reactive"),
-                 .vc = value("vc", "")};
+                 .vc = value("vc", ""),
+                 .nodes = *nodes};
   if (options.first_token.empty() && options.per_token.empty()) return made;
   const auto rate = inference::replica_rate(made.service.service, made.service.requests,
                                             made.service.objective, kShare);
@@ -184,9 +188,10 @@ void WithRequests::add_to(CLI::App& command) {
       command.add_option("--with", requests, "A log of requests that a service answers meanwhile")
           ->type_name("REQUESTS");
   command
-      .add_option("--service", service,
-                  "That service: model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,"
-                  "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=")
+      .add_option(
+          "--service", service,
+          "That service: model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,"
+          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }
@@ -207,7 +212,7 @@ Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
     const auto alone = sim::simulate_run(prepared, run, &interrupted());
     if (!alone) return tl::unexpected(alone.error());
-    auto services = sim::Services::make(prepared.trace, {told->beside});
+    auto services = sim::Services::make(prepared.trace, prepared.cluster, {told->beside});
     if (!services) return tl::unexpected(services.error());
     const auto both = sim::simulate_with(prepared, run, *services, &interrupted());
     if (!both) return tl::unexpected(both.error());

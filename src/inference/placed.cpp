@@ -66,6 +66,33 @@ Result<std::size_t> model_of(Plan& plan, std::string_view name) {
   return plan.models.size() - 1;
 }
 
+/// Says of what kind the GPUs of a group are, as a row has it; its first row says it for all.
+Result<void> tell_kind(Plan::Group& group, const std::string& board, const std::string& price,
+                       const Where& where) {
+  std::optional<Board> kind;
+  if (!board.empty()) {
+    const auto found = find_board(board);
+    if (!found) return fail(found.error().code, found.error().message, where, found.error().hint);
+    kind = *found;
+  }
+  std::optional<double> cost;
+  if (!price.empty()) {
+    cost = text::parse_decimal(price);
+    if (!cost || *cost < 0) {
+      return fail(Code::invalid, fmt::format("gpu_hour: \"{}\" is no price", price), where);
+    }
+  }
+  const auto name = [](const std::optional<Board>& of) { return of ? of->name : std::string(); };
+  if (group.models.empty()) {
+    group.board = kind;
+    group.gpu_hour = cost;
+  } else if (name(group.board) != name(kind) || group.gpu_hour != cost) {
+    return fail(Code::invalid, "the same GPUs have another board or price in another row", where,
+                "rows with the same GPUs tell the same of them");
+  }
+  return {};
+}
+
 /// The service of one model of a group.
 Result<Service> member(const Service& service, const Plan& plan, const Plan::Group& group,
                        std::size_t model) {
@@ -73,6 +100,7 @@ Result<Service> member(const Service& service, const Plan& plan, const Plan::Gro
   made.model = plan.models[model];
   made.gpus = group.gpus();
   made.replicas = 1;
+  if (group.board) made.board = *group.board;
   if (group.models.size() == 1) return made;
   const double block = made.model.kv_bytes() * made.limits.block_tokens;
   double left = static_cast<double>(fitting_blocks(made)) * block;
@@ -85,7 +113,7 @@ Result<Service> member(const Service& service, const Plan& plan, const Plan::Gro
     for (const std::size_t each : group.models) names.push_back(plan.names[each]);
     return fail(Code::invalid,
                 fmt::format("{} do not fit together on {} {}", fmt::join(names, " and "),
-                            group.gpus(), service.board.name),
+                            group.gpus(), made.board.name),
                 {}, "give the group more GPUs, or fewer models");
   }
   made.limits.kv_blocks = static_cast<std::int32_t>(std::min(std::floor(blocks), 1e8));
@@ -123,6 +151,12 @@ int Plan::gpus() const {
   return sum;
 }
 
+double Plan::price(double gpu_hour) const {
+  double sum = 0;
+  for (const Group& each : groups) sum += each.gpus() * each.gpu_hour.value_or(gpu_hour);
+  return sum;
+}
+
 int Plan::replicas_of(std::size_t model) const {
   return static_cast<int>(std::count_if(groups.begin(), groups.end(), [&](const Group& each) {
     return std::find(each.models.begin(), each.models.end(), model) != each.models.end();
@@ -137,6 +171,7 @@ Result<Plan> read_plan(const std::string& path) {
     return fail(Code::invalid, "has no columns gpus and model", {.file = path, .line = 1},
                 "a row for each replica, as \"0-3,llama-3.1-70b\"");
   }
+  const auto board = reader->find("board"), price = reader->find("gpu_hour");
   Plan plan;
   while (true) {
     const auto more = reader->next();
@@ -163,6 +198,11 @@ Result<Plan> read_plan(const std::string& path) {
       return fail(Code::invalid,
                   fmt::format("GPUs {} have {} twice", (*reader)[*gpus], (*reader)[*name]),
                   reader->where(), "delete the row");
+    }
+    const std::string kind(board ? (*reader)[*board] : "");
+    const std::string cost(price ? (*reader)[*price] : "");
+    if (auto told = tell_kind(*group, kind, cost, reader->where()); !told) {
+      return tl::unexpected(told.error());
     }
     group->models.push_back(*model);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Plan {
   struct Group {
     std::int64_t first = 0, last = 0;   ///< Numbers of GPUs, both included.
     std::vector<std::size_t> models{};  ///< Into Plan::models.
+    std::optional<Board> board{};       ///< Nothing = the service's.
+    std::optional<double> gpu_hour{};   ///< Price of a GPU for an hour; nothing = as all others.
     int gpus() const { return static_cast<int>(last - first + 1); }
   };
   std::vector<std::string> names{};  ///< Of the models, as requests ask for them.
@@ -29,17 +32,21 @@ struct Plan {
 
   int gpus() const;
   int replicas_of(std::size_t model) const;
+  /// The price of all its GPUs for an hour, where those that tell none cost `gpu_hour` each.
+  double price(double gpu_hour) const;
 };
 
 /// Reads a table with a row for each replica: `gpus` ("0", "0-3") and `model` (a name that
-/// find_model() knows, or a config.json). Fails as find_model() and read_model() do, and with
+/// find_model() knows, or a config.json); and `board` (as find_board() has them) and `gpu_hour`
+/// where GPUs differ, empty = as all others. Fails as find_model() and read_model() do, and with
 /// invalid naming the row where GPUs are no range, where two groups overlap without being equal,
-/// and where a group has a model twice.
+/// where a group has a model twice, and where GPUs of one group differ.
 Result<Plan> read_plan(const std::string& path);
 
 /// Plays `requests` on the replicas of a plan; of `service` count its board, limits, former and
-/// router. Each model has a router of its own. The models of a group take turns by iterations, and
-/// share in equal parts the KV memory that the weights of all of them leave.
+/// router, the board where a plan tells none. Each model has a router of its own. The models of a
+/// group take turns by iterations, and share in equal parts the KV memory that the weights of all
+/// of them leave.
 ///
 /// Source   turns of models on a GPU: Shen et al., SOSP'19 (Nexus); models beside each other on a
 ///          group of GPUs: Li et al., OSDI'23 (AlpaServe).

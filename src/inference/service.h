@@ -97,17 +97,4 @@ double energy_j(const Service& service, double replica_s, const Busy& busy);
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
                const Objective& objective);
 
-/// How a fleet is divided.
-struct Fewest {
-  int replicas = 0;
-  int prefill = 0;  ///< As Service has it.
-};
-/// The fewest replicas, at most `most`, with which `share` of the requests meet the objective.
-/// With `split` some compute prompts for the others, as many as serve most requests well.
-/// Fails with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers,
-/// with `split` each number in all its parts.
-Result<Fewest> fewest_replicas(Service service, const Requests& requests,
-                               const Objective& objective, double share, int most,
-                               bool split = false);
-
 }  // namespace almanac::inference

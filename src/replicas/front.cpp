@@ -2,6 +2,7 @@
 #include "replicas/front.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -113,6 +114,10 @@ class Front::Door {
     http_.Options(".*", answer);
   }
   ~Door() {
+    // The library cuts off answers in pieces when it stops.
+    closing_ = true;
+    constexpr auto kLook = std::chrono::milliseconds(10);
+    while (tally_.in_hand() > 0) std::this_thread::sleep_for(kLook);
     http_.stop();
     if (thread_.joinable()) thread_.join();
   }
@@ -137,7 +142,7 @@ class Front::Door {
     tally_.accept();
     Asked asked{.method = request.method, .target = request.target, .body = request.body};
     for (const auto& [name, value] : request.headers) asked.headers.emplace_back(name, value);
-    for (int tries = 0; tries < kMostTries; ++tries) {
+    for (int tries = 0; tries < kMostTries && !closing_; ++tries) {
       const auto lent = pool_.lend(came + limits_.patience);
       if (!lent) break;
       auto call = std::make_unique<Call>(asked, lent->port, limits_.silence);
@@ -175,6 +180,7 @@ class Front::Door {
   std::function<std::string()> status_;
   Limits limits_;
   httplib::Server http_;
+  std::atomic<bool> closing_ = false;
   int port_ = 0;
   std::thread thread_;
 };

@@ -34,7 +34,7 @@ class Front {
                                               const Limits& limits);
   Front(const Front&) = delete;
   Front& operator=(const Front&) = delete;
-  /// Takes nothing new and returns when what is in hand is answered.
+  /// Refuses what is new and returns when what is in hand is answered, streams too.
   ~Front();
 
   int port() const;

@@ -36,4 +36,9 @@ Tally::Seen Tally::seen() const {
   return seen_;
 }
 
+std::uint64_t Tally::in_hand() const {
+  const std::lock_guard lock(mutex_);
+  return seen_.in_hand();
+}
+
 }  // namespace almanac::replicas

@@ -43,6 +43,7 @@ class Tally {
   /// Of one that was answered: seconds to its first bytes, and between two events of a stream.
   void time(double first_s, double each_s);
   Seen seen() const;
+  std::uint64_t in_hand() const;
 
  private:
   static constexpr std::size_t kKept = 4096;

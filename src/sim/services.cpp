@@ -44,10 +44,13 @@ struct Services::Running {
   inference::Simulation fleet;
   NameId name{}, vc{};
   ServiceOutcome outcome{};
+  std::vector<NodeId> nodes{};  // its own
+  int own_gpus = 0;             // of all of them
+  int places = 0;               // for replicas on them
 };
 
 /// A replica as a job. It waits or runs; where it runs it takes requests from `ready` on, as
-/// `replica` of the fleet.
+/// `replica` of the fleet. One on a node of the service's own is a job that no policy hears of.
 struct Services::Copy {
   JobId job{};
   std::size_t service = 0;
@@ -55,6 +58,7 @@ struct Services::Copy {
   Time since{};  // the present run began
   Time ready{};
   std::uint32_t replica = 0;
+  bool is_own = false;  // on a node of the service's own
 };
 
 Services::Services() = default;
@@ -62,7 +66,8 @@ Services::Services(Services&&) noexcept = default;
 Services& Services::operator=(Services&&) noexcept = default;
 Services::~Services() = default;
 
-Result<Services> Services::make(const trace::Trace& jobs, std::vector<ServiceCase> told) {
+Result<Services> Services::make(const trace::Trace& jobs, const cluster::Cluster& cluster,
+                                std::vector<ServiceCase> told) {
   Services made;
   made.trace_ = copied(jobs);
   made.logged_ = jobs.jobs.size();
@@ -78,8 +83,74 @@ Result<Services> Services::make(const trace::Trace& jobs, std::vector<ServiceCas
     inference::Simulation fleet(each.requests);
     made.services_.push_back(std::make_unique<Running>(
         Running{std::move(each), std::move(*parts), std::move(fleet), name, vc}));
+    const auto aside = made.set_aside(made.services_.size() - 1, cluster);
+    if (!aside) return tl::unexpected(aside.error());
   }
   return made;
+}
+
+Result<void> Services::set_aside(std::size_t service, const cluster::Cluster& cluster) {
+  Running& of = *services_[service];
+  if (of.told.nodes == 0) return {};
+  const VcId vc =
+      cluster.takes_every_job || of.told.vc.empty() ? VcId{0} : cluster.find_vc(of.told.vc);
+  if (vc == kNoVc) {
+    return fail(Code::not_found, fmt::format("no virtual cluster is called \"{}\"", of.told.vc));
+  }
+  if (!cluster.takes_every_job && of.told.vc.empty() && cluster.vcs.size() > 1) {
+    return fail(Code::usage, "nodes of a service's own are of a virtual cluster", {},
+                "say which, with vc=");
+  }
+  if (!cluster.changes.empty()) {
+    return fail(Code::usage,
+                "a service cannot have nodes of its own where the number of nodes changes");
+  }
+  const cluster::VirtualCluster& from = cluster.vcs[index(vc)];
+  std::size_t after = index(from.first) + from.num_nodes;
+  for (int each = 0; each < of.told.nodes; ++each) {
+    const bool left = after > index(from.first);
+    const NodeId node{static_cast<std::uint32_t>(after - (left ? 1 : 0))};
+    const bool taken = left && owns(node);
+    if (!left) {
+      return fail(Code::usage,
+                  fmt::format("virtual cluster {} has fewer than {} nodes for services", from.name,
+                              of.told.nodes));
+    }
+    --after;
+    if (taken) {
+      --each;
+      continue;
+    }
+    const int places = cluster.gpus(node) / of.told.service.gpus;
+    if (places == 0) {
+      return fail(Code::usage,
+                  fmt::format("a replica of {} GPUs does not fit on a node of {}",
+                              of.told.service.gpus, cluster.gpus(node)),
+                  {}, "leave nodes= out, or give a replica fewer GPUs");
+    }
+    of.nodes.push_back(node);
+    of.places += places;
+    of.own_gpus += cluster.gpus(node);
+    own_nodes_.push_back(node);
+  }
+  return {};
+}
+
+void Services::give_back_nodes_of(std::size_t service, Time now) {
+  const bool some_left = std::any_of(copies_.begin(), copies_.end(), [&](const Copy& copy) {
+    return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
+  });
+  if (states_[service].load.over && !some_left) give_back_nodes(service, now);
+}
+
+void Services::give_back_nodes(std::size_t service, Time now) {
+  Running& of = *services_[service];
+  of.outcome.gpu_s += seconds(now - began_) * of.own_gpus;
+  of.own_gpus = of.places = 0;
+  for (const NodeId node : std::exchange(of.nodes, {})) {
+    std::erase(own_nodes_, node);
+    given_back_.push_back(node);
+  }
 }
 
 std::vector<std::unique_ptr<inference::Scaler>> Services::scalers() const {
@@ -129,9 +200,7 @@ void Services::advance(Time now) {
   bool any_runs = false;
   for (Copy& copy : copies_) {
     if (copy.state == Copy::State::drains && services_[copy.service]->fleet.gone(copy.replica)) {
-      leave_gpus(copy, now);
-      copy.state = Copy::State::gone;
-      gone_.push_back(copy.job);
+      leave(copy, now);
     }
     const bool starts = copy.state == Copy::State::coming || copy.state == Copy::State::waits ||
                         copy.state == Copy::State::loads;
@@ -142,11 +211,12 @@ void Services::advance(Time now) {
   const bool requests_come = std::any_of(services_.begin(), services_.end(), [](const auto& each) {
     return each->fleet.next() != inference::kNever;
   });
+  for (std::size_t each = 0; each < services_.size(); ++each) give_back_nodes_of(each, now);
   looks_in_vain_ = any_runs || requests_come || all_over() ? 0 : looks_in_vain_ + 1;
 }
 
 Time Services::next() const {
-  if (!gone_.empty() || !come_.empty()) return now_;
+  if (!gone_.empty() || !come_.empty() || !given_back_.empty()) return now_;
   Time at = kNever;
   for (const Copy& copy : copies_) {
     if (copy.state != Copy::State::drains) continue;
@@ -181,6 +251,7 @@ void Services::scale(policy::ServiceId service, int replicas, Time now) {
   }
   for (; present < replicas; ++present) ask(at, now);
   for (; present > replicas; --present) let_go(at, now);
+  give_back_nodes_of(at, now);
 }
 
 void Services::ask(std::size_t service, Time now) {
@@ -194,16 +265,25 @@ void Services::ask(std::size_t service, Time now) {
   job.outcome.run = kWithoutEnd;
   const JobId id{static_cast<std::uint32_t>(trace_->jobs.size())};
   trace_->jobs.push_back(job);
-  copies_.push_back({.job = id, .service = service});
-  come_.push_back(id);
+  const auto on_own = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
+    return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
+  });
+  copies_.push_back({.job = id, .service = service, .is_own = on_own < told.places});
+  copies_.back().is_own ? started(id, now) : come_.push_back(id);
+}
+
+std::vector<JobId> Services::take_come() {
+  for (const JobId job : come_) copy_of(job).state = Copy::State::waits;
+  return std::exchange(come_, {});
 }
 
 void Services::let_go(std::size_t service, Time now) {
-  // What does least yet goes first, and of equals what came last.
+  // Those on its own nodes go last; else what does least yet, and of equals what came last.
   Copy* chosen = nullptr;
+  const auto order = [](const Copy& copy) { return std::pair(copy.is_own, copy.state); };
   for (Copy& copy : copies_) {
     if (copy.service != service || copy.state >= Copy::State::drains) continue;
-    if (chosen == nullptr || copy.state <= chosen->state) chosen = &copy;
+    if (chosen == nullptr || order(copy) <= order(*chosen)) chosen = &copy;
   }
   switch (chosen->state) {
     case Copy::State::coming:
@@ -211,20 +291,19 @@ void Services::let_go(std::size_t service, Time now) {
       chosen->state = Copy::State::gone;
       return;
     case Copy::State::loads:
-      leave_gpus(*chosen, now);
-      [[fallthrough]];
     case Copy::State::waits:
-      chosen->state = Copy::State::gone;
-      gone_.push_back(chosen->job);
-      return;
+      return leave(*chosen, now);
     default:
       chosen->state = Copy::State::drains;
       services_[service]->fleet.close(chosen->replica);
-      if (!services_[service]->fleet.gone(chosen->replica)) return;
-      leave_gpus(*chosen, now);
-      chosen->state = Copy::State::gone;
-      gone_.push_back(chosen->job);
+      if (services_[service]->fleet.gone(chosen->replica)) leave(*chosen, now);
   }
+}
+
+void Services::leave(Copy& copy, Time now) {
+  if (copy.state != Copy::State::waits) leave_gpus(copy, now);
+  copy.state = Copy::State::gone;
+  if (!copy.is_own) gone_.push_back(copy.job);
 }
 
 void Services::refused(JobId job, const policy::Reason& reason) {
@@ -244,6 +323,7 @@ void Services::started(JobId job, Time begins) {
 void Services::leave_gpus(Copy& copy, Time now) {
   Running& service = *services_[copy.service];
   const Duration ran = std::max(Duration{0}, now - copy.since);
+  if (copy.is_own) return;  // its nodes are counted as a whole
   service.outcome.gpu_s += seconds(ran) * service.told.service.gpus;
   // So long it ran, and no estimate is to learn anything else.
   trace_->jobs[index(copy.job)].outcome.run = ran;
@@ -273,6 +353,9 @@ void Services::finish(Time now) {
                       copy.state == Copy::State::drains;
     if (runs) leave_gpus(copy, now);
     copy.state = Copy::State::gone;
+  }
+  for (std::size_t each = 0; each < services_.size(); ++each) {
+    if (!services_[each]->nodes.empty()) give_back_nodes(each, now);
   }
 }
 

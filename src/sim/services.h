@@ -4,6 +4,7 @@
 /// Services whose replicas are jobs of a simulation, on the same ledger as all others.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,12 +33,15 @@ struct ServiceCase {
   std::string scaler = "reactive";
   double replica_requests_per_s = 0;  ///< For scalers that need it; 0 = not known.
   std::string vc;                     ///< Whose GPUs it has; "" where jobs name none.
+  /// Nodes of its own, the last of its virtual cluster, until its requests are over: drained, as
+  /// policies see them. Its first replicas are there, as many as each node holds.
+  int nodes = 0;
 };
 
 /// What became of a service.
 struct ServiceOutcome {
   std::vector<inference::Outcome> requests;
-  double gpu_s = 0;                    ///< Held by replicas, cold starts included.
+  double gpu_s = 0;  ///< Held by replicas, cold starts included, and all of its own nodes.
   std::uint64_t replicas_started = 0;  ///< Once for each time a policy started one.
   std::uint64_t replicas_stopped = 0;  ///< By the policy, for other jobs; their requests began
                                        ///< anew.
@@ -52,8 +56,10 @@ struct ServiceOutcome {
 /// Cost: an event of the fleet each; what jobs do costs O(replicas) an event.
 class Services {
  public:
-  /// Fails as inference::parts() does, with not_found for a scaler that is none.
-  static Result<Services> make(const trace::Trace& jobs, std::vector<ServiceCase> told);
+  /// Fails as inference::parts() does, with not_found for a scaler that is none, with usage for
+  /// nodes of its own that the cluster does not have, or has only for a time.
+  static Result<Services> make(const trace::Trace& jobs, const cluster::Cluster& cluster,
+                               std::vector<ServiceCase> told);
   Services(Services&&) noexcept;
   Services& operator=(Services&&) noexcept;
   ~Services();
@@ -78,7 +84,14 @@ class Services {
   bool is_stuck() const;
   void scale(policy::ServiceId service, int replicas, Time now);
   std::vector<JobId> take_gone() { return std::exchange(gone_, {}); }
-  std::vector<JobId> take_come() { return std::exchange(come_, {}); }
+  std::vector<JobId> take_come();
+  /// Nodes that services have for themselves.
+  const std::vector<NodeId>& own_nodes() const { return own_nodes_; }
+  bool owns(NodeId node) const {
+    return std::find(own_nodes_.begin(), own_nodes_.end(), node) != own_nodes_.end();
+  }
+  /// Those that they need no more.
+  std::vector<NodeId> take_given_back() { return std::exchange(given_back_, {}); }
   void refused(JobId job, const policy::Reason& reason);
   void started(JobId job, Time begins);
   void stopped(JobId job, Time now);
@@ -95,7 +108,13 @@ class Services {
   inference::Micros since_begin(Time at) const;
   void ask(std::size_t service, Time now);
   void let_go(std::size_t service, Time now);
+  /// It waits no more, or gives back what it holds.
+  void leave(Copy& copy, Time now);
   void leave_gpus(Copy& copy, Time now);
+  Result<void> set_aside(std::size_t service, const cluster::Cluster& cluster);
+  void give_back_nodes(std::size_t service, Time now);
+  /// The same, once its requests are over and none of its replicas is there.
+  void give_back_nodes_of(std::size_t service, Time now);
 
   std::unique_ptr<trace::Trace> trace_;
   std::size_t logged_ = 0;
@@ -106,6 +125,7 @@ class Services {
   std::vector<std::unique_ptr<Running>> services_;
   std::vector<Copy> copies_;  // by JobId behind the log
   std::vector<JobId> gone_, come_;
+  std::vector<NodeId> own_nodes_, given_back_;
 };
 
 /// Simulates run number `run` with services beside the jobs. Fails as make_policy() does.

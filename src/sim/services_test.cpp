@@ -41,7 +41,7 @@ class ServicesTest : public testing::Test {
     experiment.restart = {};
     auto prepared = prepare(experiment, std::move(log), cluster::uniform(gpus, 1));
     EXPECT_TRUE(prepared) << prepared.error().message;
-    auto services = Services::make(prepared->trace, {told_});
+    auto services = Services::make(prepared->trace, prepared->cluster, {told_});
     EXPECT_TRUE(services) << services.error().message;
     auto schedule = simulate_with(*prepared, 0, *services);
     EXPECT_TRUE(schedule) << schedule.error().message;
@@ -116,9 +116,61 @@ TEST_F(ServicesTest, EndsWhereNoReplicaCanBe) {
 TEST_F(ServicesTest, RefusesAScalerThatIsNone) {
   told_.scaler = "reactiv";
   trace::Trace log;
-  const auto made = Services::make(log, {told_});
+  const auto made = Services::make(log, cluster::uniform(1, 8), {told_});
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message, "no scaler is called \"reactiv\"");
+}
+
+TEST_F(ServicesTest, KeepsNodesOfItsOwnFromEveryPolicyUntilItsRequestsAreOver) {
+  // Shortest remaining time first stops a job without end for any other: not on the service's node.
+  told_.nodes = 1;
+  for (const char* const policy : {"srtf", "fifo", "easy", "tiresias", "gavel"}) {
+    told_.requests.all.clear();
+    requests(200, 0, 0.5);
+    std::vector<trace::Job> jobs{job(0s, 1, 1s), job(30s, 1, 20s), job(40s, 2, 5s)};
+    const Schedule made = play(jobs, policy, 2);
+    EXPECT_EQ(seen_.replicas_stopped, 0u) << policy;
+    EXPECT_EQ(finished(), 200) << policy;
+    EXPECT_EQ(made.jobs[1].start, Time{30s}) << policy;
+    // Both nodes: not before the last request, at 99.5 s, is answered and the service looks.
+    EXPECT_GT(made.jobs[2].start, Time{99s}) << policy;
+    EXPECT_EQ(made.jobs[2].phase, policy::Phase::ended) << policy;
+    EXPECT_NEAR(seen_.gpu_s, seconds(made.jobs[2].start - Time{0s}), 61) << policy;
+  }
+}
+
+TEST_F(ServicesTest, AsksForMoreReplicasAmongJobsBesideItsOwnNode) {
+  told_.nodes = 1;
+  told_.scaler = "steady";
+  told_.least = told_.most = 2;
+  requests(100, 0, 1);
+  const Schedule made = play({job(0s, 1, 500s)}, "fifo", 2);
+  EXPECT_EQ(seen_.replicas_started, 1u) << "the other waits for the job's GPU";
+  EXPECT_EQ(finished(), 100);
+  EXPECT_EQ(made.jobs[0].start, Time{0s});
+}
+
+TEST_F(ServicesTest, TakesBackAReplicaThatStillWaits) {
+  // It waits behind a job that ends long after the requests are over, and must not start then.
+  requests(20, 0, 1);
+  told_.least = told_.most = 2;
+  play({job(0s, 1, 1000s), job(900s, 1, 10s)}, "fifo", 2);
+  EXPECT_EQ(finished(), 20);
+  EXPECT_EQ(seen_.replicas_started, 1u);
+  EXPECT_LT(seen_.gpu_s, 100);
+}
+
+TEST_F(ServicesTest, RefusesNodesThatAreNotThere) {
+  told_.nodes = 2;
+  trace::Trace log;
+  const auto made = Services::make(log, cluster::uniform(1, 8), {told_});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "virtual cluster all has fewer than 2 nodes for services");
+  told_.nodes = 1;
+  told_.service.gpus = 16;
+  const auto large = Services::make(log, cluster::uniform(1, 8), {told_});
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().message, "a replica of 16 GPUs does not fit on a node of 8");
 }
 
 /// Two runs with no request and none of a service schedule jobs alike.

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "sim/end_queue.h"
+#include "sim/sample.h"
 #include "sim/sample_interval.h"
 #include "sim/services.h"
 
@@ -312,6 +313,10 @@ void Engine::gather_replicas_gone() {
 }
 
 void Engine::gather_replicas_come() {
+  for (const NodeId node : options_.services->take_given_back()) {
+    set_drained(node, false);
+    events_.push_back({EventKind::node_up, static_cast<std::uint32_t>(index(node))});
+  }
   for (const JobId job : options_.services->take_come()) {
     if (const auto reason = round_.admit(job)) {
       options_.services->refused(job, *reason);
@@ -335,6 +340,9 @@ void Engine::take_incidents() {
 void Engine::take_incident(const cluster::Incident& incident) {
   using Kind = cluster::Incident::Kind;
   const NodeId node{incident.subject};
+  const bool is_of_node = incident.kind == Kind::down || incident.kind == Kind::up;
+  // What happens to a node that a service has for itself is not simulated.
+  if (is_of_node && options_.services != nullptr && options_.services->owns(node)) return;
   switch (incident.kind) {
     case Kind::down:
       if (round_.ledger().drained(node)) return;
@@ -383,23 +391,9 @@ void Engine::set_nodes(const cluster::CapacityChange& change) {
 
 void Engine::sample_until(Time until) {
   for (; next_sample_ < until; next_sample_ += interval_) {
-    const schedule::Load& load = round_.load();
-    const cluster::Ledger& ledger = round_.ledger();
-    result_.timeline.push_back({.at = next_sample_,
-                                .gpus_total = ledger.total_gpus(),
-                                .gpus_busy = ledger.busy_gpus(),
-                                .gpus_waiting = load.gpus_waiting,
-                                .jobs_running = load.jobs_running,
-                                .jobs_waiting = load.jobs_waiting,
-                                .nodes_on = ledger.nodes(Power::on) + ledger.nodes(Power::booting),
-                                .nodes_asleep = ledger.nodes(Power::asleep),
-                                .gpus_on = ledger.gpus(Power::on),
-                                .gpus_booting = ledger.gpus(Power::booting),
-                                .gpus_asleep = ledger.gpus(Power::asleep),
-                                .gpus_computing = gpus_computing(),
-                                .gpus_spared = pacer_ ? pacer_->spared_gpus() : 0,
-                                .cpus_total = static_cast<double>(ledger.total_cpu_milli()) / 1e3,
-                                .cpus_busy = static_cast<double>(ledger.busy_cpu_milli()) / 1e3});
+    result_.timeline.push_back(sample_of(next_sample_, round_.load(), round_.ledger()));
+    result_.timeline.back().gpus_computing = gpus_computing();
+    if (pacer_) result_.timeline.back().gpus_spared = pacer_->spared_gpus();
   }
 }
 
@@ -479,6 +473,7 @@ void Engine::begin() {
     now_ = result_.begin;
     if (options_.services != nullptr) {
       options_.services->begin(now_);
+      for (const NodeId node : options_.services->own_nodes()) round_.set_drained(node, true);
       wakes_.push(now_);
     }
     gaps_.begin(now_);

@@ -105,6 +105,68 @@ TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
   EXPECT_THAT(both.err, HasSubstr("--plan"));
 }
 
+TEST_F(InferenceCommand, ComparesPlansAndMakesOne) {
+  std::string rows = "arrival_s,prompt_tokens,output_tokens,model\n";
+  for (int each = 0; each < 40; ++each) {
+    rows += std::to_string(each / 4) + ",2000,20," +
+            (each / 4 % 2 == 0 ? "llama-3.1-8b" : "qwen2.5-7b") + "\n";
+  }
+  const std::string log = folder_.write("models.csv", rows);
+  const std::string found = folder_ / "found.csv";
+  const std::string apart =
+      folder_.write("apart.csv", "gpus,model\n0,llama-3.1-8b\n1,qwen2.5-7b\n");
+  const ProgramRun planned = run_program(
+      {"inference", "plan", log, "--total", "2", "--ttft", "250ms", "--out", found, "-o", "json"});
+  ASSERT_EQ(planned.status, 0) << planned.err;
+  const ProgramRun made = run_program({"inference", "compare", log, "--plan", found + "," + apart,
+                                       "--ttft", "250ms", "--gpu-hour", "2", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json all = json::parse(made.out);
+  ASSERT_EQ(all.size(), 2);
+  EXPECT_EQ(all[0]["composition"], found);
+  EXPECT_EQ(all[0]["attainment"], json::parse(planned.out)["all"]["attainment"]);
+  EXPECT_GE(all[0]["attainment"], all[1]["attainment"]);
+  EXPECT_NEAR(all[1]["cost"], 2 * all[1]["gpu_hours"].get<double>(), 1e-12);
+  EXPECT_FALSE(all[0].contains("energy_kwh"));
+  const ProgramRun of =
+      run_program({"inference", "compare", log, "--plan", apart, "--of",
+                   "chunked+round_robin,drop_late", "--ttft", "250ms", "-o", "json"});
+  ASSERT_EQ(of.status, 0) << of.err;
+  EXPECT_EQ(json::parse(of.out)[1]["composition"], apart + " drop_late");
+  const ProgramRun aimless = run_program({"inference", "plan", log, "--out", found});
+  EXPECT_NE(aimless.status, 0);
+  EXPECT_THAT(aimless.err, HasSubstr("every plan is as good as another"));
+}
+
+TEST_F(InferenceCommand, MakesALogLikeAnother) {
+  const std::string made = folder_ / "made.csv", workload = folder_ / "mine.toml";
+  const ProgramRun like = run_program({"inference", "generate", "--like", requests_, "--seed", "3",
+                                       "--save-workload", workload, "--out", made});
+  ASSERT_EQ(like.status, 0) << like.err;
+  EXPECT_THAT(like.err, HasSubstr("40 requests"));
+  const ProgramRun again =
+      run_program({"inference", "generate", "--workload", workload, "--seed", "3"});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(std::count(again.out.begin(), again.out.end(), '\n'), 41);
+  const ProgramRun played = run_program(
+      {"inference", "simulate", made, "--model", "llama-3.1-8b", "--ttft", "1s", "-o", "json"});
+  ASSERT_EQ(played.status, 0) << played.err;
+  EXPECT_EQ(json::parse(played.out)["finished"], 40);
+}
+
+TEST_F(InferenceCommand, SizesForWhatMayFollowToo) {
+  const ProgramRun sure = run("size", {"-o", "json"}),
+                   log = run("size", {"--confidence", "0", "-o", "json"});
+  ASSERT_EQ(sure.status, 0) << sure.err;
+  ASSERT_EQ(log.status, 0) << log.err;
+  const json of = json::parse(sure.out), alone = json::parse(log.out);
+  EXPECT_EQ(of["following_logs"], 20);
+  EXPECT_GE(of["following_served"], 19);
+  EXPECT_EQ(of["replicas_for_log"], alone["replicas"]);
+  EXPECT_GE(of["replicas"], alone["replicas"]);
+  EXPECT_EQ(alone["following_logs"], 0);
+}
+
 TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
   const ProgramRun one = run("simulate", {"--replicas", "2", "-o", "json"});
   const ProgramRun other = run("compare", {"--replicas", "2", "--of", "chunked", "-o", "json"});

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inference/placing.h"
 #include "inference/request_log.h"
 #include "support/temporary_folder.h"
 
@@ -98,6 +99,79 @@ TEST_F(Placed, RefusesWhatCannotBe) {
   moves.router = "llumnix";
   EXPECT_THAT(why(moves, requests(), "0,llama-3.1-8b\n1,qwen2.5-7b\n"),
               HasSubstr("router llumnix moves requests"));
+}
+
+TEST_F(Placed, GpusOfAPlanMayDiffer) {
+  const std::string path = folder_.write("kinds.csv",
+                                         "gpus,model,board,gpu_hour\n0,llama-3.1-8b,h100,4\n"
+                                         "1,llama-3.1-8b,l40s,1\n2,llama-3.1-8b,,\n");
+  const auto made = read_plan(path);
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_DOUBLE_EQ(made->price(2), 7);
+  // Three requests far apart go round: one to each board.
+  Requests all;
+  for (int each = 0; each < 3; ++each) {
+    all.all.push_back({.arrival = 1e7 * each, .prompt = 4000, .output = 100});
+  }
+  const auto outcomes = play_placed(service(), all, *made);
+  ASSERT_TRUE(outcomes) << to_string(outcomes.error());
+  const auto stay = [&](RequestId id) { return (*outcomes)[id].finish - all[id].arrival; };
+  EXPECT_GT(stay(1), 2 * stay(0));
+  EXPECT_DOUBLE_EQ(stay(2), stay(0)) << "an H100, as the service has them";
+  const auto refused = [&](const std::string& rows) {
+    const auto read = read_plan(folder_.write("plan.csv", "gpus,model,board,gpu_hour\n" + rows));
+    return read ? "" : to_string(read.error());
+  };
+  EXPECT_THAT(refused("0,llama-3.1-8b,h100,\n0,qwen2.5-7b,l40s,\n"),
+              HasSubstr(":3: the same GPUs have another board or price"));
+  EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is called \"h1\""));
+  EXPECT_THAT(refused("0,llama-3.1-8b,,-1\n"), HasSubstr("gpu_hour: \"-1\" is no price"));
+}
+
+/// Ten requests at once for one model, then for the other, and so on.
+Requests in_turns(const Requests& like) {
+  Requests made;
+  made.models = like.models;
+  for (int turn = 0; turn < 8; ++turn) {
+    for (int each = 0; each < 10; ++each) {
+      made.all.push_back({.arrival = 2e6 * turn,
+                          .prompt = 2000,
+                          .output = 10,
+                          .model = static_cast<std::uint32_t>(turn % 2)});
+    }
+  }
+  return made;
+}
+
+TEST_F(Placed, ModelsThatAreBusyInTurnAreGivenBothGpus) {
+  // AlpaServe's case: with a GPU each, half of the GPUs are idle while requests wait.
+  const Requests all = in_turns(requests());
+  const Service with = service();
+  const Objective objective{.first_token = 300e3};
+  const auto found = place_models(with, all, objective, 2);
+  ASSERT_TRUE(found) << to_string(found.error());
+  const auto attained = [&](const Plan& of) {
+    return summarize(all, *play_placed(with, all, of), objective).attained;
+  };
+  const Plan apart = plan("0,llama-3.1-8b\n1,qwen2.5-7b\n");
+  EXPECT_GT(attained(*found), attained(apart));
+  EXPECT_EQ(found->replicas_of(0) + found->replicas_of(1), found->groups.size() == 2 ? 4 : 2);
+  // What is written is read again.
+  const auto again = read_plan(folder_.write("made.csv", to_csv(*found)));
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(to_csv(*again), to_csv(*found));
+  EXPECT_EQ(attained(*again), attained(*found));
+}
+
+TEST_F(Placed, SaysThatNothingCanBePlaced) {
+  const Requests all = requests();
+  const auto never = place_models(service(), all, {.first_token = 1}, 2);
+  ASSERT_FALSE(never);
+  EXPECT_THAT(never.error().message, HasSubstr("no request is served as asked"));
+  Requests nameless = all;
+  nameless.models.clear();
+  EXPECT_THAT(place_models(service(), nameless, {}, 2).error().message,
+              HasSubstr("name no models"));
 }
 
 }  // namespace

@@ -328,39 +328,5 @@ TEST(Prefix, IsComputedOnceForRequestsThatShareIt) {
   EXPECT_EQ(simulation.outcomes()[4].hit_tokens, 64);
 }
 
-TEST(Size, IsTheFewestReplicasThatDo) {
-  const auto model = find_model("llama-3.1-8b");
-  const auto board = find_board("h100");
-  ASSERT_TRUE(model && board);
-  const Requests requests = draw(400, 30, 1000, 100);
-  Service service{.model = *model, .board = *board, .router = "least_tokens"};
-  const Objective objective{.first_token = 500e3, .per_token = 25e3};
-  const auto found = fewest_replicas(service, requests, objective, 0.9, 16);
-  ASSERT_TRUE(found.has_value()) << to_string(found.error());
-  for (const int replicas : {found->replicas, found->replicas - 1}) {
-    if (replicas == 0) continue;
-    service.replicas = replicas;
-    const auto outcomes = play(service, requests);
-    ASSERT_TRUE(outcomes.has_value());
-    EXPECT_EQ(summarize(requests, *outcomes, objective).attainment() >= 0.9,
-              replicas == found->replicas);
-  }
-  // Divided, no division of fewer does, and the one that is told serves most.
-  const auto split = fewest_replicas(service, requests, objective, 0.9, 16, true);
-  ASSERT_TRUE(split.has_value()) << to_string(split.error());
-  const auto attained = [&](int replicas, int prefill) {
-    service.replicas = replicas;
-    service.prefill = prefill;
-    return summarize(requests, *play(service, requests), objective).attainment();
-  };
-  const double best = attained(split->replicas, split->prefill);
-  EXPECT_GE(best, 0.9);
-  for (int each = 1; each < split->replicas; ++each)
-    EXPECT_LE(attained(split->replicas, each), best);
-  for (int each = 1; each + 1 < split->replicas; ++each) {
-    EXPECT_LT(attained(split->replicas - 1, each), 0.9);
-  }
-}
-
 }  // namespace
 }  // namespace almanac::inference

@@ -146,5 +146,37 @@ TEST_F(SubmittedService, LosesNoRequestSilentlyWhileItsReplicasAreKilled) {
   EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
 }
 
+TEST_F(SubmittedService, AnswersWhatItHasInHandWhenItIsCancelled) {
+  const ProgramRun submitted =
+      run({"submit", "--service", "--name", "chat", "--replicas", "1", "--port",
+           std::to_string(port_), "--gpus", "1", "--cpus", "0.2", "--directory", folder_ / "",
+           "--parsable", "--", MODEL_SERVER, "{port}", "100"});
+  ASSERT_EQ(submitted.status, 0) << submitted.err;
+  ASSERT_TRUE(soon([&] { return ready() == 1; })) << status().dump();
+  // Three seconds of tokens, of which the first has come when the service is cancelled.
+  std::atomic<bool> has_begun = false;
+  std::string body;
+  std::thread client([&] {
+    httplib::Client http("127.0.0.1", port_);
+    http.set_read_timeout(60s);
+    httplib::Request asked;
+    asked.method = "POST";
+    asked.path = "/v1/completions";
+    asked.body = json{{"prompt", "a"}, {"max_tokens", kTokens}, {"stream", true}}.dump();
+    asked.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
+      body.append(data, size);
+      has_begun = true;
+      return true;
+    };
+    http.send(asked);
+  });
+  EXPECT_TRUE(soon([&] { return has_begun.load(); }));
+  const std::string router = submitted.out.substr(0, submitted.out.find('\n'));
+  EXPECT_EQ(run({"cancel", router}).status, 0);
+  client.join();
+  EXPECT_NE(body.find("data: [DONE]"), std::string::npos) << body;
+  EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
+}
+
 }  // namespace
 }  // namespace almanac

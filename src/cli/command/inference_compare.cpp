@@ -2,7 +2,11 @@
 
 /// \file
 /// almanac inference compare: the same requests through several compositions of a service.
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,32 +25,41 @@ namespace {
 
 struct ComparedServices {
   FleetOptions fleet{};
+  bool tells_compositions = false;
   std::vector<std::string> compositions{"chunked+round_robin", "chunked+shortest_queue",
                                         "chunked+least_tokens", "prefill_first+shortest_queue"};
 };
 
-/// Of one composition, by the names that JSON and CSV have.
+/// A row: a composition, a plan, or a plan with a composition.
+struct ComparedRow {
+  std::string name;
+  std::string composition;
+  std::optional<inference::Plan> plan{};  ///< In place of the service's model and GPUs.
+};
+
+/// Of one row, by the names that JSON and CSV have.
 std::vector<std::pair<std::string, double>> figures_of(const Fleet& fleet) {
   const inference::Seen& seen = fleet.seen;
-  return {{"attainment", seen.attainment()},
-          {"finished", static_cast<double>(seen.finished)},
-          {"gpu_hours", fleet.gpu_hours},
-          {"cost", fleet.cost},
-          {"energy_kwh", fleet.energy_kwh},
-          {"ttft_p50_ms", seen.first_token.p50 / 1e3},
-          {"ttft_p90_ms", seen.first_token.p90 / 1e3},
-          {"ttft_p99_ms", seen.first_token.p99 / 1e3},
-          {"tpot_p50_ms", seen.per_token.p50 / 1e3},
-          {"tpot_p90_ms", seen.per_token.p90 / 1e3},
-          {"tpot_p99_ms", seen.per_token.p99 / 1e3}};
+  std::vector<std::pair<std::string, double>> made{{"attainment", seen.attainment()},
+                                                   {"finished", static_cast<double>(seen.finished)},
+                                                   {"gpu_hours", fleet.gpu_hours},
+                                                   {"cost", fleet.cost}};
+  if (!std::isnan(fleet.energy_kwh)) made.emplace_back("energy_kwh", fleet.energy_kwh);
+  made.insert(made.end(), {{"ttft_p50_ms", seen.first_token.p50 / 1e3},
+                           {"ttft_p90_ms", seen.first_token.p90 / 1e3},
+                           {"ttft_p99_ms", seen.first_token.p99 / 1e3},
+                           {"tpot_p50_ms", seen.per_token.p50 / 1e3},
+                           {"tpot_p90_ms", seen.per_token.p90 / 1e3},
+                           {"tpot_p99_ms", seen.per_token.p99 / 1e3}});
+  return made;
 }
 
-void print_compositions(const ComparedServices& options, const std::vector<Fleet>& fleets,
-                        const std::string& output) {
+void print_compared(const std::vector<ComparedRow>& compared, const std::vector<Fleet>& fleets,
+                    const std::string& output) {
   if (output == "json") {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (std::size_t each = 0; each < fleets.size(); ++each) {
-      nlohmann::ordered_json made{{"composition", options.compositions[each]}};
+      nlohmann::ordered_json made{{"composition", compared[each].name}};
       for (const auto& [name, value] : figures_of(fleets[each])) made[name] = value;
       all.push_back(std::move(made));
     }
@@ -61,7 +74,7 @@ void print_compositions(const ComparedServices& options, const std::vector<Fleet
   }
   std::vector<std::vector<std::string>> rows;
   for (std::size_t each = 0; each < fleets.size(); ++each) {
-    rows.push_back({options.compositions[each]});
+    rows.push_back({compared[each].name});
     for (const auto& [name, value] : figures_of(fleets[each])) {
       rows.back().push_back(output == "csv" ? fmt::format("{:.9g}", value)
                                             : fmt::format("{:.5g}", value));
@@ -70,24 +83,64 @@ void print_compositions(const ComparedServices& options, const std::vector<Fleet
   output == "csv" ? print_csv(names, rows) : print_columns(columns, rows);
 }
 
-Result<int> compare_services(const InferenceOptions& options, const ComparedServices& asked) {
+/// Every plan with every composition that is told, or the compositions of one service.
+Result<std::vector<ComparedRow>> rows_of(const std::string& plans, const ComparedServices& asked) {
+  std::vector<ComparedRow> rows;
+  if (plans.empty()) {
+    for (const std::string& each : asked.compositions) rows.push_back({each, each});
+    return rows;
+  }
+  for (std::size_t at = 0; at <= plans.size();) {
+    const std::size_t end = std::min(plans.find(',', at), plans.size());
+    const std::string path = plans.substr(at, end - at);
+    at = end + 1;
+    const auto plan = inference::read_plan(path);
+    if (!plan) return tl::unexpected(plan.error());
+    if (!asked.tells_compositions) {
+      rows.push_back({path, "", *plan});
+      continue;
+    }
+    for (const std::string& each : asked.compositions) {
+      rows.push_back({fmt::format("{} {}", path, each), each, *plan});
+    }
+  }
+  return rows;
+}
+
+Result<Fleet> play_plan(const inference::Plan& plan, const FleetPlan& of,
+                        const InferenceCase& told) {
+  auto outcomes = inference::play_placed(of.service, told.requests, plan);
+  if (!outcomes) return tl::unexpected(outcomes.error());
+  Fleet made{.energy_kwh = std::numeric_limits<double>::quiet_NaN()};
+  made.seen = inference::summarize(told.requests, *outcomes, told.objective);
+  made.gpu_hours = plan.gpus() * made.seen.span / 3.6e9;
+  made.cost = plan.price(of.gpu_hour) * made.seen.span / 3.6e9;
+  return made;
+}
+
+Result<int> compare_services(InferenceOptions options, const ComparedServices& asked) {
+  const auto rows = rows_of(options.plan, asked);
+  if (!rows) return tl::unexpected(rows.error());
+  options.plan = options.plan.substr(0, options.plan.find(','));
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
   std::vector<FleetPlan> plans;
-  for (const std::string& composition : asked.compositions) {
-    auto plan = plan_fleet(asked.fleet, *told, composition);
+  for (const ComparedRow& row : *rows) {
+    auto plan = plan_fleet(asked.fleet, *told, row.composition);
     if (!plan) return tl::unexpected(plan.error());
     plans.push_back(std::move(*plan));
   }
   std::vector<Result<Fleet>> played(plans.size(), Fleet{});
-  tbb::parallel_for(std::size_t{0}, plans.size(),
-                    [&](std::size_t each) { played[each] = play_fleet(plans[each], *told); });
+  tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t each) {
+    const auto& plan = (*rows)[each].plan;
+    played[each] = plan ? play_plan(*plan, plans[each], *told) : play_fleet(plans[each], *told);
+  });
   std::vector<Fleet> fleets;
   for (auto& each : played) {
     if (!each) return tl::unexpected(each.error());
     fleets.push_back(std::move(*each));
   }
-  print_compositions(asked, fleets, options.output);
+  print_compared(*rows, fleets, options.output);
   return kDone;
 }
 
@@ -101,18 +154,26 @@ void register_inference_compare(Program& program) {
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<ComparedServices>();
   asked->fleet.add_to(command);
-  command
-      .add_option(
-          "--of", asked->compositions,
-          "What to compare: names of batchers, routers and scalers, and 2p where two replicas "
-          "compute prompts only, joined by +")
-      ->type_name("NAME+NAME,...")
-      ->delimiter(',')
-      ->capture_default_str();
+  add_plan_option(command, *options);
+  command.get_option("--plan")->type_name("FILE,...");
+  CLI::Option& of =
+      *command
+           .add_option(
+               "--of", asked->compositions,
+               "What to compare: names of batchers, routers and scalers, and 2p where two replicas "
+               "compute prompts only, joined by +")
+           ->type_name("NAME+NAME,...")
+           ->delimiter(',')
+           ->capture_default_str();
   add_example(command,
               "almanac inference compare requests.csv --model llama-3.1-8b --replicas 1..8 --ttft "
               "500ms --of chunked+least_tokens+mark,chunked+least_tokens+reactive");
-  program.on(command, [options, asked] { return compare_services(*options, *asked); });
+  add_example(command,
+              "almanac inference compare requests.csv --plan together.csv,apart.csv --ttft 500ms");
+  program.on(command, [options, asked, &of] {
+    asked->tells_compositions = of.count() > 0;
+    return compare_services(*options, *asked);
+  });
 }
 
 }  // namespace almanac::cli

@@ -2,8 +2,11 @@
 
 /// \file
 /// almanac inference size: the fewest replicas with which requests are served as asked.
+#include <fmt/format.h>
+
 #include "cli/inference_fleet.h"
 #include "cli/program.h"
+#include "inference/sizing.h"
 
 namespace almanac::cli {
 
@@ -12,10 +15,8 @@ void register_inference_size(Program& program);
 namespace {
 
 struct SizeOptions {
-  double share = 0.9;
-  int most = 64;
+  inference::SizeQuestion question{};
   double gpu_hour = 0;
-  bool split = false;
 };
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
@@ -29,18 +30,30 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
     return fail(Code::usage, "--prefill goes with a number of replicas, which is what is sought",
                 {}, "--split finds how many are best for prompts alone");
   }
-  const auto fewest = inference::fewest_replicas(told->service, told->requests, told->objective,
-                                                 asked.share, asked.most, asked.split);
-  if (!fewest) return tl::unexpected(fewest.error());
-  told->service.replicas = fewest->replicas;
-  told->service.prefill = fewest->prefill;
-  const FleetPlan plan{
-      .service = told->service,
-      .scaling = {.scaler = "steady", .told = {fewest->replicas, fewest->replicas}},
-      .gpu_hour = asked.gpu_hour};
+  inference::SizeQuestion question = asked.question;
+  question.objective = told->objective;
+  const auto size = inference::size_fleet(told->service, told->requests, question);
+  if (!size) {
+    tl::unexpected<Error> error(size.error());
+    if (error.value().code == Code::invalid && question.confidence > 0) {
+      error.value().hint = "--confidence 0 looks at this log alone";
+    }
+    return error;
+  }
+  told->service.replicas = size->replicas;
+  told->service.prefill = size->prefill;
+  const FleetPlan plan{.service = told->service,
+                       .scaling = {.scaler = "steady", .told = {size->replicas, size->replicas}},
+                       .gpu_hour = asked.gpu_hour};
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
-  print_fleet(options.output, plan, *fleet);
+  if (size->replicas > size->for_log) {
+    note(fmt::format(
+        "{} replicas serve this log as asked; {} serve {} of {} logs that may follow it "
+        "too (--confidence 0: this log alone)",
+        size->for_log, size->replicas, size->served, size->drawn));
+  }
+  print_fleet(options.output, plan, *fleet, &*size);
   return kDone;
 }
 
@@ -52,14 +65,22 @@ void register_inference_size(Program& program) {
            .add_subcommand("size", "Find the fewest replicas that serve requests as asked");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<SizeOptions>();
-  command.add_option("--share", asked->share, "Share of the requests that must meet the objective")
+  command
+      .add_option("--share", asked->question.share,
+                  "Share of the requests that must meet the objective")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--most", asked->most, "Replicas at most")
+  command.add_option("--most", asked->question.most, "Replicas at most")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  command.add_flag("--split", asked->split,
+  command.add_flag("--split", asked->question.split,
                    "Let some replicas compute prompts only, as many as is best");
+  command
+      .add_option("--confidence", asked->question.confidence,
+                  "Part of 20 logs drawn as they may follow this one that must be served as asked "
+                  "too; 0 = this log alone counts")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
   command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

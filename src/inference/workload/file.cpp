@@ -55,12 +55,15 @@ class WorkloadReader final : text::TomlReader {
  private:
   Tenant tenant(const toml::table& from, const Tenant& plain) {
     allow(from, {"name", "model", "requests", "prompt", "prompt_tail", "output", "output_tail",
-                 "together", "bursts", "common_tokens", "follow", "follow_part", "follow_age_s"});
+                 "prompt_drift", "output_drift", "together", "bursts", "common_tokens", "follow",
+                 "follow_part", "follow_age_s"});
     Tenant made{.name = word(from, "name"),
                 .model = word(from, "model"),
                 .requests = number(from, "requests", 1, 0, 1e12),
                 .prompt = lengths(from, "prompt", "prompt_tail", plain.prompt),
                 .output = lengths(from, "output", "output_tail", plain.output),
+                .prompt_drift = number(from, "prompt_drift", 0, 0, 5),
+                .output_drift = number(from, "output_drift", 0, 0, 5),
                 .together = number(from, "together", 0, -1, 1),
                 .bursts = bursts(from)};
     made.common_tokens =
@@ -201,6 +204,8 @@ std::string to_toml(const Workload& workload) {
     list("prompt_tail", each.prompt.tail);
     list("output", each.output.at);
     list("output_tail", each.output.tail);
+    made += fmt::format("prompt_drift = {:.4f}\noutput_drift = {:.4f}\n", each.prompt_drift,
+                        each.output_drift);
     made += fmt::format("together = {:.4f}\n", each.together);
     if (!each.bursts.empty()) {
       made += "bursts = [\n";

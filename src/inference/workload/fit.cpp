@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -48,6 +49,39 @@ double together(const std::vector<double>& one, const std::vector<double>& other
   };
   const double found = stats::pearson(scores(one), scores(other));
   return std::isnan(found) ? 0 : std::clamp(found, -1.0, 1.0);
+}
+
+/// How far the mean moves from one stretch of `values` to the next: of the two halves, of those of
+/// each half, and of those of each quarter, what chance alone would do taken off. The logarithm's
+/// standard deviation.
+double drift_of(std::span<const double> values) {
+  constexpr std::size_t kLevels = 3;
+  constexpr std::size_t kFewest = 20;  // values of a stretch
+  struct Mean {
+    double log, noise;  // variance of the logarithm by chance
+  };
+  const auto mean = [](std::span<const double> of) {
+    double sum = 0, squares = 0;
+    for (const double each : of) {
+      sum += each;
+      squares += each * each;
+    }
+    const double n = static_cast<double>(of.size());
+    const double variation = squares / n / (sum / n * sum / n) - 1;
+    return Mean{std::log(sum / n), variation / n};
+  };
+  double squares = 0, pairs = 0;
+  for (std::size_t level = 0; level < kLevels; ++level) {
+    const std::size_t halves = std::size_t{2} << level, size = values.size() / halves;
+    if (size < kFewest) break;
+    for (std::size_t half = 0; half < halves; half += 2) {
+      const Mean one = mean(values.subspan(half * size, size));
+      const Mean other = mean(values.subspan((half + 1) * size, size));
+      squares += (other.log - one.log) * (other.log - one.log) - one.noise - other.noise;
+      ++pairs;
+    }
+  }
+  return pairs > 0 ? std::sqrt(std::max(0.0, squares / pairs)) : 0;
 }
 
 /// The spreads of halves of the stretches that `even_s`, within [0, span_s), is cut into, twice as
@@ -236,6 +270,8 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
   Tenant made{.requests = static_cast<double>(of.size()),
               .prompt = lengths_of(prompts),
               .output = lengths_of(outputs),
+              .prompt_drift = drift_of(prompts),
+              .output_drift = drift_of(outputs),
               .together = together(prompts, outputs),
               .bursts = bursts_of(in_even_time(at_s, day, hours), hours * 3600, longest_s)};
   learn_heads(requests, of, made);

@@ -215,6 +215,14 @@ std::uint32_t number_in(std::vector<std::string>& names, const std::string& name
   return static_cast<std::uint32_t>(names.size() - 1);
 }
 
+/// No length becomes longer than the longest was: that is a limit of the model mostly.
+void stretch(Lengths& lengths, double times) {
+  const double most = lengths.at.back();
+  for (std::vector<double>* const values : {&lengths.at, &lengths.tail}) {
+    for (double& each : *values) each = std::clamp(each * times, 1.0, most);
+  }
+}
+
 }  // namespace
 
 Requests generate(const Workload& workload, std::uint64_t seed) {
@@ -271,6 +279,8 @@ Workload following(const Workload& workload, std::uint64_t seed) {
     const double spread = tenant.bursts.empty() ? 0 : tenant.bursts.front().spread;
     const double part = std::clamp(drawn_half(spread, rng), kLeast, 1 - kLeast);
     tenant.requests *= (1 - part) / part;
+    stretch(tenant.prompt, std::exp(tenant.prompt_drift * rng.normal()));
+    stretch(tenant.output, std::exp(tenant.output_drift * rng.normal()));
     after += tenant.requests;
   }
   made.requests = std::max<std::int64_t>(

@@ -47,6 +47,9 @@ struct Tenant {
   double requests = 1;  ///< Weight among all tenants.
   Lengths prompt{};
   Lengths output{};
+  /// How far mean lengths move from a stretch as long as the log to the next: standard deviation of
+  /// their logarithm.
+  double prompt_drift = 0, output_drift = 0;
   double together = 0;  ///< Correlation of both lengths, of normal scores.
   /// By descending seconds. Stretches longer than the first come as those of a Poisson process, as
   /// all do where there are none.
@@ -89,7 +92,7 @@ Requests generate(const Workload& workload, std::uint64_t seed);
 
 /// The workload of the stretch of time that follows the one that it was learnt from: as long, with
 /// as many requests of each tenant as the longest stretch's spread lets come in one half when as
-/// many came in the other.
+/// many came in the other, and lengths that have drifted as far as they do.
 Workload following(const Workload& workload, std::uint64_t seed);
 
 /// Reads and writes a workload as TOML. Fail with not_found, with invalid naming the place, with

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A fleet that is recommended serves what follows the log, and no smaller one would.
+#include "inference/sizing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "inference/published/servegen.h"
+#include "inference/request_log.h"
+#include "inference/workload/workload.h"
+#include "support/shared_data.h"
+
+namespace almanac::inference {
+namespace {
+
+using testing::HasSubstr;
+
+Service of_8b() {
+  return {
+      .model = *find_model("llama-3.1-8b"), .board = *find_board("h100"), .router = "least_tokens"};
+}
+constexpr Objective kObjective{.first_token = 500e3, .per_token = 25e3};
+
+double attained(Service service, int replicas, int prefill, const Requests& requests,
+                const Objective& objective) {
+  service.replicas = replicas;
+  service.prefill = prefill;
+  return summarize(requests, *play(service, requests), objective).attainment();
+}
+
+/// A log of `count` requests that come as bursts, twice as many every few minutes.
+Requests bursty(std::int64_t count, double hours, double spread) {
+  Workload made = plain_workload();
+  made.hours = hours;
+  made.requests = count;
+  made.tenants.front().bursts = {{hours * 3600, spread / 3}, {60, spread}, {1, spread}};
+  return generate(made, 11);
+}
+
+TEST(Size, IsTheFewestReplicasForALog) {
+  const Requests requests = bursty(4000, 0.1, 0.1);
+  for (const bool split : {false, true}) {
+    const auto found =
+        size_fleet(of_8b(), requests, {.objective = kObjective, .split = split, .confidence = 0});
+    ASSERT_TRUE(found) << to_string(found.error());
+    EXPECT_EQ(found->for_log, found->replicas);
+    EXPECT_EQ(found->drawn, 0);
+    const double best = attained(of_8b(), found->replicas, found->prefill, requests, kObjective);
+    EXPECT_GE(best, 0.9);
+    // All that are smaller, divided in every way.
+    for (int replicas = 1; replicas <= found->replicas; ++replicas) {
+      const int first = split ? 1 : 0, end = split ? replicas : 1;
+      for (int prefill = first; prefill < end; ++prefill) {
+        const double seen = attained(of_8b(), replicas, prefill, requests, kObjective);
+        EXPECT_LE(seen, best) << replicas << " " << prefill;
+        EXPECT_TRUE(seen < 0.9 || replicas == found->replicas) << replicas << " " << prefill;
+      }
+    }
+  }
+}
+
+TEST(Size, IsTheFewestReplicasForALogAndWhatMayFollow) {
+  for (const double spread : {0.0, 0.2}) {
+    const Requests requests = bursty(3000, 0.1, spread);
+    const auto found = size_fleet(of_8b(), requests, {.objective = kObjective});
+    ASSERT_TRUE(found) << to_string(found.error());
+    EXPECT_EQ(found->drawn, 20);
+    EXPECT_GE(found->served, 19);
+    // By brute force: so many of the same draws are served, and fewer with any fleet that is
+    // smaller.
+    const auto learnt = fit_workload(requests);
+    ASSERT_TRUE(learnt);
+    for (int replicas = 1; replicas <= found->replicas; ++replicas) {
+      int served = 0;
+      for (std::uint64_t draw = 1; draw <= 20; ++draw) {
+        const Requests next = generate(following(*learnt, draw), draw);
+        served += attained(of_8b(), replicas, 0, next, kObjective) >= 0.9;
+      }
+      const bool log = attained(of_8b(), replicas, 0, requests, kObjective) >= 0.9;
+      EXPECT_EQ(log && served >= 19, replicas == found->replicas) << replicas;
+      EXPECT_TRUE(served == found->served || replicas < found->replicas) << served;
+    }
+  }
+}
+
+TEST(Size, SaysThatTheMostAreNotEnough) {
+  const Requests requests = bursty(4000, 0.02, 0.1);
+  const auto found = size_fleet(of_8b(), requests, {.objective = kObjective, .most = 2});
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("2 replicas do not serve 90 % of the requests"));
+}
+
+/// A log in two: what a fleet is sized for, and what then comes.
+struct Halves {
+  Requests first{}, second{};
+};
+Halves halved(const Requests& log) {
+  Halves made;
+  const Micros middle = (log.all.front().arrival + log.all.back().arrival) / 2;
+  made.first = made.second = log;
+  std::erase_if(made.first.all, [&](const Request& each) { return each.arrival >= middle; });
+  std::erase_if(made.second.all, [&](const Request& each) { return each.arrival < middle; });
+  for (Request& each : made.second.all) each.arrival -= middle;
+  return made;
+}
+Requests faster(Requests log, double times) {
+  for (Request& each : log.all) each.arrival /= times;
+  return log;
+}
+
+void expect_enough(const std::string& what, const Service& service, const Objective& objective,
+                   const Requests& before, const Requests& after) {
+  const auto size = size_fleet(service, before, {.objective = objective});
+  ASSERT_TRUE(size) << what << ": " << to_string(size.error());
+  const double seen = attained(service, size->replicas, size->prefill, after, objective);
+  std::printf("%s: %d replicas (%d), %.3f\n", what.c_str(), size->replicas, size->for_log, seen);
+  EXPECT_GE(seen, 0.9) << what << ": " << size->replicas << " replicas, " << size->for_log
+                       << " for the log alone";
+}
+
+TEST(Size, IsEnoughForTheOtherHalfOfAPublishedLog) {
+  const auto code = shared_path("data/inference/azure_llm_2023_code.csv.gz");
+  const auto conversation = shared_path("data/inference/mooncake_conversation.csv.gz");
+  if (!code || !conversation) GTEST_SKIP() << "no data at hand";
+  const auto azure = read_requests(*code), mooncake = read_requests(*conversation);
+  ASSERT_TRUE(azure && mooncake);
+  for (const double rate : {1.0, 4.0}) {
+    const Halves halves = halved(faster(*azure, rate));
+    const std::string what = "azure code, " + std::to_string(static_cast<int>(rate)) + " times";
+    expect_enough(what, of_8b(), kObjective, halves.first, halves.second);
+    expect_enough(what + ", second half first", of_8b(), kObjective, halves.second, halves.first);
+  }
+  Service large{.model = *find_model("llama-3.1-70b"), .board = *find_board("h100"), .gpus = 4};
+  const Halves halves = halved(*mooncake);
+  expect_enough("mooncake", large, {.first_token = 30e6, .per_token = 100e3}, halves.first,
+                halves.second);
+}
+
+/// Hours `from` to `to` of ServeGen's clients, at a rate so that `count` requests come in an hour
+/// on average over all of their days.
+Requests servegen_hours(const published::ServegenClients& clients, double rate_scale, int from,
+                        int to) {
+  Requests made;
+  for (double start = 3600.0 * from; start < 3600.0 * to; start += published::kServegenWindow) {
+    double rate = 0;
+    for (const auto& [id, client] : clients) {
+      const auto rhythm = client.rhythms.find(start);
+      if (rhythm != client.rhythms.end()) rate += rhythm->second.rate;
+    }
+    if (rate <= 0) continue;
+    for (const auto& each : published::generate_servegen(clients, start, rate * rate_scale,
+                                                         static_cast<std::uint64_t>(start))) {
+      const auto tokens = [&](const char* field) {
+        const auto found = each.fields.find(field);
+        return found == each.fields.end() ? 1 : std::max(1, static_cast<int>(found->second));
+      };
+      made.all.push_back({.arrival = 1e6 * (each.at - 3600.0 * from),
+                          .prompt = tokens("input_tokens"),
+                          .output = tokens("output_tokens")});
+    }
+  }
+  std::stable_sort(made.all.begin(), made.all.end(),
+                   [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
+  return made;
+}
+
+TEST(Size, IsEnoughForTheNextDayWhereTheLogAloneIsNot) {
+  const auto folder = shared_path("data/inference/servegen");
+  if (!folder) GTEST_SKIP() << "no data at hand";
+  // One request at a time, so that ten thousand a day are a load.
+  Service service{.model = *find_model("llama-3.1-70b"), .board = *find_board("h100"), .gpus = 2};
+  service.limits.sequences = 1;
+  const Objective objective{.first_token = 10e6, .per_token = 100e3};
+  const auto clients = published::read_servegen(*folder, "m-large");
+  ASSERT_TRUE(clients);
+  constexpr double kScale = 1e-3;
+  int log_alone = 0;
+  std::vector<std::string> missed;
+  Requests before = servegen_hours(*clients, kScale, 0, 24);
+  for (int day = 1; day < 7; ++day) {
+    Requests today = servegen_hours(*clients, kScale, 24 * day, 24 * (day + 1));
+    const auto size = size_fleet(service, before, {.objective = objective});
+    ASSERT_TRUE(size) << to_string(size.error());
+    const double seen = attained(service, size->replicas, size->prefill, today, objective);
+    const double alone = attained(service, size->for_log, 0, today, objective);
+    const std::string what = fmt::format(
+        "day {}: {} then {} requests, {} replicas serve {:.3f}, {} for the log alone {:.3f}", day,
+        before.size(), today.size(), size->replicas, seen, size->for_log, alone);
+    std::printf("%s\n", what.c_str());
+    if (seen < 0.9) missed.push_back(what);
+    log_alone += alone >= 0.9;
+    before = std::move(today);
+  }
+  EXPECT_THAT(missed, testing::IsEmpty());
+  EXPECT_LT(log_alone, 6) << "the log alone would have done: these days tell nothing";
+}
+
+}  // namespace
+}  // namespace almanac::inference
