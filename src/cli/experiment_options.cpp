@@ -69,11 +69,13 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command
       .add_option("--speed", experiment.speed,
                   "How fast jobs run with what they get: models of perf show, a name or a TOML "
-                  "file; default: as recorded, whatever they get")
+                  "file; log = on types of GPUs as jobs alike ran in TRACE; default: as recorded, "
+                  "whatever they get")
       ->option_text("NAME|FILE");
   command
       .add_option("--believed-speed", experiment.believed_speed,
-                  "What policies believe of --speed, where that is wrong: models likewise")
+                  "What policies believe of --speed, where that is wrong: models likewise; learned "
+                  "= nothing at first, then what they see of types of GPUs")
       ->option_text("NAME|FILE");
   command
       .add_option("--elastic", experiment.elastic,

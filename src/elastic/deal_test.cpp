@@ -250,6 +250,26 @@ TEST(GeneticSearch, RemembersNoSpeedUpForAnother) {
   }
 }
 
+// A is half as fast as B on one GPU and gains nothing by more, B all of each: the plain mean is
+// largest where B has all four; the fairer the mean, the more it minds that A has none.
+TEST(GeneticSearch, TheLowerThePowerTheFairer) {
+  SearchProblem problem{.nodes = 1, .gpus_per_node = 4, .jobs = {{4, 1}, {4, 1}}};
+  problem.present = {1, 1};
+  problem.speedup = [](std::size_t job, int, int gpus) { return job == 0 ? 0.5 : 1.0 * gpus; };
+  for (const auto& [power, gpus_of_a] : {std::pair{1.0, 0}, {0.5, 1}, {0.0, 1}, {-4.0, 1}}) {
+    problem.fairness = power;
+    Evaluator evaluate(problem);
+    const auto mean = [&](double a, double b) {
+      const auto share = [](double speed) { return speed / 4 + 1e-3; };
+      if (power == 0) return std::sqrt(share(a) * share(b));
+      return std::pow((std::pow(share(a), power) + std::pow(share(b), power)) / 2, 1 / power);
+    };
+    EXPECT_NEAR(evaluate({1, 3})[0], -mean(0.5, 3), 1e-12) << power;
+    EXPECT_NEAR(evaluate({0, 4})[0], -mean(0, 4), 1e-12) << power;
+    EXPECT_EQ(mean(0.5, 3) > mean(0, 4), gpus_of_a == 1) << power;
+  }
+}
+
 TEST(GeneticSearch, TheSameSeedFindsTheSame) {
   const SearchProblem problem = three_jobs();
   Rng one(9);

@@ -277,7 +277,8 @@ Objectives Evaluator::operator()(const GpuMatrix& matrix) {
   const auto nodes = static_cast<std::size_t>(problem_.nodes);
   const double scale = 1.0 / problem_.gpus_per_node;  // a speed-up of one node counts as 1
   std::uint64_t used = 0;
-  double inverse = 0;
+  const double power = problem_.fairness;
+  double powers = 0;
   double sum = 0;
   std::vector<char> is_used(nodes, 0);
   for (std::size_t job = 0; job < problem_.jobs.size(); ++job) {
@@ -292,11 +293,15 @@ Objectives Evaluator::operator()(const GpuMatrix& matrix) {
     const double speed = speedup(job, on, gpus);
     const bool moves = !std::equal(row, row + nodes, problem_.present.data() + job * nodes);
     const double factor = moves ? problem_.jobs[job].restart_factor : 1;
-    inverse += 1 / (speed * scale * factor + 1e-3);
+    const double share = speed * scale * factor + 1e-3;
+    powers += power == -1 ? 1 / share : power == 0 ? std::log(share) : std::pow(share, power);
     sum += speed;
   }
   used = static_cast<std::uint64_t>(std::count(is_used.begin(), is_used.end(), 1));
-  const double mean = static_cast<double>(problem_.jobs.size()) / inverse;
+  const auto jobs = static_cast<double>(problem_.jobs.size());
+  const double mean = power == -1  ? jobs / powers
+                      : power == 0 ? std::exp(powers / jobs)
+                                   : std::pow(powers / jobs, 1 / power);
   const double gpus = static_cast<double>(used) * problem_.gpus_per_node;
   return {-mean, used > 0 ? -sum / gpus : 0};
 }

@@ -31,6 +31,8 @@ struct SearchProblem {
   int nodes = 0;
   int gpus_per_node = 0;
   std::vector<int> capacity{};  ///< Of each node, where some have fewer GPUs; none = all have all.
+  /// Power of the mean of what jobs get, 1 at most: the lower the fairer, 1 = their plain mean.
+  double fairness = -1;
   bool avoids_interference = true;  ///< At most one job that is on several nodes on each of them.
   std::vector<SearchedJob> jobs{};
   GpuMatrix present{};
@@ -39,8 +41,8 @@ struct SearchProblem {
   std::function<double(std::size_t, int, int)> speedup{};
 };
 
-/// Both are to be as small as can be: less the harmonic mean of what jobs get, and less the use of
-/// the nodes that are used.
+/// Both are to be as small as can be: less the mean of what jobs get, by SearchProblem::fairness
+/// (-1: the harmonic one), and less the use of the nodes that are used.
 using Objectives = std::array<double, 2>;
 
 /// O(jobs x nodes), in time and in what it remembers, beside the speed-ups. Some are asked for

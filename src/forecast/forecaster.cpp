@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "schedule/past_use.h"
 #include "sim/profile.h"
 
 namespace almanac::forecast {
@@ -36,6 +37,23 @@ void Forecaster::take_note(const policy::Event& event, const schedule::Round& ro
   likely_->learn(job, known.request, ended);
   own_->learn(job, known.request, ended);
   beliefs_.erase(job);
+  schedule::add_past_use(known.request, state.tenant, state.start, state.end, state.attained,
+                         used_);
+}
+
+std::shared_ptr<const std::vector<policy::PastUse>> Forecaster::used_by(
+    const sim::Present& present, const schedule::Round& round) const {
+  auto used = std::make_shared<std::vector<policy::PastUse>>(used_);
+  for (const auto* const jobs : {&present.running, &present.waiting}) {
+    for (const sim::Present::Job& each : *jobs) {
+      const bool runs = jobs == &present.running;
+      const Time until = runs ? present.at : each.past.since;
+      const Duration ran = each.past.attained + (runs ? until - each.past.since : Duration{0});
+      schedule::add_past_use(setting_.trace.jobs[index(each.job)].request,
+                             round.progress(each.job).tenant, each.past.start, until, ran, *used);
+    }
+  }
+  return used;
 }
 
 void Forecaster::hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
@@ -46,6 +64,7 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
     if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
     sim::Present present =
         sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
+    present.past_use = used_by(present, round);
     Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
     std::vector<OtherGpus> others;
     if (options_.other_gpus) {

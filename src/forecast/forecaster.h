@@ -2,8 +2,8 @@
 
 /// \file
 /// Listens to a simulation, as a service would to its cluster, and tells some of its jobs as they
-/// come when they will start and end. What it knows of run times it learns from the jobs that have
-/// ended by then.
+/// come when they will start and end. What it knows of run times, and of what owners have used, it
+/// learns from the jobs that have run by then.
 #pragma once
 
 #include <atomic>
@@ -53,13 +53,17 @@ class Forecaster final : public sim::Listener {
 
  private:
   void take_note(const policy::Event& event, const schedule::Round& round);
+  /// What was used until then, by what runs or waits now too.
+  std::shared_ptr<const std::vector<policy::PastUse>> used_by(const sim::Present& present,
+                                                              const schedule::Round& round) const;
 
   Setting setting_;
   std::unique_ptr<predict::Estimator> likely_;
   std::unique_ptr<predict::Estimator> own_;
   std::set<JobId> asked_;
   Options options_;
-  Beliefs beliefs_;  // of jobs that have not ended
+  Beliefs beliefs_;                    // of jobs that have not ended
+  std::vector<policy::PastUse> used_;  // of those that have
   std::vector<Told> told_;
   std::atomic<bool> done_ = false;
 };

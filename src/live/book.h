@@ -36,6 +36,13 @@ struct OfRuns {
   std::string told_gpus{};             ///< Those that it was last told of; "" = none yet.
   int said_before = 0;                 ///< How often it had said which it uses, then.
   std::optional<Duration> moved_by{};  ///< When it must have said so, since boot.
+  struct Move {
+    Time told{};
+    double step = 0;  ///< That it had made by then.
+  };
+  std::optional<Move> move{};  ///< The last one, until it has made another step.
+  double moves_took_s = 0;     ///< All that it has done, from being told to the next step.
+  int num_moves = 0;
   /// When its process must have ended, since boot; nothing = it was not told to. Beyond, it is
   /// killed.
   std::optional<Duration> obey_by{};

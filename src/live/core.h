@@ -246,6 +246,9 @@ class LocalService::Core final : public schedule::Actuator {
   void tell_moved();
   /// Gives on what jobs leave, once they say that they use what they were told of.
   void take_words();
+  /// Measures how long a job takes from being told of other GPUs to its next step, and lets
+  /// policies know the mean of that.
+  void measure_move(Entry& entry);
   /// It is ended, and begun anew on what its job holds.
   void move_by_restart(Entry& entry, const std::string& why);
   /// What others have still of a job's GPUs that are to leave them.
@@ -285,6 +288,8 @@ class LocalService::Core final : public schedule::Actuator {
   Result<Successor> prepare(policy::Composition composition, Time now) const;
   /// Has it learn from whoever ended while it was prepared.
   void catch_up(Successor& next) const;
+  /// What trials report to the store until now, for the policy that begins.
+  policy::PastReports past_reports() const;
   /// Gives all jobs that the policy knows to a new one, and lets go of those that have ended.
   void begin_policy(Successor next);
   /// Ends the present one where nothing waits for that.

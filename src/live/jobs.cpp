@@ -356,6 +356,7 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   OfRuns& own = entry.of_runs.change();
   own.draws = entry.job.held_gpus;
   own.moved_by.reset();
+  own.move.reset();
   own.told_gpus.clear();
   own.said_before = 0;
   if (own.progress) {

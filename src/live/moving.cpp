@@ -123,14 +123,33 @@ void LocalService::Core::tell_moved() {
     entry->of_runs.change().told_gpus = gpus;
     entry->of_runs.change().said_before =
         entry->of_runs->progress ? entry->of_runs->progress->times_gpus : 0;
+    if (!entry->of_runs->move && entry->of_runs->progress) {
+      entry->of_runs.change().move = {.told = now_, .step = entry->of_runs->progress->step};
+    }
     entry->of_runs.change().moved_by =
         shepherd::since_boot() + std::min(entry->job.asked->grace, config_.max_grace);
   }
 }
 
+void LocalService::Core::measure_move(Entry& entry) {
+  if (entry.moves || !entry.of_runs->move || !entry.of_runs->progress) return;
+  if (entry.of_runs->progress->step <= entry.of_runs->move->step) return;
+  OfRuns& own = entry.of_runs.change();
+  const double took_s = seconds(clock_.now() - own.move->told);
+  own.moves_took_s += took_s;
+  ++own.num_moves;
+  note(entry.job, kResized,
+       fmt::format("made its next step {:.1f} s after it was told of other GPUs", took_s));
+  own.move.reset();
+  if (entry.id == kNoJob) return;
+  trace_->jobs[index(entry.id)].request.restart_s =
+      static_cast<float>(own.moves_took_s / own.num_moves);
+}
+
 void LocalService::Core::take_words() {
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
+    measure_move(entry);
     if (!entry.moves || !entry.of_runs->moved_by || !entry.of_runs->progress) continue;
     const measure::OwnProgress& said = *entry.of_runs->progress;
     if (said.times_gpus <= entry.of_runs->said_before || said.gpus != entry.of_runs->told_gpus)

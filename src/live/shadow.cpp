@@ -16,6 +16,8 @@
 #include "live/log.h"
 #include "live/policies.h"
 #include "policy/registry.h"
+#include "schedule/admission.h"
+#include "schedule/past_use.h"
 #include "sim/summary.h"
 #include "stats/quantile.h"
 
@@ -80,9 +82,15 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
   const auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
   const policy::Quotas quotas = past.quotas.of(log.jobs);
+  auto used = std::make_shared<std::vector<policy::PastUse>>();
+  const schedule::Admission owners(cluster, log.names);
+  for (const trace::Job& job : lessons) {
+    schedule::add_past_use(job.request, owners.tenant(job.request), job.outcome.start,
+                           job.outcome.end, job.outcome.run, *used);
+  }
   const auto play = [&](const policy::Composition& composition) {
     const auto made = policy::registry().make(
-        composition, {.estimator = taught_estimator(composition, log, lessons)});
+        composition, {.estimator = taught_estimator(composition, log, lessons), .past_use = used});
     const sim::Options options{.policy = composition.name,
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,

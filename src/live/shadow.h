@@ -11,7 +11,7 @@
 /// processes take time to start.
 ///
 /// What the policies believe of run times they have learned from earlier jobs and learn as the days
-/// go by, as live.
+/// go by, as live; what owners used before those days they are told.
 #pragma once
 
 #include <atomic>

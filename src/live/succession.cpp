@@ -6,7 +6,10 @@
 /// where nothing waits for it; the new one then takes over between two rounds.
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -117,8 +120,11 @@ void LocalService::Core::begin_policy(Successor next) {
                              runs ? now_ : known.past.since, ran, *past_use);
     }
   }
-  policy_ = policy::registry().make(
-      composition_, {.estimator = std::move(next.estimator), .past_use = std::move(past_use)});
+  policy_ = policy::registry().make(composition_,
+                                    {.estimator = std::move(next.estimator),
+                                     .past_use = std::move(past_use),
+                                     .past_reports = past_reports(),
+                                     .type_speeds = std::make_shared<predict::TypeSpeeds>()});
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
                                              kNoCost, config_.seed, composition_.name);
   round_->observe(nullptr, &measured_);
@@ -149,6 +155,39 @@ void LocalService::Core::begin_policy(Successor next) {
   changed_ = true;
   // What becomes of them from now on, it must not hear before it knows them.
   decide();
+}
+
+policy::PastReports LocalService::Core::past_reports() const {
+  std::map<JobNumber, JobId> trials;
+  for (std::size_t at = 0; at < numbers_.size(); ++at) {
+    trials.emplace(numbers_[at], JobId{static_cast<std::uint32_t>(at)});
+  }
+  return [this, trials = std::move(trials), until = now_](NameId group) {
+    std::vector<policy::PastReport> made;
+    auto told = store_.reports(std::string(trace_->names[group]));
+    if (!told) {
+      log_warning(to_string(told.error()));
+      return made;
+    }
+    std::erase_if(*told, [&](const store::Report& each) { return each.at > until; });
+    std::stable_sort(told->begin(), told->end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.at, a.step) < std::tuple(b.at, b.step);
+    });
+    std::map<JobNumber, bool> smaller;  // of jobs: is better
+    for (const store::Report& each : *told) {
+      const auto trial = trials.find(each.job);
+      const auto [is_smaller, is_new] = smaller.try_emplace(each.job);
+      if (is_new) {
+        const auto job = store_.job(each.job);
+        is_smaller->second = job && *job && (*job)->asked->smaller_is_better;
+      }
+      made.push_back({.trial = trial == trials.end() ? kNoJob : trial->second,
+                      .number = static_cast<std::int64_t>(each.job),
+                      .step = each.step,
+                      .metric = is_smaller->second ? -each.metric : each.metric});
+    }
+    return made;
+  };
 }
 
 void LocalService::Core::retire_policy() {

@@ -83,30 +83,36 @@ Set set_of(std::string_view text) {
 
 void ShockwaveRuns::read_speeds(const File& file) {
   Rows rows(file.path, {"table", "model", "batch_size", "scale_factor", "steps_per_s"});
+  auto tables = tables_;
   while (rows.next()) {
-    Table& table = tables_[std::string(rows.text("table"))];
+    Table& table = tables[std::string(rows.text("table"))];
     table.regimes.kinds[{std::string(rows.text("model")), batch_of(rows),
                          static_cast<int>(rows.whole("scale_factor"))}] = table.speeds.alone.size();
     table.speeds.alone.push_back({rows.number("steps_per_s")});
   }
+  tables_ = std::move(tables);
 }
 
 void ShockwaveRuns::read_patterns(const File& file) {
   Rows rows(file.path, {"model", "batch_size", "scale_factor", "batch_size_by_epoch_of_760"});
+  auto patterns = patterns_;
   while (rows.next()) {
-    patterns_[{std::string(rows.text("model")), batch_of(rows),
-               static_cast<int>(rows.whole("scale_factor"))}] =
+    patterns[{std::string(rows.text("model")), batch_of(rows),
+              static_cast<int>(rows.whole("scale_factor"))}] =
         read_pattern(rows.text("batch_size_by_epoch_of_760"));
   }
+  patterns_ = std::move(patterns);
 }
 
 void ShockwaveRuns::read_traces(const File& file) {
   Rows rows(file.path, {"set", "job", "model", "batch_size", "total_steps", "scale_factor", "mode",
                         "priority", "arrival_s", "exclusive_s", "batch_size_by_epoch"});
+  auto workloads = workloads_;
   while (rows.next()) {
     const std::string set(rows.text("set"));
     const std::string_view mode = rows.text("mode");
-    rows.require(mode == "static" || mode == "accordion" || mode == "gns", "no such mode");
+    rows.require(mode == "static" || mode == "accordion" || mode == "gns",
+                 fmt::format("expected static, accordion or gns as mode, found '{}'", mode));
     gavel::RegimeJob regime{.model = std::string(rows.text("model")),
                             .batch = batch_of(rows),
                             .gpus = static_cast<int>(rows.whole("scale_factor")),
@@ -120,7 +126,7 @@ void ShockwaveRuns::read_traces(const File& file) {
     const auto kind = table.regimes.kinds.find({regime.model, regime.batch, regime.gpus});
     rows.require(kind != table.regimes.kinds.end(), "no speed of this model, batch and GPUs");
     const auto number = static_cast<int>(rows.whole("job"));
-    Workload& workload = workloads_[set];
+    Workload& workload = workloads[set];
     workload.jobs.push_back({.number = number,
                              .kind = kind->second,
                              .gpus = regime.gpus,
@@ -130,6 +136,7 @@ void ShockwaveRuns::read_traces(const File& file) {
                              .profiled_s = regime.exclusive_s});
     workload.regimes[number] = std::move(regime);
   }
+  workloads_ = std::move(workloads);
 }
 
 const gavel::Course* ShockwaveRuns::play(const Set& set, const std::string& policy) {

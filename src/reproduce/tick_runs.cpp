@@ -22,6 +22,7 @@ constexpr std::int64_t kLatest_s = 10'000'000;
 void read_workloads(const File& file, TickWorkloads& made) {
   Rows rows(file.path,
             {"load", "workload", "job", "submit_s", "application", "num_replicas", "batch_size"});
+  std::map<WorkloadKey, std::vector<elastic::TickJob>> read;
   while (rows.next()) {
     const elastic::Application& application = made.application(rows.text("application"));
     elastic::TickJob job{.name = std::string(rows.text("job")),
@@ -34,8 +35,13 @@ void read_workloads(const File& file, TickWorkloads& made) {
                  "num_replicas must be 1 to all GPUs");
     rows.require(application.covers(job.asked_batch) && job.asked_batch <= application.max_batch,
                  "batch_size was not validated");
-    made.workloads[{std::string(rows.text("load")), std::string(rows.text("workload"))}].push_back(
+    read[{std::string(rows.text("load")), std::string(rows.text("workload"))}].push_back(
         std::move(job));
+  }
+  // A file that is malformed leaves no part of a workload.
+  for (auto& [key, jobs] : read) {
+    std::vector<elastic::TickJob>& all = made.workloads[key];
+    all.insert(all.end(), jobs.begin(), jobs.end());
   }
 }
 
@@ -75,6 +81,12 @@ TickWorkloads read_tick_workloads(Bench& bench) {
   return made;
 }
 
+std::set<TickRun> all_runs(const TickWorkloads& data) {
+  std::set<TickRun> runs;
+  for (const auto& [key, jobs] : data.workloads) runs.insert({.workload = key});
+  return runs;
+}
+
 std::map<TickRun, TickOutcome> play_ticks(
     const TickWorkloads& data, const std::set<TickRun>& runs,
     const std::function<std::unique_ptr<elastic::TickPolicy>(const TickRun&)>& make) {
@@ -97,12 +109,14 @@ PublishedRuns read_published(Bench& bench, std::string_view policy) {
   bench.each(kTickJcts, [&](const File& file) {
     Rows rows(file.path, {"workload", "job", "jct_s"});
     const bool is_sweep = rows.has("setting");
+    PublishedRuns read = made;
     while (rows.next()) {
       if (!is_sweep && rows.text("policy") != policy) continue;
-      PublishedRun& run = is_sweep ? made.sweeps[name(rows, "setting")][name(rows, "workload")]
-                                   : made.runs[{name(rows, "load"), name(rows, "workload")}];
+      PublishedRun& run = is_sweep ? read.sweeps[name(rows, "setting")][name(rows, "workload")]
+                                   : read.runs[{name(rows, "load"), name(rows, "workload")}];
       run.jcts[name(rows, "job")] = rows.number("jct_s");
     }
+    made = std::move(read);
   });
   bench.each(kTickMeans, [&](const File& file) {
     Rows rows(file.path, {"mean_jct_s"});
@@ -127,27 +141,36 @@ void add_means(Bench& bench, std::string_view policy,
     double published = 0, ours = 0, workloads = 0;
   };
   std::map<std::string, Sum> by_load;
+  const auto add = [&](const WorkloadKey& key, double mean, const TickOutcome& outcome) {
+    if (!outcome) {
+      bench.note(fmt::format("{}: {}.", run_name(policy, key), outcome.error().message));
+    }
+    const double ours = mean_of(outcome);
+    bench.add(fmt::format("{}: mean JCT", run_name(policy, key)), mean, ours, "s");
+    Sum& sum = by_load[key.first];
+    sum.published += mean;
+    sum.ours += ours;
+    ++sum.workloads;
+  };
   for (const auto& [key, run] : published) {
     const auto found = played.find({.workload = key});
     if (found == played.end()) {
       bench.note(fmt::format("There is no workload for {}.", run_name(policy, key)));
       continue;
     }
-    if (!found->second) {
-      bench.note(fmt::format("{}: {}.", run_name(policy, key), found->second.error().message));
-    }
     double mean = run.mean.value_or(0);
     if (!run.mean) {
       for (const auto& [job, jct_s] : run.jcts)
         mean += jct_s / static_cast<double>(run.jcts.size());
     }
-    const double ours = mean_of(found->second);
-    bench.add(fmt::format("{}: mean JCT", run_name(policy, key)), mean, ours, "s");
-    Sum& sum = by_load[key.first];
-    sum.published += mean;
-    sum.ours += ours;
-    ++sum.workloads;
+    add(key, mean, found->second);
   }
+  const std::map<std::string, Sum> with_published = by_load;
+  for (const auto& [run, outcome] : played) {
+    if (published.contains(run.workload)) continue;
+    add(run.workload, std::numeric_limits<double>::quiet_NaN(), outcome);
+  }
+  for (const auto& [load, sum] : with_published) by_load[load] = sum;
   for (const auto& [load, sum] : by_load) {
     bench.add(fmt::format("{} at load {}: mean JCT of {} workloads", policy, load, sum.workloads),
               sum.published / sum.workloads, sum.ours / sum.workloads, "s");
@@ -179,14 +202,11 @@ void compare_exactly(Bench& bench, std::string_view policy,
                      const std::function<std::unique_ptr<elastic::TickPolicy>()>& make) {
   const TickWorkloads data = read_tick_workloads(bench);
   const auto published = read_published(bench, policy).runs;
-  std::set<TickRun> runs;
-  for (const auto& [key, run] : published) {
-    if (data.workloads.contains(key)) runs.insert({.workload = key});
-  }
-  const auto played = play_ticks(data, runs, [&](const TickRun&) { return make(); });
+  const auto played = play_ticks(data, all_runs(data), [&](const TickRun&) { return make(); });
   for (const auto& [run, outcome] : played) {
-    const PublishedRun& expected = published.at(run.workload);
-    if (expected.jcts.empty()) continue;
+    const auto known = published.find(run.workload);
+    if (known == published.end() || known->second.jcts.empty()) continue;
+    const PublishedRun& expected = known->second;
     const std::vector<elastic::TickJob>& jobs = data.workloads.at(run.workload);
     double equal = 0;
     for (std::size_t at = 0; outcome && at < jobs.size(); ++at) {

@@ -20,8 +20,8 @@
 
 namespace almanac::reproduce {
 
-constexpr const char* kApplications = "data/elastic/pollux/applications*.json";
-constexpr const char* kWorkloads = "data/elastic/pollux/workloads*.csv";
+constexpr const char* kApplications = "data/elastic/pollux/*applications*.json";
+constexpr const char* kWorkloads = "data/elastic/pollux/*workloads*.csv";
 constexpr const char* kTickJcts = "golden/elastic/pollux/*jcts.csv";
 constexpr const char* kTickMeans = "golden/elastic/pollux/means*.csv";
 
@@ -54,6 +54,9 @@ struct TickRun {
   bool operator<(const TickRun& other) const { return key() < other.key(); }
 };
 
+/// Each workload once, those of which nothing is published too.
+std::set<TickRun> all_runs(const TickWorkloads& data);
+
 /// Seconds from submission to completion of each job, in order; or why there are none.
 using TickOutcome = Result<std::vector<std::int64_t>>;
 
@@ -80,7 +83,8 @@ PublishedRuns read_published(Bench& bench, std::string_view policy);
 /// Mean over jobs; NaN where the run has failed.
 double mean_of(const TickOutcome& outcome);
 
-/// The mean of each workload, and of each load over its workloads. Notes runs that failed.
+/// The mean of each workload, and of each load over those of its workloads that are published, or
+/// over all where none is. Notes runs that failed.
 void add_means(Bench& bench, std::string_view policy,
                const std::map<WorkloadKey, PublishedRun>& published,
                const std::map<TickRun, TickOutcome>& played);

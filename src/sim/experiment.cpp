@@ -18,6 +18,7 @@
 #include "predict/model_file.h"
 #include "script/scripted.h"
 #include "sim/infer_cluster.h"
+#include "sim/log_speeds.h"
 #include "sim/profile.h"
 #include "table/digest.h"
 #include "text/datetime.h"
@@ -184,7 +185,17 @@ void note_idle(Prepared& made) {
 }
 
 /// Of the models of speed, a preset or a file.
+/// What `name` says of speeds: a catalogue, the log itself, or nothing yet.
+Result<perf::Catalogue> catalogue_of(const std::string& name, Prepared& made) {
+  if (name == kLearnedSpeeds) return perf::Catalogue{};
+  if (name != kLogSpeeds) return perf::read_catalogue(name);
+  LogSpeeds log = speeds_by_log(made.trace);
+  made.notes.insert(made.notes.end(), log.notes.begin(), log.notes.end());
+  return std::move(log.catalogue);
+}
+
 Result<std::string> digest_of(const std::string& speed) {
+  if (speed == kLogSpeeds || speed == kLearnedSpeeds) return speed;
   const auto presets = perf::presets();
   const auto preset = std::find_if(presets.begin(), presets.end(),
                                    [&](const text::Preset& each) { return each.name == speed; });
@@ -362,8 +373,18 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     return fail(Code::usage, "nothing can be believed of speeds that are not simulated", {},
                 "add --speed with the models by which jobs run");
   }
+  if (experiment.speed == kLearnedSpeeds) {
+    return fail(Code::usage, "jobs cannot run by speeds that are yet to be learned", {},
+                "--believed-speed learned is what policies believe; --speed says how jobs run");
+  }
+  if (experiment.believed_speed == kLearnedSpeeds) {
+    for (Prepared::Run& run : made.runs) run.learns_types = true;
+    made.notes.emplace_back(
+        "policies believe nothing of speeds at first; those that choose types of GPUs learn how "
+        "fast jobs of a user and name are on each as jobs run there");
+  }
   if (!experiment.believed_speed.empty()) {
-    auto believed = perf::read_catalogue(experiment.believed_speed);
+    auto believed = catalogue_of(experiment.believed_speed, made);
     if (!believed) return tl::unexpected(believed.error());
     const Result<std::string> content = digest_of(experiment.believed_speed);
     if (!content) return tl::unexpected(content.error());
@@ -372,7 +393,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                                                         std::move(*believed), *limits);
   }
   if (!experiment.speed.empty()) {
-    auto catalogue = perf::read_catalogue(experiment.speed);
+    auto catalogue = catalogue_of(experiment.speed, made);
     if (!catalogue) return tl::unexpected(catalogue.error());
     const Result<std::string> content = digest_of(experiment.speed);
     if (!content) return tl::unexpected(content.error());

@@ -139,7 +139,11 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
                                  known.placements.make(run.composition.placement, policy::Host{}),
                                  believes ? std::move(*estimator) : nullptr);
   }
-  return known.make(run.composition, {.estimator = std::move(*estimator), .binds = run.binds});
+  return known.make(
+      run.composition,
+      {.estimator = std::move(*estimator),
+       .binds = run.binds,
+       .type_speeds = run.learns_types ? std::make_shared<predict::TypeSpeeds>() : nullptr});
 }
 
 }  // namespace almanac::sim

@@ -22,7 +22,8 @@ namespace almanac::sim {
 struct PolicyRun {
   policy::Composition composition;
   schedule::RestartCost restart{};
-  bool binds = false;  ///< As policy::Host has it.
+  bool binds = false;         ///< As policy::Host has it.
+  bool learns_types = false;  ///< It learns of jobs that run how fast they are on types of GPUs.
   /// With the program that decides, where the composition is scripted.
   std::shared_ptr<script::Talk> talk{};
 };

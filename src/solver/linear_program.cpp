@@ -8,6 +8,12 @@
 
 namespace almanac::solver {
 
+namespace {
+
+constexpr int kMostPivots = 100;  // for each row and column, counted anew in each solution
+
+}  // namespace
+
 struct LinearProgram::State {
   std::vector<double> worth;
   std::vector<double> column_least, column_most;
@@ -26,6 +32,7 @@ struct LinearProgram::State {
     solver.loadProblem(whole, column_least.data(), column_most.data(), worth.data(),
                        row_least.data(), row_most.data());
     solver.setOptimizationDirection(-1);
+    solver.setMaximumIterations(kMostPivots * static_cast<int>(row_least.size() + worth.size()));
     loaded = true;
   }
 };

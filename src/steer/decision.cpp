@@ -43,6 +43,7 @@ Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
   for (const trace::Job& job : trace_.jobs) {
     schedule::add_past_use(job.request, kNoTenant, job.outcome.start, job.outcome.end,
                            job.outcome.run, learned_use_);
+    type_speeds_->learn(job, trace_.names);
   }
   trace_.jobs = {};
 }
@@ -103,7 +104,8 @@ void Decider::begin(Time at, std::shared_ptr<const World> world) {
       {.estimator = beliefs_.for_round(numbers_),
        .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); },
        .is_on = [this](NodeId node) { return !off_.contains(node); },
-       .past_use = past_use_});
+       .past_use = past_use_,
+       .type_speeds = type_speeds_});
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoRestartCost, seed_, chosen_.composition.name);
 }
@@ -353,10 +355,15 @@ void Decider::learn(const slurm::Job& ended, const World& world) {
     return beliefs_.forget(ended.number);
   }
   ++learned_;
-  schedule::add_past_use(request_of(ended, world), kNoTenant, ended.start, ended.end,
-                         ended.end - ended.start, learned_use_);
-  beliefs_.learn(ended.number, request_of(ended, world),
-                 {.at = ended.end, .ran = ended.end - ended.start, .state = ended.outcome});
+  trace::Job lesson;
+  lesson.request = request_of(ended, world);
+  lesson.outcome.run = ended.end - ended.start;
+  lesson.outcome.state = ended.outcome;
+  schedule::add_past_use(lesson.request, kNoTenant, ended.start, ended.end, lesson.outcome.run,
+                         learned_use_);
+  type_speeds_->learn(lesson, trace_.names);
+  beliefs_.learn(ended.number, lesson.request,
+                 {.at = ended.end, .ran = lesson.outcome.run, .state = ended.outcome});
 }
 
 }  // namespace almanac::steer

@@ -184,6 +184,7 @@ class Decider final : public schedule::Actuator {
   trace::Trace trace_;  // its jobs are those of the round
   Beliefs beliefs_;
   std::size_t learned_ = 0;
+  std::shared_ptr<predict::TypeSpeeds> type_speeds_ = std::make_shared<predict::TypeSpeeds>();
   std::vector<policy::PastUse> learned_use_;  // of the jobs that it has learned of
   Decision decision_;
   std::shared_ptr<const perf::Catalogue> catalogue_;

@@ -16,6 +16,31 @@ double proportional_rate(const Problem& problem, const Job& job) {
   return all > 0 ? effective_rate(job, problem.gpus) / all : 0;
 }
 
+bool can_be_carried_out(const Problem& problem, const Fractions& fractions) {
+  constexpr double kRounding = 1e-6;
+  if (fractions.size() != problem.jobs.size()) return false;
+  std::vector<double> given(problem.types(), 0.0);
+  double all = 0;
+  bool any_runs = false;
+  for (std::size_t at = 0; at < fractions.size(); ++at) {
+    const Job& job = problem.jobs[at];
+    double time = 0;
+    for (std::size_t type = 0; type < given.size(); ++type) {
+      const double part = fractions[at][type];
+      if (!(part >= -kRounding)) return false;  // NaN too
+      time += part;
+      given[type] += part * job.gpus * job.count;
+      any_runs = any_runs || (job.rates[type] > 0 && problem.gpus[type] > 0);
+    }
+    if (time > 1 + kRounding) return false;
+    all += time;
+  }
+  for (std::size_t type = 0; type < given.size(); ++type) {
+    if (given[type] > problem.gpus[type] * (1 + kRounding) + kRounding) return false;
+  }
+  return all > 0 || !any_runs;
+}
+
 double number_of_jobs(const Problem& problem) {
   double jobs = 0;
   for (const Job& job : problem.jobs) jobs += job.count;

@@ -40,6 +40,10 @@ double effective_rate(const Job& job, const std::vector<double>& row);
 /// Steps per second, were the job's time spread over types as their GPUs are. 0 if it runs nowhere.
 double proportional_rate(const Problem& problem, const Job& job);
 
+/// Whether an answer can be carried out: no job has more than its whole time and no type gives more
+/// than it has, to 1e-6, and some job has some, if any runs anywhere.
+bool can_be_carried_out(const Problem& problem, const Fractions& fractions);
+
 /// Number of jobs, those that are alike counted one by one.
 double number_of_jobs(const Problem& problem);
 

@@ -48,7 +48,9 @@ enum class Within { fairness, fifo };
 struct Entity {
   double weight = 1;
   Within within = Within::fairness;
-  std::vector<std::size_t> jobs{};  ///< In order; each job of the problem is in one entity.
+  /// In order; each job of the problem is in one entity. With a count: so many, of which each has
+  /// its own weight (fairness only).
+  std::vector<std::size_t> jobs{};
 };
 Fractions water_filling(const Problem& problem, std::span<const Entity> entities);
 

@@ -245,5 +245,16 @@ TEST(Partition, DealsJobsAndGpusOutInTurn) {
   EXPECT_EQ(together, (Fractions{{1}, {2}, {3}}));
 }
 
+TEST(Programs, KnowWhatCannotBeCarriedOut) {
+  const Problem problem{.gpus = {2, 1},
+                        .jobs = {{.rates = {1, 2}, .gpus = 1}, {.rates = {1, 0}, .gpus = 2}}};
+  EXPECT_TRUE(can_be_carried_out(problem, {{0, 1}, {1, 0}}));
+  EXPECT_TRUE(can_be_carried_out(problem, isolated(problem)));
+  EXPECT_FALSE(can_be_carried_out(problem, {{0.6, 0.6}, {0, 0}})) << "more than all its time";
+  EXPECT_FALSE(can_be_carried_out(problem, {{0.1, 0}, {1, 0}})) << "more than two GPUs";
+  EXPECT_FALSE(can_be_carried_out(problem, {{0, 0}, {0, 0}})) << "nobody has anything";
+  EXPECT_FALSE(can_be_carried_out(problem, {{std::nan(""), 0}, {0, 0}}));
+}
+
 }  // namespace
 }  // namespace almanac::timeshare

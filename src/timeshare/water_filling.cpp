@@ -16,7 +16,7 @@ void add_paces(const Entity& entity, const Problem& problem, const std::vector<b
       paces[job] = entity.weight;
       return;
     }
-    weights += problem.jobs[job].weight;
+    weights += problem.jobs[job].weight * problem.jobs[job].count;
   }
   for (const std::size_t job : entity.jobs) {
     if (!fixed[job]) paces[job] = entity.weight * problem.jobs[job].weight / weights;

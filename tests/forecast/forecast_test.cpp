@@ -114,6 +114,28 @@ TEST_F(QueueTest, KnowsThatARunningJobIsOneOfTheLongOnes) {
   EXPECT_LT(of_d.start(0.9).from, Time{11'500s});
 }
 
+// Ann has used the GPU before Carl, whose job is a long one and ends at 13,000 s: Bob, who has used
+// nothing, is next, though Ann's second job came before his and may be as long.
+TEST(ForecasterTest, KnowsWhatOwnersUsedBefore) {
+  Case input;
+  input.cluster = cluster::uniform(1, 1);
+  add_job(input.trace, {.id = "A", .run = 3'000s, .user = "ann"});
+  add_job(input.trace, {.id = "B", .submit = 3'000s, .run = 9'000s, .user = "carl"});
+  add_job(input.trace, {.id = "C", .submit = 3'100s, .run = 60s, .user = "ann"});
+  add_job(input.trace, {.id = "D", .submit = 3'200s, .run = 60s, .user = "bob"});
+  const policy::Composition composition = *policy::registry().compose("fair_share");
+  Forecaster forecaster(
+      {.trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}},
+      std::make_unique<AlwaysShortOrLong>(), std::make_unique<AlwaysShortOrLong>(), {JobId{3}},
+      {.futures = 200, .seed = 1});
+  const auto deciding = sim::make_policy(composition, input.trace);
+  sim::Options options;
+  options.listener = &forecaster;
+  sim::simulate(input.trace, input.cluster, **deciding, options);
+  ASSERT_EQ(forecaster.told().size(), 1U);
+  EXPECT_NEAR(seconds(forecaster.told()[0].forecast.start(0.9).to), 13'000, 1'000);
+}
+
 TEST_F(QueueTest, DoesNotKnowHowJobsTurnOut) {
   const auto before = tell("sjf", {JobId{3}});
   for (trace::Job& job : input_.trace.jobs) job.outcome.run += 2h;

@@ -6,6 +6,7 @@
 /// it has said how long its steps take on those that it has.
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <string>
 
@@ -83,6 +84,31 @@ TEST_F(Elastic, GoesOnOnMoreGpusAsItSaysHowFastItIs) {
   EXPECT_EQ(look(job).attempts, 1) << "its process is the same";
   EXPECT_EQ(look(job).preemptions, 0);
   EXPECT_EQ(resized(job), (std::vector<std::string>{"GPUs 0 to 0,1", "GPUs 0,1 to 0,1,2,3"}));
+}
+
+// A training that makes no step for half a second after it has begun.
+TEST_F(Elastic, IsKnownByHowLongAChangeOfGpusTook) {
+  begin_ffdl(2);
+  let_leave();
+  const JobNumber job = submit(elastic(
+      "train() { trap 'exit 0' TERM; echo step_s 0.$((64 / ALMANAC_GPUS)) 0 >> $ALMANAC_PROGRESS; "
+      "sleep 0.5; echo step $((ALMANAC_GPUS * 10)) >> $ALMANAC_PROGRESS; "
+      "while :; do sleep 0.02; done; }; "
+      "trap 'changed=1; kill $child' USR2; while :; do . $ALMANAC_ALLOCATION; "
+      "echo gpus $CUDA_VISIBLE_DEVICES >> $ALMANAC_PROGRESS; changed=; "
+      "train & child=$!; wait $child; [ $changed ] || exit 1; done"));
+  const auto measured = [&] {
+    const std::vector<std::string> notes = resized(job);
+    return std::find_if(notes.begin(), notes.end(), [](const std::string& note) {
+             return note.starts_with("made its next step ");
+           }) != notes.end();
+  };
+  ASSERT_TRUE(eventually(measured));
+  const std::vector<std::string> notes = resized(job);
+  double took_s = 0;
+  ASSERT_EQ(std::sscanf(notes.back().c_str(), "made its next step %lf s", &took_s), 1);
+  EXPECT_GE(took_s, 0.5);
+  EXPECT_EQ(look(job).attempts, 1);
 }
 
 TEST_F(Elastic, LeavesToOthersWhatItSaysThatItDoesNotUse) {

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "live/box.h"
+#include "live/shadow.h"
+#include "policy/registry.h"
 
 namespace almanac::live {
 namespace {
@@ -42,6 +44,34 @@ TEST_F(Fair, AServiceThatBeginsAgainKnowsWhoHasUsedLeast) {
   ASSERT_TRUE(comes_to(hers, JobState::completed));
   ASSERT_TRUE(comes_to(his, JobState::completed));
   EXPECT_EQ(text("order"), "bob\nann\n");
+}
+
+// Ann has used the GPU for 1,000 s before the days that are played. Once Carl's job has ended, at
+// 1,100 s, Bob's starts before hers, which came first: they wait for 80 s and 100 s.
+TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
+  sim::Past past;
+  const auto add = [&](const std::string& user, Duration submit, Duration start, Duration run) {
+    trace::Job job;
+    job.id = trace::JobKey{past.log.jobs.size()};
+    job.request.submit = Time{submit};
+    job.request.user = past.log.names.intern(user);
+    job.request.gpus = 1;
+    job.outcome.run = run;
+    job.outcome.start = Time{start};
+    job.outcome.end = Time{start + run};
+    job.outcome.state = JobState::completed;
+    past.log.jobs.push_back(job);
+  };
+  add("ann", 0s, 0s, 1'000s);
+  add("carl", 1'000s, 1'000s, 100s);
+  add("ann", 1'010s, 1'100s, 100s);
+  add("bob", 1'020s, 1'200s, 10s);
+  const auto compared = compare(std::move(past), Time{1'000s}, cluster::uniform(1, 1),
+                                *policy::registry().compose("fair_share"),
+                                *policy::registry().compose("fifo"), 0, nullptr);
+  ASSERT_TRUE(compared) << to_string(compared.error());
+  EXPECT_EQ(compared->played.avg_wait_s, 60);
+  EXPECT_EQ(compared->other.avg_wait_s, 90);
 }
 
 TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {

@@ -68,6 +68,42 @@ TEST_F(Trials, ThatTheirPolicyEndsGiveTheirGpuToTheNext) {
   EXPECT_EQ(look(next).state, JobState::running);
 }
 
+TEST_F(Trials, AreComparedWithThoseThatEndedBeforeTheServiceBegan) {
+  begin_asha();
+  two_go_before();
+  end();
+  begin_asha();
+  let_leave();
+  const JobNumber poor = submit(trial("poor", "0.1"));
+  EXPECT_TRUE(eventually([&] { return look(poor).reason == "ended by the policy"; }));
+  ASSERT_TRUE(comes_to(poor, JobState::cancelled));
+}
+
+// The first trial is not among the better half of its rung, and rests. When the second one, which
+// is, has gone, the third one has its turn: the first rests still, though the service is another.
+TEST_F(Trials, ThatRestDoNotBeginAnewWithTheService) {
+  const auto begin_service = [&] {
+    begin({.state = state(),
+           .machine = made_up(1),
+           .policy = "asha:2:1",
+           .futures = 0,
+           .measuring = {.every = 50ms}});
+  };
+  begin_service();
+  let_leave();
+  const JobNumber first = submit(trial("first", "0.5"));
+  const JobNumber second = submit(trial("second", "0.9"));
+  const JobNumber third = submit(trial("third", "0.95"));
+  ASSERT_TRUE(eventually([&] { return text("log") == "first\nsecond\n"; })) << text("log");
+  ASSERT_TRUE(eventually([&] { return service_->job(second)->metric.has_value(); }));
+  EXPECT_EQ(look(first).state, JobState::pending);
+  end();
+  begin_service();
+  ASSERT_TRUE(service_->cancel_all({second}, me_, true));
+  ASSERT_TRUE(eventually([&] { return look(third).state == JobState::running; }));
+  EXPECT_TRUE(eventually([&] { return text("log") == "first\nsecond\nthird\n"; })) << text("log");
+}
+
 TEST_F(Trials, WithALossGoOnWhereItIsSmall) {
   begin_asha();
   const auto loses = [&](const std::string& loss) {

@@ -2,6 +2,11 @@
 
 /// \file
 /// How near the recipes come to what is published, on the shared data.
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 
 #include "reproduce/rows.h"
@@ -144,6 +149,41 @@ TEST(Recipes, ElasticPoliciesTakeWorkloadsThatNobodyKnowsYet) {
     EXPECT_GT(mean(ours, policy), 0) << policy;
   }
   EXPECT_LT(mean(ours, "hasten,"), mean(ours, "tiresias:57600,")) << "most GPUs are idle";
+}
+
+// Workload 9 is published and 10 is not; the file of workload 11 is cut off after its first job.
+TEST(Recipes, OptimusPlaysWorkloadsOfWhichNothingIsPublished) {
+  namespace fs = std::filesystem;
+  const auto data = shared_path("data/elastic/pollux/applications.json");
+  if (!data) GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
+  const fs::path pollux = fs::path(*data).parent_path();
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "data/elastic/pollux");
+  fs::create_directories(folder / "golden/elastic/pollux");
+  fs::create_symlink(*data, folder / "data/elastic/pollux/applications.json");
+  fs::create_symlink(pollux / "interpolation", folder / "data/elastic/pollux/interpolation");
+  fs::create_symlink(pollux.parent_path().parent_path() / "profiles", folder / "data/profiles");
+  const std::string columns = "load,workload,job,submit_s,application,num_replicas,batch_size\n";
+  folder.write("data/elastic/pollux/other_workloads.csv",
+               columns + "0.7,9,a,0,ncf,1,32768\n0.7,10,b,0,ncf,1,32768\n");
+  folder.write("data/elastic/pollux/workloads.csv",
+               columns + "0.7,11,c,0,ncf,1,32768\n0.7,11,d,soon,ncf,1,32768\n");
+  folder.write("golden/elastic/pollux/jcts.csv",
+               "policy,load,workload,job,jct_s\noptimus,0.7,9,a,1000\n");
+  const Outcome made = reproduce(*recipes().find("optimus"), folder / "");
+  std::map<std::string, Row> rows;
+  for (const Row& row : made.rows) rows.emplace(row.what, row);
+  ASSERT_TRUE(rows.contains("optimus at load 0.7, workload 9: mean JCT"));
+  ASSERT_TRUE(rows.contains("optimus at load 0.7, workload 10: mean JCT"));
+  EXPECT_EQ(rows.size(), 4U) << "a row for jobs, three means";
+  const Row& published = rows.at("optimus at load 0.7, workload 9: mean JCT");
+  const Row& other = rows.at("optimus at load 0.7, workload 10: mean JCT");
+  EXPECT_EQ(published.published, 1000);
+  EXPECT_TRUE(std::isnan(other.published));
+  EXPECT_EQ(other.ours, published.ours);
+  EXPECT_EQ(rows.at("optimus at load 0.7: mean JCT of 1 workloads").published, 1000);
+  ASSERT_EQ(made.malformed.size(), 1U);
+  EXPECT_EQ(made.malformed[0].message, "expected a whole number in column submit_s, found 'soon'");
 }
 
 TEST(Recipes, AshaAndHyperSchedDecideAsPublished) {

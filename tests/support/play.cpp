@@ -10,6 +10,7 @@
 
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "sim/log_speeds.h"
 #include "sim/profile.h"
 
 namespace almanac {
@@ -107,8 +108,10 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     options.speeds = &*speeds;
   }
   std::optional<policy::SpeedBook> believed;
+  run.learns_types = input.believed == sim::kLearnedSpeeds;
   if (!input.believed.empty()) {
-    auto catalogue = perf::read_catalogue(models(input.believed));
+    auto catalogue =
+        run.learns_types ? Result<perf::Catalogue>() : perf::read_catalogue(models(input.believed));
     if (!catalogue) return tl::unexpected(catalogue.error());
     believed.emplace(input.cluster, input.trace, std::move(*catalogue));
     options.believed = &*believed;

@@ -25,8 +25,8 @@ struct Case {
   std::string profile{};        ///< What sim::apply_profile() takes.
   std::string speed{};     ///< "linear": by tests/support/linear.toml; "": as recorded; else what
                            ///< perf::read_catalogue() takes.
-  std::string believed{};  ///< What the policy believes of that, a file of tests/support; "": the
-                           ///< truth.
+  std::string believed{};  ///< What the policy believes of that, a file of tests/support;
+                           ///< "learned": what it sees of types of GPUs; "": the truth.
   std::string elastic{};   ///< What elastic jobs do, a file of tests/support; "": none is.
   sim::Options options{};  ///< But for the quotas and the incidents.
   std::optional<policy::Quotas> quotas{};

@@ -127,7 +127,7 @@ class Parser {
     } else if (kind == "elastic") {
       made_.input.elastic = words.take("a file of tests/support");
     } else if (kind == "believes") {
-      made_.input.believed = words.take("a file of tests/support");
+      made_.input.believed = words.take("a file of tests/support, or learned");
     } else if (kind == "launch") {
       made_.input.options.restart.launch = words.duration("the launch time");
     } else if (kind == "seed") {

@@ -4,12 +4,14 @@
 /// What a host hands to a policy as it makes one.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "base/ids.h"
 #include "predict/estimator.h"
+#include "predict/type_speeds.h"
 #include "trace/trace.h"
 
 namespace almanac::fragment {
@@ -35,6 +37,18 @@ struct PastUse {
   Time until{};
 };
 
+/// A metric that a trial of a sweep reported before the policy began.
+struct PastReport {
+  JobId trial = kNoJob;     ///< kNoJob = it has ended.
+  std::int64_t number = 0;  ///< Tells trials that have ended from each other.
+  double step = 0;
+  double metric = 0;  ///< The larger the better.
+};
+
+/// All of a group, in the order in which they were told. Asked once, as the first of its trials
+/// that have not ended comes.
+using PastReports = std::function<std::vector<PastReport>(NameId group)>;
+
 struct Host {
   /// Answers the estimate slot; null where no choice asks an estimate.
   std::unique_ptr<predict::Estimator> estimator{};
@@ -48,6 +62,10 @@ struct Host {
   /// All that was used, by what still runs too, until the policy is first asked; null = nothing is
   /// known of it.
   std::shared_ptr<const std::vector<PastUse>> past_use{};
+  PastReports past_reports{};  ///< Empty = nothing was reported.
+  /// What is known of how fast jobs are on types of GPUs, which a policy may add to; null = it is
+  /// not to learn that: all run as fast, or as View::speeds says.
+  std::shared_ptr<predict::TypeSpeeds> type_speeds{};
 };
 
 /// What an estimate is made from.

@@ -58,6 +58,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         vc.jobs.insert(std::upper_bound(vc.jobs.begin(), vc.jobs.end(), job, came_later), job);
         vc.touched = true;
         beliefs_.believe(job, view);
+        if (event.kind == EventKind::job_adopted) types_.began(job, type_held(job, view), view);
         placement_->expect(asked(job, view));
         break;
       }
@@ -67,6 +68,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         std::erase(vc.jobs, job);
         vc.touched = true;
         if (event.kind == EventKind::job_ended) beliefs_.learn(job, view);
+        types_.gone(job, view);
         left(job, view);
         break;
       }
@@ -75,6 +77,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         vcs_[index(view.progress(job).vc)].touched = true;
         break;
       case EventKind::job_failed:
+        types_.left(job, view);
         left(job, view);
         [[fallthrough]];
       case EventKind::job_released:
@@ -173,6 +176,7 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
     if (!std::binary_search(in_line.begin(), in_line.end(), job)) line.push_back(job);
   }
   order_rest(vc, std::span(line).subspan(named));
+  if (types_.learns()) note_types(jobs, view, plan);
   settled(vc, view, plan);
 }
 
@@ -290,9 +294,25 @@ bool Allocator::take(std::vector<Stock>& stock, JobId job, const View& view) {
   return take(stock, demand);
 }
 
+void Allocator::note_types(std::span<const JobId> jobs, const View& view, const Plan& plan) {
+  for (const JobId job : jobs) {
+    const Plan::Change* const change = plan.find(job);
+    if (change == nullptr || change->action == Plan::Action::none ||
+        change->action == Plan::Action::resize) {
+      continue;
+    }
+    if (view.progress(job).phase == Phase::running) types_.left(job, view);
+    types_.began(job, type_of(plan.grants(*change), view), view);
+  }
+}
+
 std::uint64_t Allocator::type_held(JobId job, const View& view) {
   if (view.progress(job).phase != Phase::running) return 0;
-  for (const cluster::Grant& grant : view.grants(job)) {
+  return type_of(view.grants(job), view);
+}
+
+std::uint64_t Allocator::type_of(std::span<const cluster::Grant> grants, const View& view) {
+  for (const cluster::Grant& grant : grants) {
     if (grant.gpus == 0) continue;
     const std::string& type =
         view.cluster.classes[view.cluster.nodes[index(grant.node)].node_class].gpu_type;
@@ -323,6 +343,20 @@ bool Allocator::has_gained(JobId job, Duration lease, const View& view) {
   if (worked_s <= 0) return false;
   const double to_redo_s = seconds(view.cost(job, {})) * std::max(1.0, ran_s / worked_s);
   return seconds(view.now - view.progress(job).since) >= seconds(lease) + to_redo_s;
+}
+
+double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
+                               const cluster::Ledger& ledger) const {
+  if (view.speeds != nullptr) {
+    const perf::SpeedModel& model = view.speeds->model(job);
+    bool differs = false;
+    for (std::size_t at = 0; at < model.types() && !differs; ++at) {
+      differs = model.on(perf::GpuType{static_cast<std::uint16_t>(at)}).alone != 1;
+    }
+    const double profiled = rate_on(job, asked(job, view).gpus, type, vc, view, ledger);
+    return differs ? profiled : profiled * types_.speed(job, type, view);
+  }
+  return types_.speed(job, type, view);
 }
 
 double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,

@@ -19,6 +19,7 @@
 
 #include "policy/contract/contract.h"
 #include "policy/kit/beliefs.h"
+#include "policy/kit/type_beliefs.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {
@@ -47,10 +48,14 @@ struct Stock {
 
 class Allocator : public Policy {
  public:
-  /// `estimator` null = nothing is believed of run times.
+  /// `estimator` null = nothing is believed of run times; `type_speeds` null = nor learned of types
+  /// of GPUs.
   explicit Allocator(std::unique_ptr<Placement> placement,
-                     std::unique_ptr<predict::Estimator> estimator = nullptr)
-      : placement_(std::move(placement)), beliefs_(std::move(estimator)) {
+                     std::unique_ptr<predict::Estimator> estimator = nullptr,
+                     std::shared_ptr<predict::TypeSpeeds> type_speeds = nullptr)
+      : placement_(std::move(placement)),
+        beliefs_(std::move(estimator)),
+        types_(std::move(type_speeds)) {
     if (beliefs_.can_be_asked()) beliefs_.ask();
   }
 
@@ -115,6 +120,13 @@ class Allocator : public Policy {
   static bool take(std::vector<Stock>& stock, JobId job, const View& view);
   /// The type of the GPUs of a running job, one bit; 0 = it holds none.
   static std::uint64_t type_held(JobId job, const View& view);
+  static std::uint64_t type_of(std::span<const cluster::Grant> grants, const View& view);
+  /// The speed that is believed of a GPU job on what it asks, of a type (one bit): as profiled
+  /// (View::speeds); else as learned of types, or where nothing is, 1 on all.
+  double rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
+                      const cluster::Ledger& ledger) const;
+  /// Whether anything may be believed of types but that all are as fast.
+  bool tells_types(const View& view) const { return view.speeds != nullptr || types_.learns(); }
   /// The speed that is believed of a GPU job on `gpus` GPUs of a type (one bit), on as few nodes of
   /// `vc` as hold them, with the cores and memory that it asks. View::speeds must be there.
   static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
@@ -155,9 +167,12 @@ class Allocator : public Policy {
   static bool can_move(JobId job, const View& view, const cluster::Ledger& ledger);
   static int held_gpus(JobId job, const View& view);
   static bool go_on(JobId job, const View& view, Plan& plan);
+  /// Notes which of the jobs are on GPUs of which type once the plan is carried out.
+  void note_types(std::span<const JobId> jobs, const View& view, const Plan& plan);
 
   std::unique_ptr<Placement> placement_;
   Beliefs beliefs_;
+  TypeBeliefs types_;
   std::vector<Vc> vcs_;
   std::vector<JobId> movable_;
   std::vector<Wish> wishes_;

@@ -26,9 +26,37 @@ void SweepAllocator::reported(JobId job, double metric, const View& view) {
   end_if_over(group, verdict == elastic::Verdict::stop ? job : kNoJob, view);
 }
 
+void SweepAllocator::recall(NameId group, const View& view, Plan& plan) {
+  if (!past_reports_ || group == kNoName || !recalled_.insert(group).second) return;
+  if (sweeps_.contains(group)) return;
+  double most = 0;
+  for (const JobId job : view.group(group)) {
+    most = std::max(most, static_cast<double>(view.request(job).steps));
+  }
+  const std::vector<PastReport> past = past_reports_(group);
+  if (past.empty() || most <= 0) return;
+  elastic::Rungs& rungs = *(sweeps_[group] = make_rungs(most));
+  std::set<elastic::TrialId> over;
+  for (const PastReport& each : past) {
+    const bool is_over = each.trial == kNoJob;
+    const elastic::TrialId trial = is_over ? -1 - each.number : trial_of(each.trial);
+    if (is_over) over.insert(trial);
+    const elastic::Verdict verdict = rungs.report(trial, each.step, each.metric);
+    if (!is_over && verdict == elastic::Verdict::pause) resting_.insert(each.trial);
+    if (!is_over && verdict == elastic::Verdict::stop) {
+      end(each.trial);
+      plan.wake(view.now);
+    }
+    promote(rungs, view);
+  }
+  for (const elastic::TrialId trial : over) rungs.gone(trial);
+  promote(rungs, view);
+}
+
 bool SweepAllocator::promote(elastic::Rungs& rungs, const View& view) {
   bool any = false;
   while (const auto trial = rungs.promote()) {
+    if (*trial < 0) continue;  // one that has ended
     const JobId job{static_cast<std::uint32_t>(*trial)};
     resting_.erase(job);
     promoted_.insert(job);
@@ -93,6 +121,7 @@ int SweepAllocator::rank(JobId job, const View& view) const {
 
 void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
+  for (const JobId job : jobs) recall(view.request(job).group, view, plan);
   struct Group {
     Time ends = kNever;
     bool admits = true;

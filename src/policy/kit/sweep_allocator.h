@@ -7,9 +7,10 @@
 /// A trial that is not among the best of its rung gives its GPUs back and rests, or is ended; it
 /// goes on once it is, before new trials begin. When no trial of its group runs or may begin, those
 /// that rest are ended. Which trial is next: one that was promoted, then in the order in which they
-/// came. Jobs that are no trials stand in the same line. No job is stopped for another, unless a
-/// scheduler ranks them otherwise. It may give trials more GPUs than they ask, let none begin any
-/// more, and end all at a deadline.
+/// came. What trials reported before the scheduler began is heard first (Host::past_reports), so
+/// that they are compared with those that have ended since. Jobs that are no trials stand in the
+/// same line. No job is stopped for another, unless a scheduler ranks them otherwise. It may give
+/// trials more GPUs than they ask, let none begin any more, and end all at a deadline.
 ///
 /// Cost     O(log n) a report, O(n) a decision with n jobs of a virtual cluster.
 #pragma once
@@ -20,13 +21,15 @@
 #include <vector>
 
 #include "elastic/sweep/rungs.h"
+#include "policy/contract/host.h"
 #include "policy/kit/allocator.h"
 
 namespace almanac::policy {
 
 class SweepAllocator : public Allocator {
  public:
-  using Allocator::Allocator;
+  SweepAllocator(std::unique_ptr<Placement> placement, const Host& host)
+      : Allocator(std::move(placement)), past_reports_(host.past_reports) {}
 
  protected:
   /// For a group whose trials are done after `most` steps.
@@ -92,12 +95,17 @@ class SweepAllocator : public Allocator {
   bool rests(JobId job) const final { return resting_.contains(job); }
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) final;
+  /// Compares the trials of a group that has come by what they reported before; those that rested
+  /// rest again.
+  void recall(NameId group, const View& view, Plan& plan);
   /// Lets the trials that are promoted by now go on; false = there is none.
   bool promote(elastic::Rungs& rungs, const View& view);
   /// Settles a group once no other trial than those that rest, but for `gone`, is there, and ends
   /// those that rest if none of them goes on.
   void end_if_over(NameId group, JobId gone, const View& view);
 
+  PastReports past_reports_;
+  std::set<NameId> recalled_;  // groups of which it was asked
   std::map<NameId, std::unique_ptr<elastic::Rungs>> sweeps_;
   std::set<JobId> resting_;
   std::set<JobId> promoted_;

@@ -6,8 +6,7 @@
 ///
 /// The oldest `considered` jobs that wait are lined up at the GPUs that are free; those that come
 /// first in a line start, and a job may wait for a fast GPU though a slow one is free. No job is
-/// stopped. How fast a job is on a type is what the speed models say; without them all types that
-/// it accepts are as fast.
+/// stopped. How fast a job is on a type Allocator::rate_on_type() says.
 ///
 /// Source   Le et al., EuroSys'20 (AlloX), section 4.
 /// Differs  A job of several GPUs stands in one line and takes what it asks of that type, or waits.
@@ -24,9 +23,8 @@ namespace {
 
 class AlloX final : public Allocator {
  public:
-  AlloX(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
-        int considered)
-      : Allocator(std::move(placement), std::move(estimator)),
+  AlloX(std::unique_ptr<Placement> placement, Host host, int considered)
+      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
         considered_(static_cast<std::size_t>(considered)) {}
 
  private:
@@ -67,12 +65,12 @@ class AlloX final : public Allocator {
   }
 
   /// 0 where it can never run.
-  static double rate_of(JobId job, const Stock& stock, VcId vc, const View& view,
-                        const cluster::Ledger& ledger) {
+  double rate_of(JobId job, const Stock& stock, VcId vc, const View& view,
+                 const cluster::Ledger& ledger) const {
     const cluster::Demand& demand = asked(job, view);
     const bool fits = std::int64_t{demand.gpus} * demand.gpu_milli <= stock.milli;
     if ((demand.gpu_types & stock.gpu_type) == 0 || !fits) return 0;
-    return view.speeds == nullptr ? 1 : rate_on(job, demand.gpus, stock.gpu_type, vc, view, ledger);
+    return rate_on_type(job, stock.gpu_type, vc, view, ledger);
   }
 
   std::size_t considered_;
@@ -91,7 +89,7 @@ void register_allox(Registry& registry) {
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<AlloX>(
             almanac::policy::registry().placements.make(composition.placement, host),
-            std::move(host.estimator), told.whole("considered"));
+            std::move(host), told.whole("considered"));
       });
 }
 

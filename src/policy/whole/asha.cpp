@@ -24,8 +24,8 @@ namespace {
 
 class Asha final : public SweepAllocator {
  public:
-  Asha(std::unique_ptr<Placement> placement, const Parameters& told)
-      : SweepAllocator(std::move(placement)),
+  Asha(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
+      : SweepAllocator(std::move(placement), host),
         reduction_(told.number("reduction")),
         grace_(told.number("grace")),
         promotes_(told.word("rule") == "promote") {}
@@ -60,7 +60,7 @@ void register_asha(Registry& registry) {
                            {"promote", "stop"})}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Asha>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host), host, told);
       });
 }
 

@@ -10,8 +10,7 @@
 /// free is handed out at once, and no job is stopped; nor is one at its end that has gained less
 /// than a lease of work over what a stop costs it.
 ///
-/// How fast a job is on a type is what the speed models say; without them all types that a job
-/// accepts are as fast.
+/// How fast a job is on a type Allocator::rate_on_type() says.
 ///
 /// Source   ours; the parts are those of timeshare/shortest_first.h and of Mahajan et al., NSDI'20
 ///          (Themis), section 3.
@@ -29,9 +28,9 @@ namespace {
 
 class FairSrtf final : public Allocator {
  public:
-  FairSrtf(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
-           const Parameters& told)
-      : Allocator(std::move(placement), std::move(estimator)), lease_(told.duration("lease_s")) {}
+  FairSrtf(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
+      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
+        lease_(told.duration("lease_s")) {}
 
  private:
   struct Vc {
@@ -82,10 +81,7 @@ class FairSrtf final : public Allocator {
     timeshare::Job claim{.gpus = std::max(1, static_cast<int>(demand.gpus))};
     for (const Stock& each : stock) {
       const bool accepts = (each.gpu_type & demand.gpu_types) != 0;
-      claim.rates.push_back(!accepts ? 0
-                            : view.speeds == nullptr
-                                ? 1
-                                : rate_on(job, claim.gpus, each.gpu_type, vc, view, ledger));
+      claim.rates.push_back(accepts ? rate_on_type(job, each.gpu_type, vc, view, ledger) : 0);
     }
     const double left_s = std::max(1e-3, seconds(work_left(job, view)));
     const double alone_s = seconds(view.worked(job)) + left_s;
@@ -126,7 +122,7 @@ void register_fair_srtf(Registry& registry) {
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<FairSrtf>(
             almanac::policy::registry().placements.make(composition.placement, host),
-            std::move(host.estimator), told);
+            std::move(host), told);
       });
 }
 

@@ -11,7 +11,7 @@
 ///
 /// Source   Chaudhary et al., EuroSys'20 (Gandiva-fair), sections 3 and 4.
 /// Differs  Gangs are placed by the placement slot, not split among servers; what a trade may be
-///          worth is believed from speed models, and without them nobody trades.
+///          worth Allocator::rate_on_type() says; where all types are as fast nobody trades.
 /// Cost     O(n t) a lease with n jobs and t types.
 #include <algorithm>
 #include <limits>
@@ -27,8 +27,8 @@ namespace {
 
 class GandivaFair final : public Allocator {
  public:
-  GandivaFair(std::unique_ptr<Placement> placement, const Parameters& told)
-      : Allocator(std::move(placement)),
+  GandivaFair(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
+      : Allocator(std::move(placement), nullptr, std::move(host.type_speeds)),
         lease_(told.duration("lease_s")),
         trades_(told.word("trade") == "yes") {}
 
@@ -101,22 +101,22 @@ class GandivaFair final : public Allocator {
       }
       accounts.push_back({owner, {}, std::move(its)});
     }
-    if (trades_ && view.speeds != nullptr) due = fairness::trade(std::move(due), rates);
+    if (trades_ && tells_types(view)) due = fairness::trade(std::move(due), rates);
     for (std::size_t at = 0; at < accounts.size(); ++at) accounts[at].due = std::move(due[at]);
     return accounts;
   }
 
   /// The mean speed of an owner's jobs on a type; next to nothing where none accepts it.
-  static double rate_of(const std::vector<JobId>& jobs, std::uint64_t type, VcId vc,
-                        const View& view, const cluster::Ledger& ledger) {
+  double rate_of(const std::vector<JobId>& jobs, std::uint64_t type, VcId vc, const View& view,
+                 const cluster::Ledger& ledger) const {
     double sum = 0;
     std::size_t count = 0;
     for (const JobId job : jobs) {
       const cluster::Demand& demand = asked(job, view);
       if (demand.is_cpu_job()) continue;
       ++count;
-      if ((demand.gpu_types & type) == 0 || view.speeds == nullptr) continue;
-      sum += rate_on(job, demand.gpus, type, vc, view, ledger);
+      if ((demand.gpu_types & type) == 0 || !tells_types(view)) continue;
+      sum += rate_on_type(job, type, vc, view, ledger);
     }
     constexpr double kLeast = 1e-3;
     return count == 0 ? kLeast : std::max(kLeast, sum / static_cast<double>(count));
@@ -212,9 +212,10 @@ void register_gandiva_fair(Registry& registry) {
        .traits = {.has = {Trait::stops_jobs, Trait::moves_jobs, Trait::leases}},
        .parameters = {number("lease_s", "after which all is dealt out anew", 60, 1, 1e6),
                       word("trade", "whether owners do", {"yes", "no"})}},
-      [](const Parameters& told, const Composition& composition, const Host& host) {
+      [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<GandivaFair>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host), told);
       });
 }
 

@@ -5,9 +5,14 @@
 /// where it has had least of what it is to have.
 ///
 /// The programs are those of `timeshare`. How fast a job is on a type it does not run on is what
-/// the speed models say; without them all types that a job accepts are as fast. In a lease whatever
+/// the speed models say; without them what was learned of jobs of its user and name, else all types
+/// that it accepts are as fast (Allocator::rate_on_type()). In a lease whatever
 /// becomes free is handed out at once, and no job is stopped; nor is one at its end that has gained
 /// less than a lease of work over what a stop costs it.
+///
+/// `tenants` is water filling over owners, by the guarantees of tenants from the top of the tree
+/// down: what an owner cannot use the others have. Within one its jobs share evenly, or, as
+/// `tenants_fifo`, come in the order of submission.
 ///
 /// `gavel_cost` raises the sum of rates per price of the GPUs, and keeps deadlines where all can be
 /// kept. The price of a type is the signal `price/TYPE`; one that is not told is 1. It is divided
@@ -20,15 +25,20 @@
 ///          division wait behind those that have a part.
 /// Cost     a program where jobs have come or gone, at most once in `reset_s`; else a sort. The
 ///          programs of finish times and durations grow with the square of the jobs: beyond 1,000
-///          these are split, so that no clock has to stop a solver that is late.
+///          these are split, so that no clock has to stop a solver that is late. One that gives up
+///          leaves each job 1 / n of each type.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/prices.h"
+#include "policy/kit/tree_parts.h"
 #include "policy/registry.h"
 #include "timeshare/partition.h"
 #include "timeshare/programs.h"
@@ -41,26 +51,35 @@ using timeshare::Problem;
 
 Fractions most_throughput(const Problem& problem) { return timeshare::max_sum_throughput(problem); }
 
-auto program_of(const std::string& objective) {
+/// Null = by owners, or by prices.
+Fractions (*program_of(const std::string& objective))(const Problem&) {
+  if (objective.starts_with("tenants")) return nullptr;
   if (objective == "finish_time") return &timeshare::finish_time_fairness;
   if (objective == "duration") return &timeshare::min_total_duration;
   if (objective == "throughput") return &most_throughput;
   return &timeshare::max_min_fairness;
 }
 
+std::optional<timeshare::Within> within_of(const std::string& objective) {
+  if (objective == "tenants") return timeshare::Within::fairness;
+  if (objective == "tenants_fifo") return timeshare::Within::fifo;
+  return std::nullopt;
+}
+
 class Gavel final : public Allocator {
  public:
-  Gavel(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
-        const Parameters& told)
-      : Allocator(std::move(placement), std::move(estimator)),
+  Gavel(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
+      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
         program_(program_of(told.word("objective"))),
+        within_(within_of(told.word("objective"))),
         lease_(told.duration("lease_s")),
         reset_(told.duration("reset_s")),
         parts_(static_cast<std::size_t>(told.whole("parts"))) {}
   /// By prices.
-  Gavel(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
-        Duration lease, Duration reset)
-      : Allocator(std::move(placement), std::move(estimator)), lease_(lease), reset_(reset) {}
+  Gavel(std::unique_ptr<Placement> placement, Host host, Duration lease, Duration reset)
+      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
+        lease_(lease),
+        reset_(reset) {}
 
  private:
   /// What a job is to have of each type, and has had since that was worked out.
@@ -139,10 +158,7 @@ class Gavel final : public Allocator {
       made.gpus = std::max(1, static_cast<int>(demand.gpus));
       for (const Stock& each : all) {
         const bool accepts = (each.gpu_type & demand.gpu_types) != 0;
-        made.rates.push_back(!accepts ? 0
-                             : view.speeds == nullptr
-                                 ? 1
-                                 : rate_on(job, made.gpus, each.gpu_type, id, view, plan.ledger));
+        made.rates.push_back(accepts ? rate_on_type(job, each.gpu_type, id, view, plan.ledger) : 0);
       }
       made.steps_left = seconds(work_left(job, view));
       made.age_s = seconds(view.now - view.request(job).submit);
@@ -153,7 +169,8 @@ class Gavel final : public Allocator {
       const double rate = timeshare::effective_rate(job, alone[at]);
       if (rate > 0) job.alone_s = seconds(view.worked(who[at])) / rate;
     }
-    const Fractions fractions = divided(problem, who, all, view);
+    Fractions fractions = divided(problem, who, all, view);
+    if (!timeshare::can_be_carried_out(problem, fractions)) fractions = alone;
     vc.parts.clear();
     for (std::size_t at = 0; at < who.size(); ++at) {
       for (std::size_t type = 0; type < all.size(); ++type) {
@@ -165,6 +182,7 @@ class Gavel final : public Allocator {
 
   Fractions divided(const Problem& problem, const std::vector<JobId>& who,
                     const std::vector<Stock>& stock, const View& view) const {
+    if (within_) return by_owners(problem, who, view);
     if (program_ == nullptr) {
       std::vector<double> prices;
       for (const Stock& each : stock) prices.push_back(price_of(each.gpu_type, view));
@@ -182,6 +200,44 @@ class Gavel final : public Allocator {
     return timeshare::by_parts(problem, parts, program_);
   }
 
+  Fractions by_owners(const Problem& problem, const std::vector<JobId>& who,
+                      const View& view) const {
+    Problem kinds{.gpus = problem.gpus, .jobs = {}};  // jobs of one owner that are alike are one
+    std::vector<std::size_t> kind_of;
+    std::map<std::tuple<Owner, int, std::vector<double>>, std::size_t> known;
+    std::map<Owner, timeshare::Entity> owners;
+    for (std::size_t at = 0; at < who.size(); ++at) {
+      const timeshare::Job& job = problem.jobs[at];
+      const Owner owner = owner_of(who[at], view);
+      const auto [kind, is_new] =
+          known.try_emplace({owner, job.gpus, job.rates}, kinds.jobs.size());
+      if (is_new || *within_ == timeshare::Within::fifo) {
+        kind->second = kinds.jobs.size();
+        kinds.jobs.push_back(job);
+        owners[owner].jobs.push_back(kind->second);
+      } else {
+        ++kinds.jobs[kind->second].count;
+      }
+      kind_of.push_back(kind->second);
+    }
+    std::vector<Owner> present;
+    std::vector<timeshare::Entity> entities;
+    for (auto& [owner, entity] : owners) {
+      present.push_back(owner);
+      entities.push_back(std::move(entity));
+    }
+    const std::vector<double> parts = parts_of_tree(present, view);
+    for (std::size_t at = 0; at < entities.size(); ++at) {
+      // Who has no guarantee has next to nothing while others want all.
+      entities[at].weight = std::max(parts[at], kLeastPart / static_cast<double>(parts.size()));
+      entities[at].within = *within_;
+    }
+    const Fractions filled = timeshare::water_filling(kinds, entities);
+    Fractions made;
+    for (const std::size_t kind : kind_of) made.push_back(filled[kind]);
+    return made;
+  }
+
   /// So many that all programs together take no longer than one of kWhole jobs does, well below a
   /// second. Those that count alike jobs once need no parts.
   std::size_t enough_parts(std::size_t jobs) const {
@@ -194,16 +250,8 @@ class Gavel final : public Allocator {
     return static_cast<std::size_t>(std::ceil(times * times));
   }
 
-  static double price_of(std::uint64_t type, const View& view) {
-    const std::vector<std::string> types = view.cluster.gpu_types();
-    const std::string name = kPrice + types[static_cast<std::size_t>(std::countr_zero(type))];
-    const auto told = std::find_if(view.signals.begin(), view.signals.end(),
-                                   [&](const Signal& signal) { return signal.name == name; });
-    return told != view.signals.end() && told->value > 0 ? told->value : 1;
-  }
-
   void signalled(const Event& event, const View& view) override {
-    if (program_ != nullptr || !view.signals[event.subject].name.starts_with(kPrice)) return;
+    if (program_ != nullptr || within_ || !is_price(view.signals[event.subject])) return;
     for (auto& [id, vc] : vcs_) {
       vc.divided = kNoTime;
       vc.deals_anew = true;
@@ -237,8 +285,9 @@ class Gavel final : public Allocator {
     if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
   }
 
-  static constexpr const char* kPrice = "price/";
-  Fractions (*program_)(const Problem&) = nullptr;  // null = by prices
+  static constexpr double kLeastPart = 1e-3;
+  Fractions (*program_)(const Problem&) = nullptr;  // null = by owners, or by prices
+  std::optional<timeshare::Within> within_{};       // by owners
   Duration lease_;
   Duration reset_;
   std::size_t parts_ = 1;
@@ -253,13 +302,14 @@ void register_gavel(Registry& registry) {
       number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7);
   registry.wholes.add(
       {.name = "gavel",
-       .summary =
-           "leases on types of GPUs by a program: fairness, finish times, duration, throughput",
+       .summary = "leases on types of GPUs by a program: fairness, finish times, duration, "
+                  "throughput, tenants",
        .source = "Narayanan et al. OSDI'20 (Gavel)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
        .parameters = {word("objective", "what the program optimises",
-                           {"fairness", "finish_time", "duration", "throughput"}),
+                           {"fairness", "finish_time", "duration", "throughput", "tenants",
+                            "tenants_fifo"}),
                       lease, reset,
                       whole_number("parts",
                                    "into which jobs and GPUs are split (POP); 0 = as many as let "
@@ -268,7 +318,7 @@ void register_gavel(Registry& registry) {
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Gavel>(
             almanac::policy::registry().placements.make(composition.placement, host),
-            std::move(host.estimator), told);
+            std::move(host), told);
       });
   registry.wholes.add(
       {.name = "gavel_cost",
@@ -280,7 +330,7 @@ void register_gavel(Registry& registry) {
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Gavel>(
             almanac::policy::registry().placements.make(composition.placement, host),
-            std::move(host.estimator), told.duration("lease_s"), told.duration("reset_s"));
+            std::move(host), told.duration("lease_s"), told.duration("reset_s"));
       });
 }
 

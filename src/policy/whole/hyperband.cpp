@@ -20,8 +20,8 @@ namespace {
 
 class HyperBand final : public SweepAllocator {
  public:
-  HyperBand(std::unique_ptr<Placement> placement, const Parameters& told)
-      : SweepAllocator(std::move(placement)),
+  HyperBand(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
+      : SweepAllocator(std::move(placement), host),
         reduction_(told.number("reduction")),
         grace_(told.number("grace")) {}
 
@@ -49,7 +49,7 @@ void register_hyperband(Registry& registry) {
                       number("grace", "steps up to the earliest rung, at least", 1, 1e-9, 1e15)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<HyperBand>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host), host, told);
       });
 }
 

@@ -38,8 +38,8 @@ constexpr std::size_t kMostPoints = 200;  // of a curve; the oldest are forgotte
 
 class HyperDrive final : public SweepAllocator {
  public:
-  HyperDrive(std::unique_ptr<Placement> placement, const Parameters& told)
-      : SweepAllocator(std::move(placement)),
+  HyperDrive(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
+      : SweepAllocator(std::move(placement), host),
         target_(told.number("target")),
         boundary_(told.number("boundary")),
         poor_below_(told.number("poor")) {}
@@ -161,7 +161,7 @@ void register_hyperdrive(Registry& registry) {
             number("poor", "chance to reach it below which a trial is ended", 0.05, 0, 1)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<HyperDrive>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host), host, told);
       });
 }
 

@@ -36,8 +36,8 @@ constexpr double kLeastGain = 1.1;  // of steps until the deadline, for which un
 
 class HyperSched final : public SweepAllocator {
  public:
-  HyperSched(std::unique_ptr<Placement> placement, const Parameters& told)
-      : SweepAllocator(std::move(placement)),
+  HyperSched(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
+      : SweepAllocator(std::move(placement), host),
         reduction_(told.number("reduction")),
         grace_(told.number("grace")),
         settle_(told.whole("settle")) {
@@ -219,7 +219,7 @@ void register_hypersched(Registry& registry) {
                                    1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<HyperSched>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host), host, told);
       });
 }
 

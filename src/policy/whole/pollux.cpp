@@ -5,7 +5,8 @@
 /// (elastic/genetic_search.h), batches by goodput. What a job has reported is all that is believed
 /// of it; one that has reported nothing is taken to be twice as fast on twice the GPUs.
 ///
-/// Source   Qiao et al., OSDI'21 (Pollux), section 4.
+/// Source   Qiao et al., OSDI'21 (Pollux), section 4; 4.2.1 for the power of fairness, which is -1
+///          in the published program.
 /// Differs  A job's fair share is counted on as few nodes as hold it; the published program counts
 ///          it on one node. Deals are made where something has happened, not in each interval.
 /// Cost     10,000 matrices a deal; some 20 ms with 20 jobs and 16 nodes.
@@ -26,6 +27,7 @@ class Pollux final : public ElasticAllocator {
       : ElasticAllocator(std::move(placement), told.duration("every_s"),
                          ReportedSpeeds::Pool::of_job),
         most_gpus_(told.whole("most_gpus")),
+        fairness_(told.number("fairness")),
         avoids_interference_(told.word("spread_jobs") == "apart") {}
 
  private:
@@ -70,6 +72,7 @@ class Pollux final : public ElasticAllocator {
     const std::size_t nodes = room.nodes.size();
     elastic::SearchProblem problem{.nodes = static_cast<int>(nodes),
                                    .gpus_per_node = room.per_node,
+                                   .fairness = fairness_,
                                    .avoids_interference = avoids_interference_,
                                    .present = elastic::GpuMatrix(rows.size() * nodes, 0)};
     for (const NodeGpus& each : room.nodes) problem.capacity.push_back(each.gpus);
@@ -135,6 +138,7 @@ class Pollux final : public ElasticAllocator {
   }
 
   int most_gpus_;
+  double fairness_;
   bool avoids_interference_;
   std::vector<elastic::GpuMatrix> last_front_;
   std::map<JobId, std::size_t> last_rows_;
@@ -154,7 +158,11 @@ void register_pollux(Registry& registry) {
        .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6),
                       whole_number("most_gpus", "that a job is given", 64, 1, 4096),
                       word("spread_jobs", "jobs on several nodes share none of them, or may",
-                           {"apart", "anywhere"})}},
+                           {"apart", "anywhere"}),
+                      number("fairness",
+                             "power of the mean of speed-ups that is raised; 1 = their plain mean, "
+                             "the lower the fairer",
+                             -1, -20, 1)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Pollux>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

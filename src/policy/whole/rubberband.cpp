@@ -29,8 +29,8 @@ namespace {
 
 class RubberBand final : public SweepAllocator {
  public:
-  RubberBand(std::unique_ptr<Placement> placement, const Parameters& told)
-      : SweepAllocator(std::move(placement)),
+  RubberBand(std::unique_ptr<Placement> placement, const Host& host, const Parameters& told)
+      : SweepAllocator(std::move(placement), host),
         reduction_(told.number("reduction")),
         grace_(told.number("grace")) {}
 
@@ -133,7 +133,7 @@ void register_rubberband(Registry& registry) {
                       number("grace", "steps of the first stage", 1, 1e-9, 1e15)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<RubberBand>(
-            almanac::policy::registry().placements.make(composition.placement, host), told);
+            almanac::policy::registry().placements.make(composition.placement, host), host, told);
       });
 }
 

@@ -18,11 +18,8 @@ constexpr const char* kName = "hasten, beside pollux,";
 void compare(Bench& bench) {
   const TickWorkloads data = read_tick_workloads(bench);
   const auto published = read_published(bench, "pollux").runs;
-  std::set<TickRun> runs;
-  for (const auto& [key, run] : published) {
-    if (data.workloads.contains(key)) runs.insert({.workload = key});
-  }
-  const auto played = play_ticks(data, runs, [](const TickRun&) { return elastic::make_hasten(); });
+  const auto played =
+      play_ticks(data, all_runs(data), [](const TickRun&) { return elastic::make_hasten(); });
   add_means(bench, kName, published, played);
   add_percentiles(bench, kName, published, played);
 }

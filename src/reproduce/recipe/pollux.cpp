@@ -200,11 +200,7 @@ std::map<TickRun, TickOutcome> play(const TickWorkloads& data, const std::set<Ti
 
 void compare_runs(Bench& bench, const TickWorkloads& data) {
   const auto published = read_published(bench, "pollux").runs;
-  std::set<TickRun> runs;
-  for (const auto& [key, run] : published) {
-    if (data.workloads.contains(key)) runs.insert({.workload = key});
-  }
-  add_means(bench, "pollux", published, play(data, runs));
+  add_means(bench, "pollux", published, play(data, all_runs(data)));
 }
 
 void compare_sweeps(Bench& bench, const TickWorkloads& data) {

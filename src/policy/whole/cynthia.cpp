@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The cheapest type and number of GPUs on which a job ends in time, by what a GPU of each type
+/// costs (kit/prices.h).
+///
+/// Jobs are served in the order in which they came. One that leaves open on how many GPUs it runs
+/// (Request::max_gpus) may have any number up to that, any other job what it asks, of one type. Of
+/// those ways for which there is room and which end by its deadline the cheapest is taken, the
+/// faster one of equals. A job that no free way lets end in time waits as long as some other way,
+/// with GPUs that are in use, would; then it takes the fastest that there is. What runs is never
+/// stopped or moved, whatever prices do.
+///
+/// Source   Zheng et al., ICPP'19 (Cynthia), section 4: the cheapest instances that reach the goal
+///          in time.
+/// Differs  GPUs of a cluster in place of rented machines with parameter servers, so that a job may
+///          find none; how fast it is where, its speed models say. The time left is believed, not
+///          worked out from a goal for the loss.
+/// Cost     O(n g t) a decision with n jobs that wait, up to g GPUs each, of t types.
+#include <algorithm>
+#include <iterator>
+#include <optional>
+
+#include "policy/kit/allocator.h"
+#include "policy/kit/prices.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class Cynthia final : public Allocator {
+ public:
+  Cynthia(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator)
+      : Allocator(std::move(placement), std::move(estimator)) {}
+
+ private:
+  struct Way {
+    int gpus = 0;
+    std::uint64_t gpu_type = 0;
+    double time_s = 0;
+    double cost = 0;
+  };
+
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    wakes_ = kNever;
+    const std::vector<Stock> all = stock(vc, plan.ledger);
+    std::vector<Stock> left = all;
+    for (const JobId job : jobs) {
+      if (view.progress(job).phase != Phase::running) continue;
+      cluster::Demand held = asked(job, view);
+      if (!held.is_cpu_job()) {
+        held.gpus = 0;
+        for (const cluster::Grant& grant : view.grants(job)) held.gpus += grant.count();
+        held.gpu_types = type_held(job, view);
+        take(left, held);
+      }
+      wishes.push_back({.job = job, .gpus = held.gpus, .gpu_types = held.gpu_types});
+    }
+    for (const JobId job : jobs) {
+      if (view.progress(job).phase == Phase::running) continue;
+      if (asked(job, view).is_cpu_job()) {
+        wishes.push_back({job});
+        continue;
+      }
+      const std::optional<Way> way = choose(job, vc, left, all, view, plan.ledger);
+      if (!way) continue;
+      cluster::Demand demand = asked(job, view);
+      demand.gpus = way->gpus;
+      demand.gpu_types = way->gpu_type;
+      take(left, demand);
+      wishes.push_back({.job = job, .gpus = way->gpus, .gpu_types = way->gpu_type});
+    }
+  }
+
+  std::optional<Way> choose(JobId job, VcId vc, const std::vector<Stock>& left,
+                            const std::vector<Stock>& all, const View& view,
+                            const cluster::Ledger& ledger) {
+    const Time deadline = view.request(job).deadline;
+    const auto is_in_time = [&](const Way& way) {
+      return deadline == kNoTime || way.time_s <= seconds(deadline - view.now);
+    };
+    const auto is_cheaper = [](const Way& one, const Way& other) {
+      return one.cost != other.cost ? one.cost < other.cost : one.time_s < other.time_s;
+    };
+    const auto is_faster = [](const Way& one, const Way& other) {
+      return one.time_s < other.time_s;
+    };
+    const std::vector<Way> free = ways(job, vc, left, view, ledger);
+    std::vector<Way> in_time;
+    std::copy_if(free.begin(), free.end(), std::back_inserter(in_time), is_in_time);
+    if (!in_time.empty()) return *std::min_element(in_time.begin(), in_time.end(), is_cheaper);
+    const std::vector<Way> of_all = ways(job, vc, all, view, ledger);
+    if (free.empty()) return std::nullopt;
+    const Way fastest = *std::min_element(of_all.begin(), of_all.end(), is_faster);
+    if (!is_in_time(fastest)) return *std::min_element(free.begin(), free.end(), is_faster);
+    const auto left_ms = Duration{static_cast<std::int64_t>(fastest.time_s * 1e3)};
+    wakes_ = std::min(wakes_, std::max(view.now, deadline - left_ms) + Duration{1});
+    return std::nullopt;
+  }
+
+  /// All that fit into a stock.
+  std::vector<Way> ways(JobId job, VcId vc, const std::vector<Stock>& stock, const View& view,
+                        const cluster::Ledger& ledger) const {
+    const cluster::Demand& demand = asked(job, view);
+    const trace::Request& request = view.request(job);
+    const bool is_open = view.speeds != nullptr && request.max_gpus > 0 && !demand.is_part();
+    const int least = is_open ? std::max(1, request.min_gpus) : demand.gpus;
+    const int most = is_open ? request.max_gpus : demand.gpus;
+    const double work_s = seconds(work_left(job, view));
+    std::vector<Way> made;
+    for (const Stock& each : stock) {
+      if ((each.gpu_type & demand.gpu_types) == 0) continue;
+      const double price = price_of(each.gpu_type, view);
+      for (int gpus = least; gpus <= most; ++gpus) {
+        if (std::int64_t{gpus} * demand.gpu_milli > each.milli) break;
+        const double rate =
+            view.speeds == nullptr ? 1 : rate_on(job, gpus, each.gpu_type, vc, view, ledger);
+        if (rate <= 0) continue;
+        const double time_s = work_s / rate;
+        made.push_back({.gpus = gpus,
+                        .gpu_type = each.gpu_type,
+                        .time_s = time_s,
+                        .cost = price * gpus * time_s});
+      }
+    }
+    return made;
+  }
+
+  void settled(VcId, const View&, Plan& plan) override {
+    if (wakes_ != kNever) plan.wake(wakes_);
+  }
+
+  Time wakes_ = kNever;  // when a job that waits for GPUs in use has to take others
+};
+
+}  // namespace
+
+void register_cynthia(Registry& registry) {
+  registry.wholes.add(
+      {.name = "cynthia",
+       .summary = "the cheapest type and number of GPUs on which a job ends in time, by prices",
+       .source = "Zheng et al. ICPP'19 (Cynthia)",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::reads_signals,
+                          Trait::chooses_gpus}}},
+      [](const Parameters&, const Composition& composition, Host host) {
+        return std::make_unique<Cynthia>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator));
+      });
+}
+
+}  // namespace almanac::policy::whole
