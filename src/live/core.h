@@ -95,7 +95,9 @@ class LocalService::Core final : public schedule::Actuator {
   bool hear_reports(const std::vector<Report>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
-  /// The present for a forecast; what has ended is told once.
+  /// The present for a forecast, without what has ended.
+  Outlook present() const;
+  /// The same with that, which is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
   void keep(std::vector<store::Told> told);
@@ -334,6 +336,8 @@ class LocalService::Core final : public schedule::Actuator {
   // views.cpp
   /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none.
   const std::vector<std::int64_t>& places() const;
+  /// present(), under the lock.
+  Outlook look() const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
   std::vector<const Entry*> holders() const;
   /// The waiting jobs that a forecast is made of.
