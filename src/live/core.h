@@ -96,7 +96,9 @@ class LocalService::Core final : public schedule::Actuator {
   bool hear_reports(const std::vector<Report>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
-  /// The present for a forecast; what has ended is told once.
+  /// The present for a forecast, without what has ended.
+  Outlook present() const;
+  /// The same with that, which is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
   void keep(std::vector<store::Told> told);
@@ -344,6 +346,8 @@ class LocalService::Core final : public schedule::Actuator {
   /// whoever decides is to wait for none of a long list. It gives what the job has cost, of 2,000 a
   /// time, or nothing where it has seen enough.
   void look_at_all(const std::function<std::optional<int>(const Entry&)>& look) const;
+  /// present(), under the lock.
+  Outlook look() const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
   std::vector<const Entry*> holders() const;
   /// The waiting jobs that a forecast is made of.

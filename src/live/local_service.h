@@ -101,6 +101,7 @@ class LocalService final : public Service {
   Result<std::optional<Expected>> foresee(const store::Submission& asked) const override;
   std::vector<NodeView> nodes() const override;
   Result<Tenancy> tenancy() const override;
+  Result<sim::Compactions> compactions() const override;
   std::optional<Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override;

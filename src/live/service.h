@@ -28,6 +28,7 @@
 #include "live/pace.h"
 #include "live/shadow.h"
 #include "live/tenancy.h"
+#include "sim/compactions.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -178,6 +179,9 @@ class Service {
   virtual std::vector<NodeView> nodes() const = 0;
   /// Who had how much of its due lately; of a few seconds ago at most.
   virtual Result<Tenancy> tenancy() const = 0;
+  /// Which running jobs could be moved so that jobs that wait have room: advice. A job that may not
+  /// be run again stays; one that may loses all that it has done. May take a second.
+  virtual Result<sim::Compactions> compactions() const = 0;
   /// What was announced and is not over, in the order in which it begins.
   virtual std::vector<Window> maintenance() const { return {}; }
   /// Whose cluster it is, where another manager's is steered.

@@ -437,8 +437,19 @@ std::vector<const Entry*> LocalService::Core::next_in_line() const {
   return made;
 }
 
+Outlook LocalService::Core::present() const {
+  const std::lock_guard lock(mutex_);
+  return look();
+}
+
 Outlook LocalService::Core::outlook() {
   const std::lock_guard lock(mutex_);
+  Outlook made = look();
+  made.ended = std::exchange(ended_, {});
+  return made;
+}
+
+Outlook LocalService::Core::look() const {
   Outlook made{.revision = revision_, .at = now_, .composition = composition_};
   const auto add = [&](const Entry& entry) {
     const policy::Progress& state = round_->progress(entry.id);
@@ -460,7 +471,6 @@ Outlook LocalService::Core::outlook() {
   for (std::uint32_t node = 0; node < config_.machine.cluster.nodes.size(); ++node) {
     if (round_->ledger().drained(NodeId{node})) made.drained.push_back(NodeId{node});
   }
-  made.ended = std::exchange(ended_, {});
   return made;
 }
 

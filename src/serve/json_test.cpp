@@ -184,6 +184,23 @@ TEST(ExpectedJson, TellsOfOtherNumbersOfGpus) {
   EXPECT_EQ(read->other_gpus, said);
 }
 
+TEST(CompactionsJson, ReadsWhatItWrites) {
+  sim::Compactions made{
+      .at = Time{90s}, .free_gpus = 4.5, .running = 7, .staying = 2, .waiting = 3};
+  made.fit = {"12"};
+  made.given_up = {"13", "14"};
+  made.steps = {{.job = "9",
+                 .vc = "red",
+                 .gpus = 4,
+                 .place = {{"n1", 4}},
+                 .moves = {{"7", {{"n1", 0.5}, {"n2", 2}}, {{"n3", 0.5}, {"n4", 2}}, 120}},
+                 .lost_gpu_s = 120,
+                 .is_proven = true}};
+  const auto read = read_compactions(to_json(made));
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(*read, made);
+}
+
 TEST(NodesJson, ReadsWhatItWrites) {
   const std::vector<live::NodeView> nodes{
       {.name = "box",

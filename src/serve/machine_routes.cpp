@@ -73,6 +73,10 @@ void Api::add_machine() {
     const auto tenancy = service_.tenancy();
     return tenancy ? json(to_json(*tenancy)) : problem(tenancy.error());
   });
+  on("GET", "/v1/defrag", [this](const Ask&, const std::string&) {
+    const auto compactions = service_.compactions();
+    return compactions ? json(to_json(*compactions)) : problem(compactions.error());
+  });
   using Change = Result<void> (live::Service::*)(const std::string&, const live::Caller&);
   const auto set = [this](const char* path, Change act) {
     on("PUT", path, [this, act](const Ask& ask, const std::string&) {

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "cluster/cluster.h"
 #include "live/service.h"
+#include "sim/compactions.h"
 #include "store/store.h"
 
 namespace almanac::serve {
@@ -30,6 +31,7 @@ std::string to_json(const std::vector<live::NodeView>& nodes);
 std::string to_json(const live::Expected& expected);
 std::string to_json(const live::Manager& manager);
 std::string to_json(const live::Tenancy& tenancy);
+std::string to_json(const sim::Compactions& compactions);
 std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last);
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
 std::string to_json(const std::vector<store::Moment>& moments);
@@ -79,6 +81,7 @@ Result<ListedSweep> read_sweep(std::string_view text);
 Result<live::Overview> read_overview(std::string_view text);
 Result<std::vector<live::NodeView>> read_nodes(std::string_view text);
 Result<live::Tenancy> read_tenancy(std::string_view text);
+Result<sim::Compactions> read_compactions(std::string_view text);
 Result<std::vector<std::string>> read_explanation(std::string_view text);
 /// Of GET /v1/policy and /v1/shadow.
 Result<std::string> read_policy(std::string_view text);

@@ -51,7 +51,7 @@ constexpr const char* kNoSignals =
 constexpr const char* kNeither =
     "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
     "carbon_scaler";
-constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
+constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: hived, yarn_cs";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   const Prepared made = prepared({});
@@ -66,7 +66,7 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 29, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 30, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

@@ -529,11 +529,11 @@ void Engine::resume(const Present& from) {
 /// Lets the policy answer the events of this instant.
 void Engine::decide() {
   result_.events += events_.size();
-  if (options_.listener != nullptr) {
-    options_.listener->hear(now_, events_, round_, pacer_ ? &*pacer_ : nullptr);
-  }
+  const policy::Telemetry* const telemetry = pacer_ ? &*pacer_ : nullptr;
+  if (options_.listener != nullptr) options_.listener->hear(now_, events_, round_, telemetry);
   round_.run(now_, events_);
   for (const Time wake : round_.wakes()) wakes_.push(wake);
+  if (options_.listener != nullptr) options_.listener->decided(now_, round_, telemetry);
 }
 
 Schedule Engine::run() {

@@ -37,6 +37,12 @@ class Listener {
   /// `telemetry` null = nothing is measured.
   virtual void hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
                     const policy::Telemetry* telemetry) = 0;
+  /// The policy has decided, and what it decided is so.
+  virtual void decided(Time now, const schedule::Round& round, const policy::Telemetry* telemetry) {
+    static_cast<void>(now);
+    static_cast<void>(round);
+    static_cast<void>(telemetry);
+  }
 };
 
 struct Options {

@@ -22,6 +22,9 @@ std::string obstacle(const policy::Composition& composition) {
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
   }
+  if (does.has(Trait::moves_jobs) && !does.has(Trait::stops_jobs)) {
+    return "moves running jobs by what that costs them, which Slurm does not tell";
+  }
   if (does.has(Trait::ends_trials)) {
     return "ends trials of sweeps by the metrics that they report, which Slurm does not ask";
   }

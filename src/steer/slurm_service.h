@@ -106,6 +106,7 @@ class SlurmService final : public live::Service {
   Result<std::optional<live::Expected>> foresee(const store::Submission& asked) const override;
   std::vector<live::NodeView> nodes() const override;
   Result<live::Tenancy> tenancy() const override;
+  Result<sim::Compactions> compactions() const override;
   std::optional<live::Manager> manager() const override;
   std::optional<live::Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
@@ -169,6 +170,8 @@ class SlurmService final : public live::Service {
   Answer rank(slurm::Job newcomer);
   /// Whether a lever is on, and does not rest.
   bool moves(std::string_view lever) const;
+  /// Whether the policy says which job is next, or where it runs.
+  bool decides() const { return moves("order") || moves("placement"); }
 
   // slurm_changes.cpp: what users ask.
   Result<void> change(std::function<Result<void>(slurm::Link&)> act);
@@ -182,6 +185,8 @@ class SlurmService final : public live::Service {
 
   // slurm_watching.cpp: the shadow and the forecasts.
   void look_on();
+  /// The jobs that the policy sees wait: in its own order where it decides, else in Slurm's.
+  std::vector<slurm::JobNumber> queue() const;
   /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
   live::Outlook outlook(const World& world);
   slurm::Limits limits() const;

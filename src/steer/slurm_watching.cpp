@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "steer/compactions.h"
 #include "steer/outlook.h"
 #include "steer/policies.h"
 #include "steer/slurm_service.h"
@@ -43,15 +44,32 @@ void SlurmService::look_on() {
   watching_->shadow.watch(decider_->policy().composition, std::move(shadow));
 }
 
+std::vector<slurm::JobNumber> SlurmService::queue() const {
+  const auto shown = decider_->shown();
+  std::vector<slurm::JobNumber> made(shown.begin(), shown.end());
+  if (!decides()) put_by_priority(made, mirror_);
+  return made;
+}
+
+Result<sim::Compactions> SlurmService::compactions() const {
+  std::optional<Mirror> mirror;
+  std::shared_ptr<const World> world;
+  std::vector<slurm::JobNumber> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!world_) return fail(Code::unavailable, "Slurm has not been looked at yet");
+    mirror = mirror_;
+    world = world_;
+    waiting = queue();
+  }
+  return compactions_of(*mirror, *world, waiting);
+}
+
 live::Outlook SlurmService::outlook(const World& world) {
   const std::lock_guard lock(mutex_);
   live::Outlook made;
-  const bool decides = moves("order") || moves("placement");
   if (world_.get() == &world) {
-    const auto shown = decider_->shown();
-    std::vector<slurm::JobNumber> queue(shown.begin(), shown.end());
-    if (!decides) put_by_priority(queue, mirror_);
-    made = outlook_of(mirror_, world, queue);
+    made = outlook_of(mirror_, world, queue());
     for (const policy::PastUse& use :
          past_use_of(mirror_.associations(), world.tenants, mirror_.at())) {
       made.used.push_back({.tenant = use.tenant, .user = {}, .gpu_s = use.gpu_s});
@@ -60,7 +78,7 @@ live::Outlook SlurmService::outlook(const World& world) {
   made.revision = revision_;
   made.composition = decider_->policy().composition;
   // A Slurm that is left to itself does what it does, whatever the policy would.
-  if (!decides) {
+  if (!decides()) {
     made.composition = compose(kStockSlurm)->composition;
     made.in_line = true;
   }

@@ -67,6 +67,32 @@ TEST_F(RunCommand, SaysThatAReasonWasNotKept) {
   EXPECT_THAT(replayed.out, HasSubstr("00:00:20  "));
 }
 
+// When job 4 comes, two GPUs are free beside job 1 and three beside job 3. A restart of job 3, with
+// one GPU, adds 7 s, and it has done 9 s since its last checkpoint: 16 s. Job 1 has just written
+// one, and its restart adds 30 s on each of two GPUs.
+TEST_F(RunCommand, SaysWhichJobsToMove) {
+  const std::string log = folder_.write("log.csv",
+                                        "job_id,submit_s,run_s,gpus,checkpoint_s\n"
+                                        "1,0,1000,2,20\n2,0,30,3,\n3,1,2000,1,30\n4,40,50,4,\n");
+  const ProgramRun done =
+      run_program({"simulate", log, "--cluster", "2x4", "--policy", "fifo", "--out", run_});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const ProgramRun said = run_program({"cluster", "defrag", run_});
+  EXPECT_EQ(said.status, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("5 GPUs are free, 2 jobs run and 1 wait for GPUs"));
+  EXPECT_THAT(said.out, HasSubstr("1. job 4 asks 4 GPUs and fits on 1:4 once a job has moved"));
+  EXPECT_THAT(said.out, HasSubstr("move job 3 from 1:1 to 0:1"));
+  const ProgramRun asked = run_program({"cluster", "defrag", run_, "-o", "json"});
+  const json advice = json::parse(asked.out);
+  EXPECT_EQ(advice.at("at_s"), 40);
+  ASSERT_EQ(advice.at("steps").size(), 1U);
+  EXPECT_EQ(advice.at("steps")[0].at("lost_gpu_s"), 16);
+  EXPECT_EQ(advice.at("steps")[0].at("is_proven"), true);
+  const ProgramRun before = run_program({"cluster", "defrag", run_, "--at", "20"});
+  EXPECT_THAT(before.out, HasSubstr("no moves make room for a job that waits"));
+  EXPECT_EQ(run_program({"cluster", "defrag", run_, "--at", "9000"}).status, 2);
+}
+
 TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
   const ProgramRun done = simulate({"--policy", "fifo,sjf"});
   ASSERT_EQ(done.status, 0) << done.err;

@@ -170,7 +170,7 @@ TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
                          testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf",
-                                         "promise", "genie", "fifo+scan"),
+                                         "promise", "genie", "fifo+scan", "fifo+defragment"),
                          test_name);
 
 TEST(Adoption, KeepsNodesThatAreDrained) {

@@ -30,10 +30,13 @@ void expect_rules_where_nodes_fail(Case input, std::uint64_t seed) {
   EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
 }
 
-/// Every policy, and every order, size and placement in one.
+/// Every policy, and every order, size and placement in one; passes that no named policy has.
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const char* pass : {"scan", "defragment"}) {
+    names.push_back(std::string("fifo+") + pass);
+  }
   for (const policy::Entry& order : registry().orders.entries()) {
     const bool leased = order.traits.needs.has(policy::Trait::leases);
     names.push_back((leased ? "fifo+lease+" : "fifo+") + order.name);
@@ -371,8 +374,8 @@ std::vector<std::string> every_mix() {
                               &registry().throttles.entries(), &registry().packings.entries()}) {
     for (const policy::Entry& choice : *choices) {
       for (const char* base :
-           {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "fifo+models+",
-            "srtf+", "fifo+harmless+", "fifo+arrays+harmless+"}) {
+           {"fifo+", "fifo+scan+", "fifo+defragment+", "easy+", "conservative+", "drf+",
+            "fifo+arrays+", "fifo+models+", "srtf+", "fifo+harmless+", "fifo+arrays+harmless+"}) {
         // A choice that the registry refuses with a base is not a policy.
         if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
       }

@@ -77,6 +77,7 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
     }
   }
   check("GET", "/v1/tenants", "/v1/tenants");
+  check("GET", "/v1/defrag", "/v1/defrag");
   check("GET", "/v1/maintenance", "/v1/maintenance");
   const std::string window = R"({"from_s": 4000000000, "to_s": 4000003600, "why": "driver"})";
   check("POST", "/v1/maintenance", "/v1/maintenance", window);

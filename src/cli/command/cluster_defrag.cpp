@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac cluster defrag: which running jobs to move so that jobs that wait find room, what that
+/// frees and what it costs; of the service, or of an instant of a run.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/job_list.h"
+#include "cli/program.h"
+#include "cli/rerun.h"
+#include "cli/service_options.h"
+#include "cli/trace_options.h"
+#include "serve/view_json.h"
+#include "sim/compactions.h"
+#include "sim/experiment.h"
+#include "text/datetime.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+
+void register_cluster_defrag(Program& program);
+
+namespace {
+
+struct DefragOptions {
+  std::string run;
+  std::string policy;
+  std::string at;
+  std::string output = "table";
+  ServiceOptions service;
+};
+
+/// Takes down what is true at the first instant from `at` on; or, without one, where most GPUs are
+/// free while jobs wait that ask as many.
+class Lookout final : public sim::Listener {
+ public:
+  Lookout(const sim::Prepared& prepared, std::optional<Time> at) : prepared_(prepared), at_(at) {}
+
+  void hear(Time, std::span<const policy::Event>, const schedule::Round&,
+            const policy::Telemetry*) override {}
+  void decided(Time now, const schedule::Round& round,
+               const policy::Telemetry* telemetry) override {
+    const std::int64_t free = round.ledger().total_gpus() - round.ledger().busy_gpus();
+    const std::int64_t in_vain = std::min(free, round.load().gpus_waiting);
+    if (at_ ? now < *at_ || done_ : in_vain <= most_) return;
+    most_ = in_vain;
+    seen_ = sim::present_of(round, prepared_.cluster, prepared_.trace.jobs.size(), telemetry, now);
+    done_ = at_.has_value();
+  }
+
+  const std::optional<sim::Present>& seen() const { return seen_; }
+  const std::atomic<bool>& done() const { return done_; }
+
+ private:
+  const sim::Prepared& prepared_;
+  std::optional<Time> at_;
+  std::int64_t most_ = 0;
+  std::optional<sim::Present> seen_;
+  std::atomic<bool> done_ = false;
+};
+
+/// The run of the policy that is named, or the first.
+Result<std::size_t> find_run(const sim::Prepared& prepared, const std::string& policy) {
+  std::vector<std::string> known;
+  for (const auto& run : prepared.runs) known.push_back(run.composition.name);
+  for (std::size_t at = 0; at < known.size(); ++at) {
+    if (policy.empty() || known[at] == policy) return at;
+  }
+  return fail(Code::usage, fmt::format("the run has no policy {}", policy), {},
+              fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
+Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
+  std::optional<Time> at;
+  if (!options.at.empty()) {
+    const auto read = parse_time_option("--at", options.at);
+    if (!read) return tl::unexpected(read.error());
+    at = *read;
+  }
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto run = find_run(*prepared, options.policy);
+  if (!run) return tl::unexpected(run.error());
+  auto policy = sim::make_policy(prepared->runs[*run], prepared->trace, prepared->model);
+  if (!policy) return tl::unexpected(policy.error());
+  Lookout lookout(*prepared, at);
+  sim::Options playing = sim::options_of(*prepared, *run);
+  playing.listener = &lookout;
+  playing.stop = &lookout.done();
+  sim::simulate(prepared->trace, prepared->cluster, **policy, playing);
+  if (!lookout.seen()) {
+    return at ? fail(Code::usage, fmt::format("nothing happens in the run from {} on", options.at))
+              : fail(Code::usage, "no GPU is ever free in the run while a job waits for one");
+  }
+  const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
+    const trace::Request& request = prepared->trace.jobs[index(job.job)].request;
+    return prepared->experiment.restart.of(request, job.worked, job.held, {});
+  };
+  return sim::advise_moves(prepared->trace, prepared->cluster, *lookout.seen(), loses);
+}
+
+std::string in_words(const std::vector<sim::GpusAt>& places) {
+  std::vector<std::string> words;
+  for (const sim::GpusAt& each : places) {
+    words.push_back(each.gpus > 0 ? fmt::format("{}:{:g}", each.node, each.gpus) : each.node);
+  }
+  return fmt::format("{}", fmt::join(words, ";"));
+}
+
+void print(const sim::AdvisedStep& step, std::size_t number) {
+  fmt::print("{:>3}. job {}{} asks {:g} GPUs and fits on {} once {} moved\n", number, step.job,
+             step.vc.empty() ? "" : " of " + step.vc, step.gpus, in_words(step.place),
+             step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
+  fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
+             text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),
+             step.is_proven ? "; no moves cost less" : "; the search was cut off");
+  for (const sim::AdvisedMove& each : step.moves) {
+    fmt::print("       move job {} from {} to {} (loses {})\n", each.job, in_words(each.from),
+               in_words(each.to), text::human_time(each.lost_gpu_s));
+  }
+}
+
+void print(const sim::Compactions& advice) {
+  fmt::print("{}: {:g} GPUs are free, {} jobs run and {} wait for GPUs\n",
+             text::format_datetime(advice.at), advice.free_gpus, advice.running, advice.waiting);
+  if (advice.staying > 0) {
+    fmt::print("{} of the jobs that run may not be moved\n", advice.staying);
+  }
+  if (advice.left_out > 0) {
+    fmt::print("{} jobs that run are not accounted for: what they hold counts as free\n",
+               advice.left_out);
+  }
+  double gpus = 0;
+  double lost = 0;
+  std::size_t number = 0;
+  for (const sim::AdvisedStep& step : advice.steps) {
+    print(step, ++number);
+    gpus += step.gpus;
+    lost += step.lost_gpu_s;
+  }
+  if (advice.steps.empty()) {
+    fmt::print("no moves make room for a job that waits\n");
+  } else {
+    fmt::print("in all: {:g} GPUs become usable, {} of GPU time is lost\n", gpus,
+               text::human_time(lost));
+  }
+  if (!advice.fit.empty()) {
+    fmt::print("would fit as it is, and waits for something else: {}\n",
+               fmt::join(advice.fit, ", "));
+  }
+  if (!advice.given_up.empty()) {
+    fmt::print("not found before the search was cut off: {}\n", fmt::join(advice.given_up, ", "));
+  }
+}
+
+Result<int> defrag(const DefragOptions& options) {
+  if (options.run.empty()) {
+    auto client = options.service.client();
+    if (!client) return tl::unexpected(client.error());
+    if (options.output == "json") return print_answer(*client, "/v1/defrag");
+    const auto said = client->get("/v1/defrag");
+    if (!said) return tl::unexpected(said.error());
+    const auto advice = serve::read_compactions(said->body);
+    if (!advice) return tl::unexpected(advice.error());
+    print(*advice);
+    return kDone;
+  }
+  const auto advice = advise_of_run(options);
+  if (!advice) return tl::unexpected(advice.error());
+  if (options.output == "json") {
+    fmt::print("{}\n", serve::to_json(*advice));
+  } else {
+    print(*advice);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_cluster_defrag(Program& program) {
+  CLI::App& command = *program.noun(Purpose::understand, "cluster", "Cluster files")
+                           .add_subcommand("defrag",
+                                           "Say which running jobs to move so that jobs that wait "
+                                           "find room, and what that costs");
+  const auto options = std::make_shared<DefragOptions>();
+  command.add_option("RUN", options->run, "Run directory; without one the service is asked");
+  command
+      .add_option("--policy", options->policy, "Under this policy of the run; default: its first")
+      ->type_name("POLICY");
+  command
+      .add_option(
+          "--at", options->at,
+          "The instant of the run: a date, a date with time, or seconds; default: where most "
+          "GPUs are free while jobs wait that ask as many")
+      ->type_name("TIME");
+  add_output(command, options->output, {"table", "json"});
+  options->service.add_to(command);
+  add_example(command, "almanac cluster defrag out/run --policy fifo --at \"2020-05-30 12:00:00\"");
+  program.on(command, [options] { return defrag(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/compactions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "steer/occupancy.h"
+#include "steer/record.h"
+#include "steer/suitable.h"
+
+namespace almanac::steer {
+namespace {
+
+JobId add(trace::Trace& trace, const slurm::Job& job, const World& world) {
+  const JobId id{static_cast<std::uint32_t>(trace.jobs.size())};
+  trace::Job& record = trace.jobs.emplace_back();
+  record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
+  record.request = to_request(job, world, trace.names);
+  if (!world.cluster.takes_every_job) {
+    record.request.vc = trace.names.intern(owner_of_nodes(job, world));
+  }
+  return id;
+}
+
+/// Tells jobs that fit on any node of their virtual cluster, as far as Slurm is concerned, and on
+/// any number of nodes, from others.
+class Freedom {
+ public:
+  Freedom(const Mirror& mirror, const World& world) : world_(world) {
+    for (const auto& [name, id] : world.nodes) {
+      const auto found = mirror.nodes().find(name);
+      if (found != mirror.nodes().end())
+        nodes_[world.cluster.nodes[index(id)].vc].push_back(&found->second);
+    }
+  }
+
+  bool has_any_node(const slurm::Job& job) {
+    if (Suitable::is_choosy(job) || !job.reservation.empty() || job.het != slurm::JobNumber{}) {
+      return false;
+    }
+    const auto [at, is_new] = known_.try_emplace(job.partition, false);
+    if (is_new) {
+      const std::vector<std::string> partitions = split_names(job.partition);
+      const auto& nodes = nodes_[world_.vc_of(job.partition)];
+      at->second = std::all_of(nodes.begin(), nodes.end(), [&](const slurm::Node* node) {
+        return std::any_of(partitions.begin(), partitions.end(), [&](const std::string& each) {
+          return std::find(node->partitions.begin(), node->partitions.end(), each) !=
+                 node->partitions.end();
+        });
+      });
+    }
+    return at->second;
+  }
+  bool lies_on_few_nodes(const slurm::Job& job) {
+    int most = 1;
+    for (const slurm::Node* node : nodes_[world_.vc_of(job.partition)]) {
+      most = std::max(most, node->gpus);
+    }
+    return job.nodes <= std::max(1, (job.gpus + most - 1) / most);
+  }
+
+ private:
+  const World& world_;
+  std::map<VcId, std::vector<const slurm::Node*>> nodes_;
+  std::map<std::string, bool> known_;  // by partition
+};
+
+}  // namespace
+
+sim::Compactions compactions_of(const Mirror& mirror, const World& world,
+                                std::span<const slurm::JobNumber> queue) {
+  trace::Trace trace;
+  sim::Present present{.at = mirror.at(), .running = {}, .waiting = {}, .drained = {}};
+  Freedom freedom(mirror, world);
+  const std::vector<const slurm::Job*> running = running_jobs(mirror);
+  const std::vector<Occupied> occupied = count_out(world, running);
+  std::set<NodeId> left_alone;
+  for (const auto& [name, id] : world.nodes) {
+    const auto found = mirror.nodes().find(name);
+    if (found == mirror.nodes().end() || is_out(found->second)) left_alone.insert(id);
+  }
+  for (std::size_t at = 0; at < running.size(); ++at) {
+    for (const cluster::Grant& grant : occupied[at].stray) left_alone.insert(grant.node);
+    const slurm::Job& job = *running[at];
+    const Time since = job.start == kNoTime ? present.at : std::min(job.start, present.at);
+    present.running.push_back({.job = add(trace, job, world),
+                               .past = {.since = since, .start = since},
+                               .worked = present.at - since,
+                               .held = occupied[at].held});
+  }
+  present.drained.assign(left_alone.begin(), left_alone.end());
+  for (const slurm::JobNumber number : queue) {
+    const slurm::Job* const job = mirror.find(number);
+    if (job == nullptr || !waits(*job)) continue;
+    if (!freedom.has_any_node(*job) || !freedom.lies_on_few_nodes(*job)) continue;
+    present.waiting.push_back({.job = add(trace, *job, world)});
+  }
+  const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
+    const slurm::Job& known = *running[index(job.job)];
+    const bool may_move = known.state == slurm::State::running && known.requeueable;
+    if (!may_move || !freedom.has_any_node(known)) return std::nullopt;
+    return job.worked;
+  };
+  return sim::advise_moves(trace, world.cluster, present, loses, {.looks = sim::kQuickLooks});
+}
+
+}  // namespace almanac::steer
