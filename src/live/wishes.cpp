@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "live/core.h"
 #include "live/life.h"
@@ -121,6 +122,15 @@ void LocalService::Core::take_entrants(Lock& lock) {
     ++revision_;
     each.entrant.answer.set_value(std::move(numbers));
   }
+  // The records of very many are here several times until now; what that took is given back, which
+  // takes some time.
+  constexpr std::int64_t kVeryMany = 10'000;
+  if (last_number_ - last_number < kVeryMany) return;
+  batch = {};
+  enlisted.clear();
+  lock.unlock();
+  ::malloc_trim(0);
+  lock.lock();
 }
 
 Result<std::vector<JobNumber>> LocalService::Core::submitted(const store::Submission& asked) const {
