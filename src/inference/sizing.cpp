@@ -64,7 +64,12 @@ class Sizing {
   /// The fewest replicas, `least` or more, for the log and for what may follow it.
   Result<Size> for_following(int least) {
     const auto learnt = fit_workload(requests_);
-    if (!learnt) return tl::unexpected(learnt.error());
+    if (!learnt) {
+      return fail(
+          learnt.error().code,
+          fmt::format("nothing can be said of what follows a log that {}", learnt.error().message),
+          {}, "--confidence 0 looks at this log alone");
+    }
     for (int draw = 1; draw <= kDraws; ++draw) {
       following_.push_back(following(*learnt, static_cast<std::uint64_t>(draw)));
     }

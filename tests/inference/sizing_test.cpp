@@ -91,11 +91,19 @@ TEST(Size, IsTheFewestReplicasForALogAndWhatMayFollow) {
   }
 }
 
-TEST(Size, SaysThatTheMostAreNotEnough) {
+TEST(Size, SaysWhyItRecommendsNothing) {
   const Requests requests = bursty(4000, 0.02, 0.1);
   const auto found = size_fleet(of_8b(), requests, {.objective = kObjective, .most = 2});
   ASSERT_FALSE(found);
   EXPECT_THAT(found.error().message, HasSubstr("2 replicas do not serve 90 % of the requests"));
+  Requests few = requests;
+  few.all.resize(5);
+  EXPECT_THAT(to_string(size_fleet(of_8b(), few, {.objective = kObjective}).error()),
+              HasSubstr("a log that has too few requests to learn from (--confidence 0"));
+  Service large = of_8b();
+  large.model = *find_model("llama-3.1-70b");
+  EXPECT_THAT(to_string(size_fleet(large, requests, {.objective = kObjective}).error()),
+              HasSubstr("does not fit on 1 h100 (give a replica more GPUs)"));
 }
 
 /// A log in two: what a fleet is sized for, and what then comes.

@@ -33,13 +33,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   inference::SizeQuestion question = asked.question;
   question.objective = told->objective;
   const auto size = inference::size_fleet(told->service, told->requests, question);
-  if (!size) {
-    tl::unexpected<Error> error(size.error());
-    if (error.value().code == Code::invalid && question.confidence > 0) {
-      error.value().hint = "--confidence 0 looks at this log alone";
-    }
-    return error;
-  }
+  if (!size) return tl::unexpected(size.error());
   told->service.replicas = size->replicas;
   told->service.prefill = size->prefill;
   const FleetPlan plan{.service = told->service,
