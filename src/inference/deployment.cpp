@@ -76,8 +76,8 @@ double throughput(const Variant& variant, double share, int batch, double slower
 
 bool Judged::meets(const PlanningCase& asked) const {
   for (std::size_t each = 0; each < served.size(); ++each) {
-    if (served[each].rate < asked.demands[each].rate * (1 - kAlmost) ||
-        served[each].accuracy < asked.demands[each].accuracy - kAlmost) {
+    if (served[each].rate < asked.services[each].rate * (1 - kAlmost) ||
+        served[each].accuracy < asked.services[each].accuracy - kAlmost) {
       return false;
     }
   }
@@ -85,33 +85,33 @@ bool Judged::meets(const PlanningCase& asked) const {
 }
 
 Judged judge(const PlanningCase& asked, const Deployment& deployment) {
-  Judged made{.served = std::vector<Served>(asked.demands.size())};
-  // Of each demand, by variant.
-  std::vector<std::map<std::size_t, double>> rates(asked.demands.size());
+  Judged made{.served = std::vector<Served>(asked.services.size())};
+  // Of each service, by variant.
+  std::vector<std::map<std::size_t, double>> rates(asked.services.size());
   std::set<int> gpus;
   std::vector<double> slower;
   for (const Instance& each : deployment.instances) {
     const Variant& variant = asked.variants[each.variant];
     slower.push_back(is_beside(asked, deployment, each) ? asked.fleet.beside : 1);
     gpus.insert(each.gpu);
-    Served& served = made.served[each.demand];
+    Served& served = made.served[each.service];
     const double slowest = 2 * slower.back() * variant.batch_ms(each.batch, each.share);
     served.slowest_ms = std::max(served.slowest_ms, slowest);
-    if (slowest > asked.demands[each.demand].slo_ms * (1 + kAlmost)) continue;
-    rates[each.demand][each.variant] += throughput(variant, each.share, each.batch, slower.back());
+    if (slowest > asked.services[each.service].slo_ms * (1 + kAlmost)) continue;
+    rates[each.service][each.variant] += throughput(variant, each.share, each.batch, slower.back());
   }
-  for (std::size_t demand = 0; demand < rates.size(); ++demand) {
-    Served& served = made.served[demand];
+  for (std::size_t service = 0; service < rates.size(); ++service) {
+    Served& served = made.served[service];
     std::vector<double> accuracies;
-    double least = rates[demand].empty() ? 0 : rates[demand].begin()->second;
-    for (const auto& [variant, rate] : rates[demand]) {
+    double least = rates[service].empty() ? 0 : rates[service].begin()->second;
+    for (const auto& [variant, rate] : rates[service]) {
       served.rate += rate;
       served.accuracy += rate * asked.variants[variant].accuracy;
       least = std::min(least, rate);
       accuracies.push_back(asked.variants[variant].accuracy);
     }
     if (served.rate > 0) served.accuracy /= served.rate;
-    if (demand < deployment.votes.size() && deployment.votes[demand] && !accuracies.empty()) {
+    if (service < deployment.votes.size() && deployment.votes[service] && !accuracies.empty()) {
       served.rate = least;
       served.accuracy = vote_accuracy(accuracies);
     }
@@ -121,11 +121,11 @@ Judged judge(const PlanningCase& asked, const Deployment& deployment) {
   for (std::size_t at = 0; at < deployment.instances.size(); ++at) {
     const Instance& each = deployment.instances[at];
     const Variant& variant = asked.variants[each.variant];
-    const Served& served = made.served[each.demand];
-    const bool votes = each.demand < deployment.votes.size() && deployment.votes[each.demand];
-    const double capacity = votes ? rates[each.demand][each.variant] : served.rate;
+    const Served& served = made.served[each.service];
+    const bool votes = each.service < deployment.votes.size() && deployment.votes[each.service];
+    const double capacity = votes ? rates[each.service][each.variant] : served.rate;
     if (capacity <= 0) continue;
-    const double busy = std::min(1.0, asked.demands[each.demand].rate / capacity);
+    const double busy = std::min(1.0, asked.services[each.service].rate / capacity);
     made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy;
   }
   made.price_per_h = asked.fleet.price_per_h * made.gpus;
@@ -242,14 +242,14 @@ int copies_for(const PlanningCase& asked, const Instance& instance, double rate)
   return std::max(1, static_cast<int>(std::ceil(rate / each - kAlmost)));
 }
 
-std::vector<std::size_t> eligible(const PlanningCase& asked, const Demand& demand,
+std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
                                   double least_accuracy) {
   std::vector<std::size_t> made;
   for (std::size_t each = 0; each < asked.variants.size(); ++each) {
     const Variant& variant = asked.variants[each];
-    if (variant.task == demand.task && variant.accuracy >= least_accuracy - kAlmost &&
+    if (variant.task == service.task && variant.accuracy >= least_accuracy - kAlmost &&
         variant.memory_gib <= asked.fleet.memory_gib &&
-        batch_in_time(variant, variant.knee, demand.slo_ms, asked.fleet.beside) > 0) {
+        batch_in_time(variant, variant.knee, service.slo_ms, asked.fleet.beside) > 0) {
       made.push_back(each);
     }
   }
@@ -268,27 +268,27 @@ double share_for(const PlanningCase& asked, const Variant& variant, double slo_m
   return 0;
 }
 
-Result<std::size_t> most_accurate(const PlanningCase& asked, const Demand& demand) {
-  const auto all = eligible(asked, demand, demand.accuracy);
-  if (all.empty()) return tl::unexpected(no_variant(demand));
+Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service) {
+  const auto all = eligible(asked, service, service.accuracy);
+  if (all.empty()) return tl::unexpected(no_variant(service));
   return *std::max_element(all.begin(), all.end(), [&](std::size_t a, std::size_t b) {
     const Variant &one = asked.variants[a], &other = asked.variants[b];
     return std::pair(one.accuracy, -one.item_ms) < std::pair(other.accuracy, -other.item_ms);
   });
 }
 
-Error too_few_gpus(const PlanningCase& asked, const Demand& demand) {
+Error too_few_gpus(const PlanningCase& asked, const TaskService& service) {
   return {Code::unavailable,
-          fmt::format("{} GPUs do not answer {} requests/s of {}", asked.fleet.gpus, demand.rate,
-                      demand.task),
+          fmt::format("{} GPUs do not answer {} requests/s of {}", asked.fleet.gpus, service.rate,
+                      service.task),
           {},
           "give more GPUs, a longer objective or less accuracy"};
 }
 
-Error no_variant(const Demand& demand) {
+Error no_variant(const TaskService& service) {
   return {Code::unavailable,
           fmt::format("no variant for {} is right in {:.1f} % and answers within {} ms",
-                      demand.task, 100 * demand.accuracy, demand.slo_ms),
+                      service.task, 100 * service.accuracy, service.slo_ms),
           {},
           "a longer objective, or less accuracy"};
 }

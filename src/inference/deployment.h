@@ -30,7 +30,7 @@ struct Variant {
 };
 
 /// What users ask of a task.
-struct Demand {
+struct TaskService {
   std::string task{};
   double rate = 0;              ///< Requests a second.
   double slo_ms = 0;            ///< Of each request.
@@ -54,22 +54,22 @@ struct GpuFleet {
 
 struct PlanningCase {
   std::vector<Variant> variants{};
-  std::vector<Demand> demands{};
+  std::vector<TaskService> services{};
   GpuFleet fleet{};
   std::uint64_t seed = 1;
 };
 
-/// A variant on a part of a GPU, for one demand.
+/// A variant on a part of a GPU, for one service.
 struct Instance {
   int gpu = 0;
   double share = 1;  ///< Of its computing units; a seventh for each slice of a MIG GPU.
-  std::size_t demand = 0, variant = 0;
+  std::size_t service = 0, variant = 0;
   int batch = 1;  ///< Most requests that it takes at a time.
 };
 
 struct Deployment {
   std::vector<Instance> instances{};
-  /// Demands of which every variant answers each request, and the majority counts.
+  /// Services of which every variant answers each request, and the majority counts.
   std::vector<bool> votes{};
 };
 
@@ -79,19 +79,19 @@ int batch_in_time(const Variant& variant, double share, double slo_ms, double sl
 /// Requests a second of full batches.
 double throughput(const Variant& variant, double share, int batch, double slower = 1);
 
-/// What a deployment does for one demand.
+/// What a deployment does for one service.
 struct Served {
   double rate = 0;      ///< Requests a second that it can answer in time.
   double accuracy = 0;  ///< Where requests go to instances by what these can answer.
   double slowest_ms = 0;
 };
 struct Judged {
-  std::vector<Served> served{};  ///< By demand.
+  std::vector<Served> served{};  ///< By service.
   int gpus = 0;                  ///< With an instance.
-  double watts = 0;              ///< At the rates of the demands.
+  double watts = 0;              ///< At the rates of the services.
   double price_per_h = 0;
   double grams_per_h = 0;
-  /// Every demand gets its rate and its accuracy.
+  /// Every service gets its rate and its accuracy.
   bool meets(const PlanningCase& asked) const;
 };
 /// O(instances^2).
@@ -118,17 +118,17 @@ bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
                      Deployment& deployment);
 /// Copies of `instance` that answer `rate`.
 int copies_for(const PlanningCase& asked, const Instance& instance, double rate);
-/// The variants of a demand's task that are accurate enough and in time with one request, on a
+/// The variants of a service's task that are accurate enough and in time with one request, on a
 /// share of their knee beside others.
-std::vector<std::size_t> eligible(const PlanningCase& asked, const Demand& demand,
+std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
                                   double least_accuracy);
 /// The least share of a GPU, in percent steps, with which one instance answers `rate` in time
 /// beside others; 0 = a whole GPU does not.
 double share_for(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate);
 /// The most accurate of the eligible variants, the faster of equals. Fails with unavailable.
-Result<std::size_t> most_accurate(const PlanningCase& asked, const Demand& demand);
+Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service);
 /// What planners fail with.
-Error too_few_gpus(const PlanningCase& asked, const Demand& demand);
-Error no_variant(const Demand& demand);
+Error too_few_gpus(const PlanningCase& asked, const TaskService& service);
+Error no_variant(const TaskService& service);
 
 }  // namespace almanac::inference

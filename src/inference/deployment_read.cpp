@@ -94,16 +94,16 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
   return made;
 }
 
-Result<std::vector<Demand>> read_demands(const std::string& path,
-                                         const std::vector<Variant>& variants) {
+Result<std::vector<TaskService>> read_services(const std::string& path,
+                                               const std::vector<Variant>& variants) {
   auto rows = Table::open(path, {"task", "rate", "slo_ms"});
   if (!rows) return tl::unexpected(rows.error());
-  std::vector<Demand> made;
+  std::vector<TaskService> made;
   while (true) {
     const auto more = rows->next();
     if (!more) return tl::unexpected(more.error());
     if (!*more) break;
-    Demand& each = made.emplace_back();
+    TaskService& each = made.emplace_back();
     each.task = rows->text("task");
     if (std::none_of(variants.begin(), variants.end(),
                      [&](const Variant& variant) { return variant.task == each.task; })) {

@@ -19,7 +19,7 @@ Result<std::vector<Variant>> read_variants(const std::string& path);
 /// A table with the columns task, rate, slo_ms, and as far as they are known accuracy (0) and
 /// rates, those of the last seconds with spaces between. Fails with not_found, invalid, and where a
 /// task has none of `variants`.
-Result<std::vector<Demand>> read_demands(const std::string& path,
-                                         const std::vector<Variant>& variants);
+Result<std::vector<TaskService>> read_services(const std::string& path,
+                                               const std::vector<Variant>& variants);
 
 }  // namespace almanac::inference

@@ -44,14 +44,14 @@ PlanningCase drawn(std::uint64_t seed, bool mig) {
                                .load_s = 0.5 + rng.uniform(),
                                .busy_w = 100 + 200 * rng.uniform()});
     }
-    Demand demand{.task = task,
-                  .rate = 10 + 500 * rng.uniform(),
-                  .slo_ms = 40 + 100 * rng.uniform(),
-                  .accuracy = 0.6 + 0.1 * rng.uniform()};
+    TaskService service{.task = task,
+                        .rate = 10 + 500 * rng.uniform(),
+                        .slo_ms = 40 + 100 * rng.uniform(),
+                        .accuracy = 0.6 + 0.1 * rng.uniform()};
     for (int second = 0; second < 30; ++second) {
-      demand.rates.push_back(demand.rate * (0.5 + rng.uniform()));
+      service.rates.push_back(service.rate * (0.5 + rng.uniform()));
     }
-    made.demands.push_back(demand);
+    made.services.push_back(service);
   }
   made.fleet = {.gpus = 1 + static_cast<int>(rng.below(24)),
                 .memory_gib = 80,
@@ -125,18 +125,19 @@ TEST(Planners, MakeOnlyPlansThatFitAndThatDoWhatIsAsked) {
       const auto again = planner.make.plan(asked);
       ASSERT_TRUE(again);
       EXPECT_EQ(again->instances.size(), plan->instances.size());
-      for (std::size_t demand = 0; demand < asked.demands.size(); ++demand) {
-        const bool votes = demand < plan->votes.size() && plan->votes[demand];
+      for (std::size_t service = 0; service < asked.services.size(); ++service) {
+        const bool votes = service < plan->votes.size() && plan->votes[service];
         for (std::size_t variant = 0; variant < asked.variants.size(); ++variant) {
           std::vector<Instance> some;
           for (const Instance& each : plan->instances) {
-            if (each.demand == demand && (!votes || each.variant == variant)) some.push_back(each);
+            if (each.service == service && (!votes || each.variant == variant))
+              some.push_back(each);
           }
           if (some.empty()) continue;
           // A tenth below what is asked: requests are dealt one by one, not evenly to each.
-          EXPECT_GE(
-              in_time(asked, some, 0.9 * asked.demands[demand].rate, asked.demands[demand].slo_ms),
-              0.99);
+          EXPECT_GE(in_time(asked, some, 0.9 * asked.services[service].rate,
+                            asked.services[service].slo_ms),
+                    0.99);
           if (!votes) break;
         }
       }
@@ -182,14 +183,14 @@ Variant variant(const char* name, double accuracy, double item_ms) {
 
 TEST(Infaas, UpgradesWhereManyCopiesTakeLongerToLoad) {
   PlanningCase asked{.variants = {variant("small", 0.9, 10), variant("large", 0.9, 1)},
-                     .demands = {{.task = "see", .rate = 80, .slo_ms = 500}},
+                     .services = {{.task = "see", .rate = 80, .slo_ms = 500}},
                      .fleet = {.gpus = 4, .beside = 1}};
   asked.variants[0].load_s = 0.5;
   asked.variants[1].load_s = 0.9;
   // One copy of the small one answers 100 a second, and loads soonest.
   EXPECT_EQ(planned("infaas", asked)->instances.front().variant, 0U);
   // Three copies take 1.5 s to load, one of the large one 0.9 s: 1.5 > 1.5 * 0.9 is true.
-  asked.demands[0].rate = 280;
+  asked.services[0].rate = 280;
   const auto plan = planned("infaas", asked);
   ASSERT_EQ(plan->instances.size(), 1U);
   EXPECT_EQ(plan->instances.front().variant, 1U);
@@ -198,28 +199,28 @@ TEST(Infaas, UpgradesWhereManyCopiesTakeLongerToLoad) {
 TEST(Cocktail, TakesAsManyAsVoteRightOftenEnough) {
   PlanningCase asked{.variants = {variant("a", 0.7, 1), variant("b", 0.7, 2), variant("c", 0.7, 3),
                                   variant("d", 0.7, 400)},
-                     .demands = {{.task = "see", .rate = 10, .slo_ms = 100, .accuracy = 0.78}},
+                     .services = {{.task = "see", .rate = 10, .slo_ms = 100, .accuracy = 0.78}},
                      .fleet = {.gpus = 8, .beside = 1}};
   const auto plan = planned("cocktail", asked);  // three of 0.7 are right in 0.784
   ASSERT_EQ(plan->instances.size(), 3U);
   EXPECT_TRUE(plan->votes[0]);
-  asked.demands[0].accuracy = 0.7;
+  asked.services[0].accuracy = 0.7;
   EXPECT_EQ(planned("cocktail", asked)->instances.size(), 1U);
-  asked.demands[0].accuracy = 0.79;  // the fourth is too slow
+  asked.services[0].accuracy = 0.79;  // the fourth is too slow
   EXPECT_EQ(planned("cocktail", asked).error().code, Code::unavailable);
 }
 
 TEST(MigServing, CutsAGpuInSevenForAServiceThatFillsOneSlice) {
   PlanningCase asked{.variants = {variant("small", 0.9, 1)},
-                     .demands = {{.task = "see", .slo_ms = 100}},
+                     .services = {{.task = "see", .slo_ms = 100}},
                      .fleet = {.gpus = 2, .mig = true}};
   asked.variants[0].knee = 1.0 / 7;
   // A slice answers 1,000 a second, more of them no more.
-  asked.demands[0].rate = 6500;
+  asked.services[0].rate = 6500;
   const auto plan = planned("mig_serving", asked);
   ASSERT_EQ(plan->instances.size(), 7U);
   EXPECT_EQ(judge(asked, *plan).gpus, 1);
-  asked.demands[0].rate = 14'001;
+  asked.services[0].rate = 14'001;
   EXPECT_EQ(planned("mig_serving", asked).error().code, Code::unavailable);
 }
 
@@ -230,18 +231,18 @@ TEST(MigServing, TakesNoFewerGpusThanItsBoundAndFewOnesMore) {
     const auto plan = planned("mig_serving", asked);
     if (!plan) continue;
     double bound = 0;  // slices, each as good as the best
-    for (const Demand& demand : asked.demands) {
+    for (const TaskService& service : asked.services) {
       double best = 0;
       for (const Variant& each : asked.variants) {
-        if (each.task != demand.task || each.accuracy < demand.accuracy) continue;
+        if (each.task != service.task || each.accuracy < service.accuracy) continue;
         for (int slices = 1; slices <= 7; ++slices) {
           const double share = slices / 7.0;
-          const int batch = batch_in_time(each, share, demand.slo_ms);
+          const int batch = batch_in_time(each, share, service.slo_ms);
           if (each.memory_gib > mig_memory(slices) * 80 || batch == 0) continue;
           best = std::max(best, throughput(each, share, batch) / slices);
         }
       }
-      bound += demand.rate / best;
+      bound += service.rate / best;
     }
     const int gpus = judge(asked, *plan).gpus;
     EXPECT_GE(gpus, std::ceil(bound / 7 - 1e-9));
@@ -251,7 +252,7 @@ TEST(MigServing, TakesNoFewerGpusThanItsBoundAndFewOnesMore) {
 
 TEST(Gslice, SettlesWhereLatencyAndThroughputAreATenthAboveWhatIsAsked) {
   PlanningCase asked{.variants = {variant("one", 0.9, 1)},
-                     .demands = {{.task = "see", .rate = 300, .slo_ms = 40}},
+                     .services = {{.task = "see", .rate = 300, .slo_ms = 40}},
                      .fleet = {.gpus = 1, .beside = 1}};
   const auto plan = planned("gslice", asked);
   ASSERT_EQ(plan->instances.size(), 1U);
@@ -263,8 +264,8 @@ TEST(Gslice, SettlesWhereLatencyAndThroughputAreATenthAboveWhatIsAsked) {
 
 TEST(KubeKnots, PutsTogetherWhatDoesNotRiseTogether) {
   PlanningCase asked{.variants = {variant("one", 0.9, 1)},
-                     .demands = {{.task = "see", .rate = 400, .slo_ms = 100},
-                                 {.task = "see", .rate = 400, .slo_ms = 100}},
+                     .services = {{.task = "see", .rate = 400, .slo_ms = 100},
+                                  {.task = "see", .rate = 400, .slo_ms = 100}},
                      .fleet = {.gpus = 2, .beside = 1}};
   // Loads without memory, which no forecast knows.
   const std::vector<double> one{1, 8, 2, 9, 1, 7, 3, 8, 2, 9}, other{9, 2, 8, 1, 9, 3, 7, 2, 8, 1};
@@ -272,17 +273,17 @@ TEST(KubeKnots, PutsTogetherWhatDoesNotRiseTogether) {
     for (double& each : made) each *= 44;
     return made;
   };
-  asked.demands[0].rates = rates(one);
-  asked.demands[1].rates = rates(other);
+  asked.services[0].rates = rates(one);
+  asked.services[1].rates = rates(other);
   EXPECT_EQ(judge(asked, *planned("kube_knots", asked)).gpus, 1);
-  asked.demands[1].rates = rates(one);
+  asked.services[1].rates = rates(one);
   EXPECT_EQ(judge(asked, *planned("kube_knots", asked)).gpus, 2);
 }
 
 TEST(Clover, GivesUpAccuracyForCarbonOnlyWherePowerIsDirty) {
   PlanningCase asked{
       .variants = {variant("large", 0.9, 4), variant("small", 0.88, 1)},
-      .demands = {{.task = "see", .rate = 400, .slo_ms = 300}},
+      .services = {{.task = "see", .rate = 400, .slo_ms = 300}},
       .fleet = {
           .gpus = 4, .mig = true, .idle_w = 50, .grams_per_kwh = 0, .usual_grams_per_kwh = 300}};
   asked.variants[1].knee = 1.0 / 7;

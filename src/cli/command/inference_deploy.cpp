@@ -24,7 +24,7 @@ void register_inference_deploy(Program& program);
 namespace {
 
 struct DeployOptions {
-  std::string demands{}, variants{}, planner = "all", output = "table";
+  std::string services{}, variants{}, planner = "all", output = "table";
   inference::GpuFleet fleet{};
   std::uint64_t seed = 1;
 };
@@ -40,9 +40,9 @@ struct Tried {
 std::vector<std::pair<const char*, double>> figures_of(const inference::PlanningCase& asked,
                                                        const Tried& tried) {
   double accuracy = 1, spare = 1e9;
-  for (std::size_t each = 0; each < asked.demands.size(); ++each) {
+  for (std::size_t each = 0; each < asked.services.size(); ++each) {
     accuracy = std::min(accuracy, tried.judged.served[each].accuracy);
-    spare = std::min(spare, tried.judged.served[each].rate / asked.demands[each].rate);
+    spare = std::min(spare, tried.judged.served[each].rate / asked.services[each].rate);
   }
   return {{"gpus", tried.judged.gpus},
           {"instances", static_cast<double>(tried.plan->instances.size())},
@@ -60,7 +60,7 @@ nlohmann::ordered_json instances_of(const inference::PlanningCase& asked,
     nlohmann::ordered_json row{{"gpu", each.gpu}};
     if (asked.fleet.mig) row["slices"] = inference::mig_slices(each.share);
     row["share"] = each.share;
-    row["task"] = asked.demands[each.demand].task;
+    row["task"] = asked.services[each.service].task;
     row["variant"] = asked.variants[each.variant].name;
     row["batch"] = each.batch;
     made.push_back(std::move(row));
@@ -95,7 +95,7 @@ void print_table(const inference::PlanningCase& asked, const std::vector<Tried>&
   cells.clear();
   for (const inference::Instance& each : all.front().plan->instances) {
     cells.push_back({std::to_string(each.gpu), fmt::format("{:.3g}", each.share),
-                     asked.demands[each.demand].task, asked.variants[each.variant].name,
+                     asked.services[each.service].task, asked.variants[each.variant].name,
                      std::to_string(each.batch)});
   }
   print_columns({{"gpu", true}, {"share", true}, {"task"}, {"variant"}, {"batch", true}}, cells);
@@ -104,10 +104,10 @@ void print_table(const inference::PlanningCase& asked, const std::vector<Tried>&
 Result<int> deploy(const DeployOptions& options) {
   auto variants = inference::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
-  auto demands = inference::read_demands(options.demands, *variants);
-  if (!demands) return tl::unexpected(demands.error());
+  auto services = inference::read_services(options.services, *variants);
+  if (!services) return tl::unexpected(services.error());
   const inference::PlanningCase asked{.variants = std::move(*variants),
-                                      .demands = std::move(*demands),
+                                      .services = std::move(*services),
                                       .fleet = options.fleet,
                                       .seed = options.seed};
   const auto& planners = inference::registry().planners;
@@ -158,7 +158,7 @@ void register_inference_deploy(Program& program) {
       *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
            .add_subcommand("deploy", "Choose variants of networks and parts of GPUs for services");
   const auto options = std::make_shared<DeployOptions>();
-  command.add_option("SERVICES", options->demands, "Table of task, rate, slo_ms, accuracy, rates")
+  command.add_option("SERVICES", options->services, "Table of task, rate, slo_ms, accuracy, rates")
       ->required();
   command
       .add_option("--variants", options->variants,

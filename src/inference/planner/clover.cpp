@@ -23,24 +23,24 @@ struct CutGpu {
 ///          weight, and only configurations whose requests are in time; found by simulated
 ///          annealing, whose steps recut a GPU or change a variant.
 /// Differs  4000 steps from temperature 1 to 0.1; a carbon saving weighs as much more as the power
-///          emits more than usual; several demands have GPUs of their own, as many as the base
+///          emits more than usual; several services have GPUs of their own, as many as the base
 ///          needs of them.
 class Clover {
  public:
-  Clover(const PlanningCase& asked, std::size_t demand, int first, int gpus)
-      : asked_(asked), demand_(demand), first_(first), rng_(asked.seed, demand), gpus_(gpus) {}
+  Clover(const PlanningCase& asked, std::size_t service, int first, int gpus)
+      : asked_(asked), service_(service), first_(first), rng_(asked.seed, service), gpus_(gpus) {}
 
   Result<Deployment> plan() {
-    const Demand& demand = asked_.demands[demand_];
+    const TaskService& service = asked_.services[service_];
     for (std::size_t each = 0; each < asked_.variants.size(); ++each) {
-      if (asked_.variants[each].task == demand.task) all_.push_back(each);
+      if (asked_.variants[each].task == service.task) all_.push_back(each);
     }
-    const auto best = most_accurate(asked_, demand);
+    const auto best = most_accurate(asked_, service);
     if (!best) return tl::unexpected(best.error());
     std::vector<CutGpu> now(static_cast<std::size_t>(gpus_), CutGpu{{7}, {*best}});
     const Judged base = judged(now);
     base_ = base;
-    if (!is_enough(base)) return tl::unexpected(too_few_gpus(asked_, demand));
+    if (!is_enough(base)) return tl::unexpected(too_few_gpus(asked_, service));
     double value = 0;
     std::vector<CutGpu> found = now;
     double most = value;
@@ -66,10 +66,10 @@ class Clover {
   static constexpr double kEnd = 0.1;
   static constexpr double kWeight = 0.5;
 
-  const Served& served(const Judged& seen) const { return seen.served[demand_]; }
+  const Served& served(const Judged& seen) const { return seen.served[service_]; }
   bool is_enough(const Judged& seen) const {
-    const Demand& demand = asked_.demands[demand_];
-    return served(seen).rate >= demand.rate && served(seen).accuracy >= demand.accuracy - 1e-12;
+    const TaskService& service = asked_.services[service_];
+    return served(seen).rate >= service.rate && served(seen).accuracy >= service.accuracy - 1e-12;
   }
   double objective(const Judged& seen) const {
     const GpuFleet& fleet = asked_.fleet;
@@ -83,7 +83,7 @@ class Clover {
   bool fits(std::size_t variant, int slices) const {
     const Variant& it = asked_.variants[variant];
     return it.memory_gib <= mig_memory(slices) * asked_.fleet.memory_gib &&
-           batch_in_time(it, slices / 7.0, asked_.demands[demand_].slo_ms) > 0;
+           batch_in_time(it, slices / 7.0, asked_.services[service_].slo_ms) > 0;
   }
   /// One that fits by chance; none for as many as there are, so that GPUs can be let go.
   std::optional<std::size_t> drawn(int slices) {
@@ -113,11 +113,11 @@ class Clover {
         const auto variant = gpus[gpu].variants[each];
         if (!variant) continue;
         const double share = gpus[gpu].slices[each] / 7.0;
-        const double slo = asked_.demands[demand_].slo_ms;
+        const double slo = asked_.services[service_].slo_ms;
         made.instances.push_back(
             {.gpu = first_ + static_cast<int>(gpu),
              .share = share,
-             .demand = demand_,
+             .service = service_,
              .variant = *variant,
              .batch = std::max(1, batch_in_time(asked_.variants[*variant], share, slo))});
       }
@@ -129,7 +129,7 @@ class Clover {
   }
 
   const PlanningCase& asked_;
-  std::size_t demand_;
+  std::size_t service_;
   int first_;
   Rng rng_;
   int gpus_;
@@ -140,13 +140,13 @@ class Clover {
 Result<Deployment> plan_clover(const PlanningCase& asked) {
   Deployment made;
   int used = 0;
-  for (std::size_t number = 0; number < asked.demands.size(); ++number) {
-    const Demand& demand = asked.demands[number];
-    const auto best = most_accurate(asked, demand);
+  for (std::size_t number = 0; number < asked.services.size(); ++number) {
+    const TaskService& service = asked.services[number];
+    const auto best = most_accurate(asked, service);
     if (!best) return tl::unexpected(best.error());
-    const int batch = std::max(1, batch_in_time(asked.variants[*best], 1, demand.slo_ms));
-    const int gpus = copies_for(asked, {.variant = *best, .batch = batch}, demand.rate);
-    if (gpus > asked.fleet.gpus - used) return tl::unexpected(too_few_gpus(asked, demand));
+    const int batch = std::max(1, batch_in_time(asked.variants[*best], 1, service.slo_ms));
+    const int gpus = copies_for(asked, {.variant = *best, .batch = batch}, service.rate);
+    if (gpus > asked.fleet.gpus - used) return tl::unexpected(too_few_gpus(asked, service));
     auto some = Clover(asked, number, used, gpus).plan();
     if (!some) return tl::unexpected(some.error());
     made.instances.insert(made.instances.end(), some->instances.begin(), some->instances.end());

@@ -23,22 +23,22 @@ std::vector<double> accuracies(const PlanningCase& asked, const std::vector<std:
 ///          the members of an ensemble have copies for the whole rate each.
 Result<Deployment> plan_cocktail(const PlanningCase& asked) {
   Deployment made;
-  made.votes.resize(asked.demands.size());
-  for (std::size_t number = 0; number < asked.demands.size(); ++number) {
-    const Demand& demand = asked.demands[number];
-    std::vector<std::size_t> candidates = eligible(asked, demand, 0);
+  made.votes.resize(asked.services.size());
+  for (std::size_t number = 0; number < asked.services.size(); ++number) {
+    const TaskService& service = asked.services[number];
+    std::vector<std::size_t> candidates = eligible(asked, service, 0);
     std::stable_sort(candidates.begin(), candidates.end(), [&](std::size_t a, std::size_t b) {
       return asked.variants[a].accuracy > asked.variants[b].accuracy;
     });
     std::vector<std::size_t> members;
     const auto does = [&](const std::vector<std::size_t>& some) {
-      return !some.empty() && vote_accuracy(accuracies(asked, some)) >= demand.accuracy - 1e-12;
+      return !some.empty() && vote_accuracy(accuracies(asked, some)) >= service.accuracy - 1e-12;
     };
     for (const std::size_t each : candidates) {
       if (does(members)) break;
       members.push_back(each);
     }
-    if (!does(members)) return tl::unexpected(no_variant(demand));
+    if (!does(members)) return tl::unexpected(no_variant(service));
     // The slowest first: it needs most copies.
     for (bool is_smaller = true; is_smaller;) {
       is_smaller = false;
@@ -60,11 +60,11 @@ Result<Deployment> plan_cocktail(const PlanningCase& asked) {
       const Variant& it = asked.variants[each];
       const Instance instance{
           .share = it.knee,
-          .demand = number,
+          .service = number,
           .variant = each,
-          .batch = batch_in_time(it, it.knee, demand.slo_ms, asked.fleet.beside)};
-      if (!add_by_best_fit(asked, instance, copies_for(asked, instance, demand.rate), made)) {
-        return tl::unexpected(too_few_gpus(asked, demand));
+          .batch = batch_in_time(it, it.knee, service.slo_ms, asked.fleet.beside)};
+      if (!add_by_best_fit(asked, instance, copies_for(asked, instance, service.rate), made)) {
+        return tl::unexpected(too_few_gpus(asked, service));
       }
     }
   }

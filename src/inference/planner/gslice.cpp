@@ -52,19 +52,19 @@ Instance tuned(const PlanningCase& asked, const Variant& variant, double slo_ms,
 
 Result<Deployment> plan_gslice(const PlanningCase& asked) {
   Deployment made;
-  for (std::size_t number = 0; number < asked.demands.size(); ++number) {
-    const Demand& demand = asked.demands[number];
-    const auto variant = most_accurate(asked, demand);
+  for (std::size_t number = 0; number < asked.services.size(); ++number) {
+    const TaskService& service = asked.services[number];
+    const auto variant = most_accurate(asked, service);
     if (!variant) return tl::unexpected(variant.error());
     const Variant& it = asked.variants[*variant];
-    const int whole = batch_in_time(it, 1, demand.slo_ms, asked.fleet.beside);
+    const int whole = batch_in_time(it, 1, service.slo_ms, asked.fleet.beside);
     const int copies =
-        copies_for(asked, {.variant = *variant, .batch = std::max(1, whole)}, demand.rate);
-    Instance instance = tuned(asked, it, demand.slo_ms, demand.rate / copies);
-    instance.demand = number;
+        copies_for(asked, {.variant = *variant, .batch = std::max(1, whole)}, service.rate);
+    Instance instance = tuned(asked, it, service.slo_ms, service.rate / copies);
+    instance.service = number;
     instance.variant = *variant;
     if (!add_by_best_fit(asked, instance, copies, made)) {
-      return tl::unexpected(too_few_gpus(asked, demand));
+      return tl::unexpected(too_few_gpus(asked, service));
     }
   }
   return made;

@@ -26,20 +26,20 @@ Result<Deployment> plan_infaas(const PlanningCase& asked) {
   constexpr double kUpgrade = 1.5;
   constexpr std::size_t kFastest = 10;
   Deployment made;
-  for (std::size_t number = 0; number < asked.demands.size(); ++number) {
-    const Demand& demand = asked.demands[number];
+  for (std::size_t number = 0; number < asked.services.size(); ++number) {
+    const TaskService& service = asked.services[number];
     std::vector<Choice> choices;
-    for (const std::size_t variant : eligible(asked, demand, demand.accuracy)) {
+    for (const std::size_t variant : eligible(asked, service, service.accuracy)) {
       const Variant& it = asked.variants[variant];
       Choice& choice = choices.emplace_back();
       choice.instance = {.share = it.knee,
-                         .demand = number,
+                         .service = number,
                          .variant = variant,
-                         .batch = batch_in_time(it, it.knee, demand.slo_ms, asked.fleet.beside)};
-      choice.copies = copies_for(asked, choice.instance, demand.rate);
+                         .batch = batch_in_time(it, it.knee, service.slo_ms, asked.fleet.beside)};
+      choice.copies = copies_for(asked, choice.instance, service.rate);
       choice.load_s = it.load_s * choice.copies;
     }
-    if (choices.empty()) return tl::unexpected(no_variant(demand));
+    if (choices.empty()) return tl::unexpected(no_variant(service));
     const auto answer_s = [&](const Choice& choice) {
       const Variant& it = asked.variants[choice.instance.variant];
       return it.load_s + it.batch_ms(choice.instance.batch, choice.instance.share) / 1000;
@@ -60,7 +60,7 @@ Result<Deployment> plan_infaas(const PlanningCase& asked) {
                           [](const Choice& a, const Choice& b) { return a.load_s < b.load_s; });
     const Choice& chosen = first.load_s > kUpgrade * upgrade.load_s ? upgrade : first;
     if (!add_by_best_fit(asked, chosen.instance, chosen.copies, made)) {
-      return tl::unexpected(too_few_gpus(asked, demand));
+      return tl::unexpected(too_few_gpus(asked, service));
     }
   }
   return made;

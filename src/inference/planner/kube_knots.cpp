@@ -19,7 +19,7 @@ constexpr double kForecastable = 0.5;  // autocorrelation above which a load is 
 
 /// A service on a GPU, as a part of it.
 struct Pod {
-  std::size_t demand = 0;
+  std::size_t service = 0;
   Instance instance{};
   double peak = 0;             ///< Share at the highest load seen.
   std::vector<double> load{};  ///< Share, second by second.
@@ -50,11 +50,11 @@ class KubeKnots {
       : asked_(asked), gpus_(static_cast<std::size_t>(asked.fleet.gpus)) {}
 
   Result<Deployment> plan() {
-    for (std::size_t demand = 0; demand < asked_.demands.size(); ++demand) {
-      const auto pods = pods_of(demand);
+    for (std::size_t service = 0; service < asked_.services.size(); ++service) {
+      const auto pods = pods_of(service);
       if (!pods) return tl::unexpected(pods.error());
       for (const Pod& pod : *pods) {
-        if (!place(pod)) return tl::unexpected(too_few_gpus(asked_, asked_.demands[demand]));
+        if (!place(pod)) return tl::unexpected(too_few_gpus(asked_, asked_.services[service]));
       }
     }
     Deployment made;
@@ -69,21 +69,21 @@ class KubeKnots {
 
  private:
   Result<std::vector<Pod>> pods_of(std::size_t number) const {
-    const Demand& demand = asked_.demands[number];
-    const auto variant = most_accurate(asked_, demand);
+    const TaskService& service = asked_.services[number];
+    const auto variant = most_accurate(asked_, service);
     if (!variant) return tl::unexpected(variant.error());
     const Variant& it = asked_.variants[*variant];
-    std::vector<double> rates = demand.rates;
-    if (rates.empty()) rates.push_back(demand.rate);
+    std::vector<double> rates = service.rates;
+    if (rates.empty()) rates.push_back(service.rate);
     std::vector<double> scratch = rates;
-    const double sized = std::max(demand.rate, stats::quantile(scratch, kSized));
-    const int whole = batch_in_time(it, 1, demand.slo_ms, asked_.fleet.beside);
-    Instance instance{.demand = number, .variant = *variant, .batch = std::max(1, whole)};
+    const double sized = std::max(service.rate, stats::quantile(scratch, kSized));
+    const int whole = batch_in_time(it, 1, service.slo_ms, asked_.fleet.beside);
+    Instance instance{.service = number, .variant = *variant, .batch = std::max(1, whole)};
     const int copies = copies_for(asked_, instance, sized);
-    instance.share = share_for(asked_, it, demand.slo_ms, sized / copies);
-    if (instance.share <= 0) return tl::unexpected(too_few_gpus(asked_, demand));
-    instance.batch = batch_in_time(it, instance.share, demand.slo_ms, asked_.fleet.beside);
-    Pod pod{.demand = number, .instance = instance};
+    instance.share = share_for(asked_, it, service.slo_ms, sized / copies);
+    if (instance.share <= 0) return tl::unexpected(too_few_gpus(asked_, service));
+    instance.batch = batch_in_time(it, instance.share, service.slo_ms, asked_.fleet.beside);
+    Pod pod{.service = number, .instance = instance};
     for (const double rate : rates) pod.load.push_back(instance.share * rate / sized);
     pod.peak = std::min(1.0, *std::max_element(pod.load.begin(), pod.load.end()));
     return std::vector<Pod>(static_cast<std::size_t>(copies), pod);

@@ -12,17 +12,17 @@
 namespace almanac::inference::planner {
 namespace {
 
-/// What an instance of so many slices can do best for a demand.
+/// What an instance of so many slices can do best for a service.
 struct Use {
   std::size_t variant = 0;
   int batch = 0;    ///< 0 = nothing fits, or is in time.
-  double part = 0;  ///< Of the demand's rate.
+  double part = 0;  ///< Of the service's rate.
 };
 
-/// A GPU: its instances, and for which demand each is.
+/// A GPU: its instances, and for which service each is.
 struct ServedGpu {
   std::vector<int> slices{};
-  std::vector<std::size_t> demands{};
+  std::vector<std::size_t> services{};
 };
 
 /// Source   Tan et al., 2021 (Serving DNN models with multi-instance GPUs): completion rates of
@@ -36,17 +36,17 @@ struct ServedGpu {
 class MigServing {
  public:
   explicit MigServing(const PlanningCase& asked) : asked_(asked), rng_(asked.seed) {
-    for (const Demand& demand : asked.demands) {
+    for (const TaskService& service : asked.services) {
       std::vector<Use>& uses = uses_.emplace_back(8);
-      for (int slices = 1; slices <= 7; ++slices) uses[index(slices)] = best_use(demand, slices);
+      for (int slices = 1; slices <= 7; ++slices) uses[index(slices)] = best_use(service, slices);
     }
   }
 
   Result<Deployment> plan() {
-    for (std::size_t demand = 0; demand < uses_.size(); ++demand) {
-      const bool none = std::all_of(uses_[demand].begin(), uses_[demand].end(),
+    for (std::size_t service = 0; service < uses_.size(); ++service) {
+      const bool none = std::all_of(uses_[service].begin(), uses_[service].end(),
                                     [](const Use& use) { return use.batch == 0; });
-      if (none) return tl::unexpected(no_variant(asked_.demands[demand]));
+      if (none) return tl::unexpected(no_variant(asked_.services[service]));
     }
     std::vector<ServedGpu> best = complete({});
     constexpr int kRounds = 64;
@@ -59,7 +59,7 @@ class MigServing {
       if (tried.size() < best.size()) best = std::move(tried);
     }
     if (best.size() > static_cast<std::size_t>(asked_.fleet.gpus)) {
-      return tl::unexpected(too_few_gpus(asked_, asked_.demands.front()));
+      return tl::unexpected(too_few_gpus(asked_, asked_.services.front()));
     }
     return deployment_of(best);
   }
@@ -67,18 +67,18 @@ class MigServing {
  private:
   static std::size_t index(int slices) { return static_cast<std::size_t>(slices); }
 
-  Use best_use(const Demand& demand, int slices) const {
+  Use best_use(const TaskService& service, int slices) const {
     const double share = slices / 7.0;
     Use best;
     for (std::size_t each = 0; each < asked_.variants.size(); ++each) {
       const Variant& variant = asked_.variants[each];
-      if (variant.task != demand.task || variant.accuracy < demand.accuracy ||
+      if (variant.task != service.task || variant.accuracy < service.accuracy ||
           variant.memory_gib > mig_memory(slices) * asked_.fleet.memory_gib) {
         continue;
       }
-      const int batch = batch_in_time(variant, share, demand.slo_ms);
+      const int batch = batch_in_time(variant, share, service.slo_ms);
       if (batch == 0) continue;
-      const double part = throughput(variant, share, batch) / demand.rate;
+      const double part = throughput(variant, share, batch) / service.rate;
       if (part > best.part) best = {each, batch, part};
     }
     return best;
@@ -88,7 +88,7 @@ class MigServing {
     std::vector<double> made(uses_.size());
     for (const ServedGpu& gpu : gpus) {
       for (std::size_t each = 0; each < gpu.slices.size(); ++each) {
-        made[gpu.demands[each]] += uses_[gpu.demands[each]][index(gpu.slices[each])].part;
+        made[gpu.services[each]] += uses_[gpu.services[each]][index(gpu.slices[each])].part;
       }
     }
     return made;
@@ -102,18 +102,18 @@ class MigServing {
     for (const int each : slices) {
       std::optional<std::size_t> best;
       double most = 0;
-      for (const std::size_t demand : allowed) {
-        const double part = uses_[demand][index(each)].part;
-        const double gain = std::min(part, lacking[demand]) * lacking[demand];
+      for (const std::size_t service : allowed) {
+        const double part = uses_[service][index(each)].part;
+        const double gain = std::min(part, lacking[service]) * lacking[service];
         if (gain > most) {
           most = gain;
-          best = demand;
+          best = service;
         }
       }
       if (!best) continue;
       score += most;
       gpu.slices.push_back(each);
-      gpu.demands.push_back(*best);
+      gpu.services.push_back(*best);
       lacking[*best] -= std::min(lacking[*best], uses_[*best][index(each)].part);
     }
     return {std::move(gpu), score};
@@ -155,11 +155,11 @@ class MigServing {
     Deployment made;
     for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
       for (std::size_t each = 0; each < gpus[gpu].slices.size(); ++each) {
-        const std::size_t demand = gpus[gpu].demands[each];
-        const Use& use = uses_[demand][index(gpus[gpu].slices[each])];
+        const std::size_t service = gpus[gpu].services[each];
+        const Use& use = uses_[service][index(gpus[gpu].slices[each])];
         made.instances.push_back({.gpu = static_cast<int>(gpu),
                                   .share = gpus[gpu].slices[each] / 7.0,
-                                  .demand = demand,
+                                  .service = service,
                                   .variant = use.variant,
                                   .batch = use.batch});
       }
@@ -169,7 +169,7 @@ class MigServing {
 
   const PlanningCase& asked_;
   Rng rng_;
-  std::vector<std::vector<Use>> uses_;  // by demand, then slices
+  std::vector<std::vector<Use>> uses_;  // by service, then slices
 };
 
 }  // namespace
