@@ -34,7 +34,7 @@ void expect_rules_where_nodes_fail(Case input, std::uint64_t seed) {
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const char* pass : {"scan", "defragment"}) {
+  for (const char* pass : {"scan", "relax", "defragment"}) {
     names.push_back(std::string("fifo+") + pass);
   }
   for (const policy::Entry& order : registry().orders.entries()) {

@@ -22,9 +22,10 @@ const DraftLimits kInexact{.exact = false};
 std::string any_policy() {
   return *rc::gen::element<std::string>(
       "fifo", "sjf+oracle", "easy+limit", "qssf+easy:1", "fifo+easy:3+limit", "conservative+limit",
-      "fifo+scan", "fifo+defragment", "fifo+models", "drf", "srtf", "srtf+helios_count", "las",
-      "gittins", "coda", "fifo+lease:7", "sjf+oracle+lease:7", "chronus+lease:7",
-      "elasticflow+lease:7", "thrift+lease:7", "tiresias", "yarn_cs", "afs");
+      "fifo+scan", "fifo+relax", "fifo+defragment", "fifo+models", "drf", "srtf",
+      "srtf+helios_count", "las", "gittins", "coda", "fifo+lease:7", "sjf+oracle+lease:7",
+      "chronus+lease:7", "elasticflow+lease:7", "thrift+lease:7", "tiresias", "yarn_cs", "afs",
+      "hived");
 }
 
 /// Some jobs want to have ended soon after they could have.

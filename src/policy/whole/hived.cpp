@@ -25,6 +25,7 @@
 /// Cost     O(n) a decision with n jobs that wait, and for each demand among them a search of all
 ///          nodes: it is for some thousand of these.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -81,23 +82,27 @@ class Hived final : public Policy {
     for (const JobId job : stopped_) queue(job, view);
     stopped_.clear();
     for (std::uint32_t vc = 0; vc < sites_.size(); ++vc) serve(VcId{vc}, view, plan);
+    look_at_quotas(view, plan);
     if (!stopped_.empty()) plan.wake(view.now);
   }
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
     const cluster::Demand& demand = view.demand(state.demand);
+    if (aside_.contains(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
     Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (pool.suits(demand)) reason.available += pool.free_gpus;
     }
     if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
+    if (demand.is_cpu_job()) reason.kind = ReasonKind::short_of_cores;
     return reason;
   }
 
   void line_up(std::vector<JobId>& line) const override {
     for (const Site& site : sites_) {
-      line.insert(line.end(), site.waiting.begin(), site.waiting.end());
+      std::copy_if(site.waiting.begin(), site.waiting.end(), std::back_inserter(line),
+                   [&](JobId job) { return !aside_.contains(job); });
     }
   }
 
@@ -295,6 +300,16 @@ class Hived final : public Policy {
            plan.quotas->has_room(view.demand(view.progress(job).demand).claim);
   }
 
+  void look_at_quotas(const View& view, const Plan& plan) {
+    aside_.clear();
+    if (plan.quotas == nullptr) return;
+    for (const Site& site : sites_) {
+      for (const JobId job : site.waiting) {
+        if (!has_quota(job, view, plan)) aside_.insert(job);
+      }
+    }
+  }
+
   bool start(VcId vc, JobId job, const std::string& owner, const View& view, Plan& plan) {
     Site& site = sites_[index(vc)];
     const cluster::Demand& demand = view.demand(view.progress(job).demand);
@@ -441,6 +456,7 @@ class Hived final : public Policy {
   std::vector<std::pair<std::size_t, double>> owners_;  // tenants, and their part of all GPUs
   std::vector<Site> sites_;                             // by VcId
   std::vector<JobId> stopped_;                          // by the plan in the making
+  std::set<JobId> aside_;                               // those for which no quota has room
 };
 
 }  // namespace
