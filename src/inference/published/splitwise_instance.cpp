@@ -95,9 +95,8 @@ void SplitwiseInstance::select() {
   // Only now, since the place that a search by halves finds hangs on all that are in the queue.
   std::erase_if(pending_, [&](const Task* task) { return in_batch(*task); });
   // Those of the batch before stay the first of it: in this order the next one takes them.
-  std::erase_if(batch_, [&](Task* task) {
-    return std::find(kept.begin(), kept.end(), task) != kept.end();
-  });
+  std::erase_if(
+      batch_, [&](Task* task) { return std::find(kept.begin(), kept.end(), task) != kept.end(); });
   batch_.insert(batch_.begin(), kept.begin(), kept.end());
   for (const RequestId request : pool_) {
     Task& task = first(request);
