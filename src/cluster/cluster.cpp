@@ -61,6 +61,11 @@ bool Cluster::counts_cpus() const {
                      [](const NodeClass& make) { return make.cpus > 0; });
 }
 
+bool Cluster::has_links() const {
+  return !switches.empty() || std::any_of(classes.begin(), classes.end(),
+                                          [](const auto& make) { return make.uplink_gbps > 0; });
+}
+
 TenantId Cluster::find_tenant(std::string_view name) const {
   const auto found = std::find_if(tenants.begin(), tenants.end(),
                                   [&](const Tenant& each) { return each.name == name; });

@@ -34,6 +34,7 @@ struct NodeClass {
   double bandwidth_gbs = 0;      ///< GB/s of memory traffic that all its jobs share; 0 = not given.
   double gpu_power_limit_w = 0;  ///< That each GPU may draw; 0 = as much as its board allows.
   int sockets = 1;  ///< Over which its GPUs are spread evenly, in order of number; at least 1.
+  double uplink_gbps = 0;  ///< Gb/s each way that a node sends to others; 0 = not given.
 
   bool operator==(const NodeClass&) const = default;
 };
@@ -55,6 +56,22 @@ struct VirtualCluster {
   std::string name{};
   NodeId first{};               ///< Its nodes are first ..+ num_nodes.
   std::uint32_t num_nodes = 0;  ///< The most it ever has.
+};
+
+/// A switch and its link to the one above.
+struct Switch {
+  std::string path{};      ///< As in Node::rack: "core/pod1/r2", "core/pod1".
+  double uplink_gbps = 0;  ///< Gb/s each way.
+
+  bool operator==(const Switch&) const = default;
+};
+
+/// From where jobs read their data sets.
+struct Storage {
+  double remote_gbs = 0;  ///< GB/s that all jobs together can read of it; 0 = not given.
+  double cache_gb = 0;    ///< Of the nodes' disks in all, from which each job reads fast enough.
+
+  bool operator==(const Storage&) const = default;
 };
 
 /// From `at` on, the virtual cluster has `nodes` nodes. Nodes it loses are drained: their jobs
@@ -83,9 +100,11 @@ struct Cluster {
   std::vector<VirtualCluster> vcs;
   std::vector<CapacityChange> changes;  ///< In order of time; Time::min() = from the beginning.
   std::vector<Tenant> tenants;          ///< A parent comes before its children.
-  bool takes_every_job = false;         ///< One virtual cluster, whatever a job's own says.
-  bool inferred = false;                ///< Guessed from a job log: no proof of what was there.
-  std::vector<std::string> notes;       ///< What the user should know. One line each.
+  std::vector<Switch> switches{};       ///< Those of which the uplink is given.
+  Storage storage{};
+  bool takes_every_job = false;    ///< One virtual cluster, whatever a job's own says.
+  bool inferred = false;           ///< Guessed from a job log: no proof of what was there.
+  std::vector<std::string> notes;  ///< What the user should know. One line each.
 
   /// Adds `count` nodes of class `make` to the virtual cluster added last.
   void add_nodes(const NodeClass& make, std::uint32_t count, std::vector<std::string> names = {},
@@ -98,6 +117,8 @@ struct Cluster {
   int gpus() const;
   /// Whether any node says how many cores it has: else CPU jobs cannot be placed.
   bool counts_cpus() const;
+  /// Whether the speed of any link is given.
+  bool has_links() const;
   /// The virtual cluster called `name`, or kNoVc.
   VcId find_vc(std::string_view name) const;
   /// The tenant called `name`; kNoTenant = none.

@@ -30,6 +30,7 @@ gpu_type = "V100"
 cpus = 28
 memory_gb = 250
 bandwidth_gbs = 100
+uplink_gbps = 25
 
 [[vc]]
 name = "vision"
@@ -52,6 +53,14 @@ name = "speech"
 at = "2020-05-01"
 vc = "speech"
 nodes = 2
+
+[[switch]]
+path = "pod1"
+uplink_gbps = 100
+
+[storage]
+remote_gbs = 1.5
+cache_gb = 2000
 )";
 
 TEST(ReadCluster, ReadsGroupsAndChangesFromToml) {
@@ -63,14 +72,19 @@ TEST(ReadCluster, ReadsGroupsAndChangesFromToml) {
   EXPECT_EQ(made->node_label(NodeId{3}), "1") << "numbered within its virtual cluster";
   EXPECT_EQ(made->gpu_types(), (std::vector<std::string>{"V100", "T4"}));
   const NodeClass& usual = made->classes[made->nodes[0].node_class];
-  EXPECT_EQ(
-      usual,
-      (NodeClass{
-          .gpus = 8, .gpu_type = "V100", .cpus = 28, .memory_gb = 250, .bandwidth_gbs = 100}));
+  EXPECT_EQ(usual, (NodeClass{.gpus = 8,
+                              .gpu_type = "V100",
+                              .cpus = 28,
+                              .memory_gb = 250,
+                              .bandwidth_gbs = 100,
+                              .uplink_gbps = 25}));
   EXPECT_EQ(made->classes[made->nodes[3].node_class].bandwidth_gbs, 62.5);
   EXPECT_EQ(made->classes[made->nodes[3].node_class].gpu_power_limit_w, 60);
   ASSERT_EQ(made->changes.size(), 1U);
   EXPECT_EQ(made->changes[0].nodes, 2);
+  EXPECT_EQ(made->switches, (std::vector<Switch>{{"pod1", 100}}));
+  EXPECT_EQ(made->storage, (Storage{.remote_gbs = 1.5, .cache_gb = 2000}));
+  EXPECT_TRUE(made->has_links());
 }
 
 TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
@@ -80,6 +94,8 @@ TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
   ASSERT_TRUE(again) << message(again);
   EXPECT_EQ(to_toml(*again), to_toml(*made));
   EXPECT_EQ(again->gpus(), made->gpus());
+  EXPECT_EQ(again->switches, made->switches);
+  EXPECT_EQ(again->storage, made->storage);
   for (std::size_t i = 0; i < made->nodes.size(); ++i) {
     EXPECT_EQ(again->classes[again->nodes[i].node_class], made->classes[made->nodes[i].node_class]);
   }
@@ -105,6 +121,12 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
             "c.toml:2:1: unknown key gpu_power_limit (did you mean gpu_power_limit_w?)");
   EXPECT_EQ(message(parse_toml("[node]\ncpus = nan\n", "c.toml")),
             "c.toml:2:8: cpus must be 0 to 1000000: nan");
+  const std::string one = "[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"pod1/r2\"\n";
+  EXPECT_EQ(message(parse_toml(one + "[[switch]]\npath = \"r2\"\nuplink_gbps = 40\n", "c.toml")),
+            "c.toml:5:1: a [[switch]] needs the path of a switch above some node, as in its rack: "
+            "no node is below \"r2\"");
+  EXPECT_EQ(message(parse_toml(one + "[storage]\ncache_gb = 1\n", "c.toml")),
+            "c.toml:5:1: [storage] needs remote_gbs above 0");
   EXPECT_EQ(message(read_cluster("missing.toml")).substr(0, 13), "missing.toml:");
 }
 

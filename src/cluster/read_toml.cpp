@@ -23,7 +23,7 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Cluster read(const toml::table& file) {
-    allow(file, {"takes_every_job", "node", "vc", "change", "tenant"});
+    allow(file, {"takes_every_job", "node", "vc", "change", "tenant", "switch", "storage"});
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
     if (const toml::table* const node = table(file, "node")) {
@@ -37,6 +37,8 @@ class Reader final : text::TomlReader {
     }
     for (const toml::table* const change : tables(file, "change")) read_change(*change);
     for (const toml::table* const tenant : tables(file, "tenant")) read_tenant(*tenant);
+    for (const toml::table* const each : tables(file, "switch")) read_switch(*each);
+    if (const toml::table* const storage = table(file, "storage")) read_storage(*storage);
     std::stable_sort(made_.changes.begin(), made_.changes.end(),
                      [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
     return std::move(made_);
@@ -80,7 +82,7 @@ class Reader final : text::TomlReader {
   /// Refuses a key that neither says of what kind a node is nor is among `others`.
   void allow_kind(const toml::table& from, std::vector<std::string> others) {
     for (const char* const key : {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs",
-                                  "gpu_power_limit_w", "sockets"}) {
+                                  "gpu_power_limit_w", "sockets", "uplink_gbps"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -94,6 +96,7 @@ class Reader final : text::TomlReader {
     made.memory_gb = amount(from, "memory_gb", usual.memory_gb);
     made.bandwidth_gbs = amount(from, "bandwidth_gbs", usual.bandwidth_gbs);
     made.gpu_power_limit_w = amount(from, "gpu_power_limit_w", usual.gpu_power_limit_w);
+    made.uplink_gbps = amount(from, "uplink_gbps", usual.uplink_gbps);
     made.sockets = static_cast<int>(whole(from, "sockets", usual.sockets, 1, kMaxGpusPerNode));
     if (made.gpus % made.sockets != 0) {
       const toml::node* const said = from.get(from.contains("sockets") ? "sockets" : "gpus");
@@ -183,6 +186,34 @@ class Reader final : text::TomlReader {
     made_.tenants.push_back(std::move(made));
   }
 
+  void read_switch(const toml::table& from) {
+    allow(from, {"path", "uplink_gbps"});
+    Switch made{.path = value<std::string>(from, "path", ""),
+                .uplink_gbps = amount(from, "uplink_gbps", 0)};
+    if (made.uplink_gbps <= 0) refuse(from, "a [[switch]] needs uplink_gbps above 0");
+    const bool is_there =
+        std::any_of(made_.nodes.begin(), made_.nodes.end(), [&](const Node& node) {
+          const std::vector<std::string> above = switches_above(node);
+          return std::find(above.begin(), above.end(), made.path) != above.end();
+        });
+    if (!is_there) {
+      refuse(from, fmt::format("a [[switch]] needs the path of a switch above some node, as in its "
+                               "rack: no node is below \"{}\"",
+                               made.path));
+    }
+    const bool is_twice = std::any_of(made_.switches.begin(), made_.switches.end(),
+                                      [&](const Switch& each) { return each.path == made.path; });
+    if (is_twice) refuse(from, fmt::format("switch {} is there twice", made.path));
+    made_.switches.push_back(std::move(made));
+  }
+
+  void read_storage(const toml::table& from) {
+    allow(from, {"remote_gbs", "cache_gb"});
+    made_.storage = {.remote_gbs = amount(from, "remote_gbs", 0),
+                     .cache_gb = amount(from, "cache_gb", 0)};
+    if (made_.storage.remote_gbs <= 0) refuse(from, "[storage] needs remote_gbs above 0");
+  }
+
   Time moment(const toml::table& change) {
     const toml::node* const at = change.get("at");
     if (at == nullptr) refuse(change, "a [[change]] needs at");
@@ -208,6 +239,7 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.gpu_power_limit_w > 0) {
     toml += fmt::format("gpu_power_limit_w = {}\n", make.gpu_power_limit_w);
   }
+  if (make.uplink_gbps > 0) toml += fmt::format("uplink_gbps = {}\n", make.uplink_gbps);
   if (make.sockets > 1) toml += fmt::format("sockets = {}\n", make.sockets);
 }
 
@@ -270,6 +302,14 @@ std::string to_toml(const Cluster& cluster) {
     if (tenant.limit < Tenant::kNoLimit) toml += fmt::format("limit = {}\n", tenant.limit);
     if (!tenant.may_borrow) toml += "may_borrow = false\n";
     toml += "\n";
+  }
+  for (const Switch& each : cluster.switches) {
+    toml +=
+        fmt::format("[[switch]]\npath = \"{}\"\nuplink_gbps = {}\n\n", each.path, each.uplink_gbps);
+  }
+  if (cluster.storage.remote_gbs > 0) {
+    toml += fmt::format("[storage]\nremote_gbs = {}\ncache_gb = {}\n\n", cluster.storage.remote_gbs,
+                        cluster.storage.cache_gb);
   }
   return toml;
 }

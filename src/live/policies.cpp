@@ -27,6 +27,14 @@ Result<policy::Composition> compose(const std::string& text) {
                             text),
                 {}, "simulate plays it; hasten, pollux and sia deal GPUs here");
   }
+  if (policy::registry().traits(*made).has(policy::Trait::paces_traffic)) {
+    return fail(
+        Code::unsupported,
+        fmt::format("policy {} says when jobs send over links and how fast they read, which "
+                    "a service cannot tell them",
+                    text),
+        {}, "simulate plays it; +none leaves jobs as they are");
+  }
   take_no_truth(*made);
   return made;
 }

@@ -56,6 +56,7 @@ class SpeedModel {
     StepTime step{.fixed = 1, .sample = 0};
     double suffers = 1;
     double causes = 1;
+    double step_s = 0;  ///< Of one GPU; 0 = it is not known in seconds.
   };
 
   SpeedModel() = default;

@@ -158,6 +158,7 @@ SpeedModel::OnType SpeedModels::on_type(const Model& model, const std::string& t
                .remote_more = board->step.remote_more / compute_s,
                .remote_spread = board->step.remote_spread / compute_s,
                .overlap = board->step.overlap};
+  made.step_s = compute_s;
 
   const GpuClass* const gpu = catalogue_.find_gpu(type);
   if (here != nullptr && !here->sharing && gpu != nullptr && gpu->sharing) {

@@ -45,6 +45,8 @@ std::string_view clause(Trait trait) {
       return "ends trials of a sweep before they are done";
     case Trait::limits_power:
       return "sets the power limit of a job's GPUs";
+    case Trait::paces_traffic:
+      return "says when jobs send, or how fast they read";
     case Trait::leases:
       return "decides in leases";
     case Trait::deals_out:

@@ -36,6 +36,7 @@ enum class Trait : std::uint8_t {
   sleeps_nodes,   ///< Turns nodes off.
   ends_trials,    ///< Ends trials of a sweep before they are done.
   limits_power,   ///< Sets the power limit of a job's GPUs.
+  paces_traffic,  ///< Says when jobs send over links, or what they read through which cache.
   // How it goes through a queue.
   leases,            ///< Decides at fixed intervals: rounds.
   deals_out,         ///< Deals out all GPU jobs of a lease together.

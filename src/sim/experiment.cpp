@@ -407,10 +407,12 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
       std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(), [](const trace::Job& job) {
         return job.request.alternatives != kNoName || job.outcome.metric != kNoName;
       });
-  if (made.speeds == nullptr && tells_rates) {
-    // At what rate jobs run on what they take instead, or how they train, is told without --speed.
+  if (made.speeds == nullptr && (tells_rates || policy::tells_traffic(made.trace, made.cluster))) {
+    // At what rate jobs run on what they take instead, how they train, or what they send and read
+    // is told without --speed.
     made.speeds =
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
+    made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   if (made.speeds == nullptr && limits->any()) {
     made.notes.emplace_back("the power limits of GPUs change nothing without --speed or --elastic");

@@ -25,6 +25,8 @@ Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
       whole_steps_(whole_steps),
       log_(trace),
       shared_(trace),
+      links_(cluster, speeds),
+      storage_(cluster, speeds),
       courses_(cluster, trace, applications),
       reports_(courses_.empty() ? 0 : trace.jobs.size()),
       jobs_(trace.jobs.size()) {
@@ -55,6 +57,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   }
   count(job, +1);
   expect_end(job, now, false);
+  share_traffic(job, held, config, now);
   retime(shared_.neighbours(job), now);
 }
 
@@ -81,6 +84,8 @@ void Pacer::end(JobId job, Time now) {
     for (const NodeId node : own) std::erase(nodes_[index(node)].jobs, job);
     for (const NodeId node : own) judge(node, now);
   }
+  slow_all(links_.leave(job), now);
+  if (storage_.leave(job)) slow_all(storage_.readers(), now);
   const std::vector<JobId> left = shared_.neighbours(job);
   shared_.leave(job);
   retime(left, now);
@@ -93,13 +98,17 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
     settle(job, now);
     set_course(job, held, config);
   }
-  if (!shared_.has(job) && !SharedGpus::has_parts(held)) return pace_anew(job, held, now);
+  if (!shared_.has(job) && !SharedGpus::has_parts(held)) {
+    pace_anew(job, held, now);
+    return share_traffic(job, held, config, now);
+  }
   const std::vector<JobId> left = shared_.neighbours(job);
   count(job, -1);
   shared_.leave(job);
   shared_.enter(job, held);
   count(job, +1);
   pace_anew(job, held, now);
+  share_traffic(job, held, config, now);
   const std::vector<JobId> joined = shared_.neighbours(job);
   if (joined == left) return;
   retime(left, now);
@@ -122,6 +131,7 @@ void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now)
   set_alone(job, held, now);
   count(job, +1);
   expect_end(job, now, true);
+  if (storage_.pace(job, jobs_[index(job)].alone)) slow_all(storage_.readers(), now);
   if (!contends(job)) return;
   for (const NodeId node : nodes_of_[index(job)]) judge(node, now);
 }
@@ -222,10 +232,27 @@ void Pacer::judge(NodeId id, Time now) {
 }
 
 double Pacer::contention_of(JobId job) const {
-  double speed = 1;
+  double speed = std::min(links_.speed(job), storage_.speed(job));
+  if (nodes_.empty()) return speed;
   for (const NodeId node : nodes_of_[index(job)])
     speed = std::min(speed, nodes_[index(node)].speed);
   return speed;
+}
+
+void Pacer::share_traffic(JobId job, std::span<const cluster::Grant> held,
+                          const policy::Config& config, Time now) {
+  std::vector<JobId> before = links_.leave(job);
+  const std::vector<JobId> after = links_.enter(job, held, config);
+  before.insert(before.end(), after.begin(), after.end());
+  const bool had = storage_.leave(job);
+  const bool has = storage_.enter(job, jobs_[index(job)].alone, config);
+  slow(job, now);
+  slow_all(before, now);
+  if (had || has) slow_all(storage_.readers(), now);
+}
+
+void Pacer::slow_all(std::span<const JobId> jobs, Time now) {
+  for (const JobId job : jobs) slow(job, now);
 }
 
 void Pacer::slow(JobId job, Time now) {

@@ -7,10 +7,12 @@
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
 /// decides its rate alone (policy/contract/speed_book.h). Jobs on the same GPUs slow each other
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
-/// overdrawn slows those of its jobs that use some (perf/bandwidth.h). What power limits take off
-/// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts. Elastic jobs
-/// run as their application does (courses.h), slowed by power limits, neighbours and bandwidth
-/// alike.
+/// overdrawn slows those of its jobs that use some (perf/bandwidth.h), a crowded link those that
+/// send over it (shared_links.h), and storage those that read from it (shared_storage.h): the
+/// scarcest of the three decides, for who waits for one asks less of the others. What power limits
+/// take off the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts.
+/// Elastic jobs run as their application does (courses.h), slowed by power limits, neighbours and
+/// bandwidth alike.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses
@@ -30,6 +32,8 @@
 #include "sim/pace.h"
 #include "sim/pace_log.h"
 #include "sim/shared_gpus.h"
+#include "sim/shared_links.h"
+#include "sim/shared_storage.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -134,6 +138,10 @@ class Pacer final : public policy::Telemetry {
   void judge(NodeId node, Time now);
   void slow(JobId job, Time now);
   double contention_of(JobId job) const;
+  /// A job that starts, or is to run otherwise, sends and reads so; slows those that this concerns.
+  void share_traffic(JobId job, std::span<const cluster::Grant> held, const policy::Config& config,
+                     Time now);
+  void slow_all(std::span<const JobId> jobs, Time now);
   void expect_end(JobId job, Time now, bool queued);
   /// Puts the next report of a job in its queue, in place of the one that may be there.
   void expect_report(JobId job, Time now);
@@ -147,6 +155,8 @@ class Pacer final : public policy::Telemetry {
   WholeSteps whole_steps_;
   PaceLog log_;
   SharedGpus shared_;
+  SharedLinks links_;
+  SharedStorage storage_;
   Courses courses_;
   EndQueue reports_;
   std::vector<Job> jobs_;

@@ -21,8 +21,11 @@ cluster::Cluster machines() {
   cluster::Cluster made;
   made.takes_every_job = true;
   made.add_vc("all");
-  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100}, kNodes - 1);
-  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100, .gpu_power_limit_w = 150}, 1);
+  cluster::NodeClass node{.gpus = 8, .cpus = 64, .bandwidth_gbs = 100, .uplink_gbps = 10};
+  made.add_nodes(node, kNodes - 1);
+  node.gpu_power_limit_w = 150;
+  made.add_nodes(node, 1);
+  made.storage = {.remote_gbs = 1, .cache_gb = 30};
   return made;
 }
 
@@ -38,7 +41,7 @@ struct Seen {
   bool runs = false;
 };
 
-/// A job of one GPU, or none, on one node or two.
+/// A job of one GPU, or none; one that sends has as much on another node.
 trace::Job some_job(Names& names) {
   trace::Job job;
   job.request.gpus = *rc::gen::inRange(0, 2);
@@ -46,6 +49,12 @@ trace::Job some_job(Names& names) {
   job.request.model = names.intern(*rc::gen::element<std::string>("alexnet", "m5", "lstm", ""));
   job.outcome.run = Duration{*rc::gen::inRange(0, 100'000)};
   job.outcome.bandwidth_gbs = static_cast<float>(*rc::gen::inRange(0, 60));
+  job.outcome.step_s = 4;
+  job.outcome.network_s = static_cast<float>(*rc::gen::inRange(0, 5));
+  job.outcome.network_gbps = static_cast<float>(*rc::gen::inRange(0, 12));
+  job.request.data_set = names.intern(*rc::gen::element<std::string>("", "small", "large"));
+  job.request.data_gb = names[job.request.data_set] == "small" ? 20 : 80;
+  job.outcome.read_gbs = static_cast<float>(*rc::gen::inRange(0, 3));
   return job;
 }
 
@@ -112,11 +121,17 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
                        .gpu_milli = parts[static_cast<std::size_t>(number) % parts.size()],
                        .gpus = static_cast<cluster::GpuMask>(wanted.gpus),
                        .cpu_milli = cluster::cpu_milli(wanted.cpus)}};
+      if (trace.jobs[index(fresh)].outcome.network_s > 0) {
+        started.held.push_back(started.held[0]);
+        started.held[1].node = NodeId{static_cast<std::uint32_t>((number + 1) % kNodes)};
+      }
       started.runs = true;
       pacer.start(fresh, started.held, trace.jobs[index(fresh)].outcome.run, now);
     } else if (step == 1 && own.runs) {
       own.held[0].cpu_milli = 500 * (1 + number % 20);
-      own.held[0].gpu_milli = parts[static_cast<std::size_t>(number) % parts.size()];
+      for (cluster::Grant& grant : own.held) {
+        grant.gpu_milli = parts[static_cast<std::size_t>(number) % parts.size()];
+      }
       pacer.resize(job, own.held, now);
     } else if (step == 2 && own.runs) {
       pacer.stop(job, now);

@@ -72,7 +72,11 @@ const char* expectation(const Column& column) {
       return "a number above 0 and up to 1";
     case Field::cpus:
     case Field::memory_gb:
+    case Field::data_gb:
     case Field::bandwidth_gbs:
+    case Field::network_s:
+    case Field::network_gbps:
+    case Field::read_gbs:
     case Field::value:
     case Field::restart_s:
     case Field::checkpoint_s:
@@ -136,8 +140,16 @@ float& amount(Field field, Draft& draft) {
       return outcome.reference_cpus;
     case Field::reference_memory_gb:
       return outcome.reference_memory_gb;
+    case Field::data_gb:
+      return request.data_gb;
     case Field::bandwidth_gbs:
       return outcome.bandwidth_gbs;
+    case Field::network_s:
+      return outcome.network_s;
+    case Field::network_gbps:
+      return outcome.network_gbps;
+    case Field::read_gbs:
+      return outcome.read_gbs;
     default:
       return outcome.step_s;
   }
@@ -212,6 +224,8 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.qos);
     case Field::group:
       return intern(request.group);
+    case Field::data_set:
+      return intern(request.data_set);
     case Field::metric:
       if (is_missing(text)) return {};
       return parse_metric(text) ? intern(draft.job.outcome.metric) : bad(column, text);
@@ -233,8 +247,12 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::memory_gb:
     case Field::reference_cpus:
     case Field::reference_memory_gb:
+    case Field::data_gb:
     case Field::bandwidth_gbs:
     case Field::step_s:
+    case Field::network_s:
+    case Field::network_gbps:
+    case Field::read_gbs:
       return read_number(column, text, draft);
     case Field::submit_s:
     case Field::start_s:

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 40> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 45> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -27,6 +27,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 40> kFields{{
     {Field::qos, "qos"},
     {Field::alternatives, "alternatives"},
     {Field::group, "group"},
+    {Field::data_set, "data_set"},
     {Field::metric, "metric"},
     {Field::after, "after"},
     {Field::gpus, "gpus"},
@@ -44,8 +45,12 @@ constexpr std::array<std::pair<Field, std::string_view>, 40> kFields{{
     {Field::memory_gb, "memory_gb"},
     {Field::reference_cpus, "reference_cpus"},
     {Field::reference_memory_gb, "reference_memory_gb"},
+    {Field::data_gb, "data_gb"},
     {Field::bandwidth_gbs, "bandwidth_gbs"},
     {Field::step_s, "step_s"},
+    {Field::network_s, "network_s"},
+    {Field::network_gbps, "network_gbps"},
+    {Field::read_gbs, "read_gbs"},
     {Field::submit_s, "submit_s"},
     {Field::start_s, "start_s"},
     {Field::end_s, "end_s"},

@@ -88,15 +88,17 @@ TEST_F(ColumnMapFile, NamesAColumnThatTheTableLacks) {
 }
 
 TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
-  EXPECT_EQ(error("[columns]\nsubmit = \"t\"\n"),
-            "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
-            "gpu_type, model, qos, alternatives, group, metric, after, gpus, nodes, attempts, "
-            "max_gpus, min_gpus, "
-            "batch, steps, value, restart_s, checkpoint_s, gpu_share, cpus, memory_gb, "
-            "reference_cpus, reference_memory_gb, bandwidth_gbs, step_s, submit_s, start_s, end_s, "
-            "deadline_s, worthless_at_s, run_s, span_s, wait_s, time_limit_s, "
-            "predicted_s, state "
-            "(did you mean submit_s?)");
+  EXPECT_EQ(
+      error("[columns]\nsubmit = \"t\"\n"),
+      "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
+      "gpu_type, model, qos, alternatives, group, data_set, metric, after, gpus, nodes, attempts, "
+      "max_gpus, min_gpus, "
+      "batch, steps, value, restart_s, checkpoint_s, gpu_share, cpus, memory_gb, "
+      "reference_cpus, reference_memory_gb, data_gb, bandwidth_gbs, step_s, network_s, "
+      "network_gbps, read_gbs, submit_s, start_s, end_s, deadline_s, worthless_at_s, run_s, "
+      "span_s, wait_s, time_limit_s, "
+      "predicted_s, state "
+      "(did you mean submit_s?)");
   EXPECT_THAT(
       error("[columns]\nrun_s = {column = \"r\", unit = \"minutes\"}\n"),
       HasSubstr("map.toml:2:31: unit must be one of any date ms s min h d clock: \"minutes\""));

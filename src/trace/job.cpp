@@ -60,13 +60,17 @@ Request::Request()
       restart_s(kMissing),
       checkpoint_s(kMissing),
       cpus(kMissing),
-      memory_gb(kMissing) {}
+      memory_gb(kMissing),
+      data_gb(kMissing) {}
 
 Outcome::Outcome()
     : reference_cpus(kMissing),
       reference_memory_gb(kMissing),
       bandwidth_gbs(kMissing),
-      step_s(kMissing) {}
+      step_s(kMissing),
+      network_s(kMissing),
+      network_gbps(kMissing),
+      read_gbs(kMissing) {}
 
 std::string_view to_string(JobState state) {
   switch (state) {

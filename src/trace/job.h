@@ -57,6 +57,7 @@ struct Request {
   NameId qos = kNoName;
   NameId alternatives = kNoName;  ///< What it would take instead (trace/alternative.h).
   NameId group = kNoName;         ///< Of the jobs that are trials of one sweep; missing = of none.
+  NameId data_set = kNoName;      ///< What it reads from remote storage; missing = nothing.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
   std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
@@ -69,6 +70,7 @@ struct Request {
   float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
   float cpus;                 ///< Cores over all nodes.
   float memory_gb;            ///< GB over all nodes.
+  float data_gb;              ///< Size of its data set.
   JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
 
   Request();
@@ -92,6 +94,9 @@ struct Outcome {
   float reference_memory_gb;
   float bandwidth_gbs;  ///< GB/s of memory traffic at full speed, over all nodes; missing = none.
   float step_s;         ///< Length of one training step at the reference.
+  float network_s;      ///< Of a step the time in which it sends between nodes; missing = none.
+  float network_gbps;   ///< Gb/s over each link meanwhile; missing = as much as the link carries.
+  float read_gbs;       ///< GB/s of its data set that it reads at full speed; missing = none.
   NameId metric = kNoName;  ///< What it would report as it trains (trace/metric.h).
 
   Outcome();

@@ -60,19 +60,27 @@ TEST_F(ReadTrace, KeepsWhatTheFileSays) {
 
 TEST_F(ReadTrace, KeepsWhatARunWasRecordedWith) {
   const auto trace = read(
-      "job_id,submit_s,run_s,gpus,reference_cpus,reference_memory_gb,bandwidth_gbs,step_s\n"
-      "1,0,9,1,inf,62.5,6.5,0.012\n2,0,9,1,,,0,\n");
+      "job_id,submit_s,run_s,gpus,reference_cpus,reference_memory_gb,bandwidth_gbs,step_s,"
+      "network_s,network_gbps,data_set,data_gb,read_gbs\n"
+      "1,0,9,1,inf,62.5,6.5,0.012,0.004,10,imagenet,143,0.5\n2,0,9,1,,,0,,,,,,\n");
   ASSERT_TRUE(trace) << to_string(trace.error());
   const Outcome& told = trace->jobs[0].outcome;
   EXPECT_EQ(told.reference_cpus, std::numeric_limits<float>::infinity());
   EXPECT_EQ(told.reference_memory_gb, 62.5F);
   EXPECT_EQ(told.bandwidth_gbs, 6.5F);
   EXPECT_EQ(told.step_s, 0.012F);
+  EXPECT_EQ(told.network_s, 0.004F);
+  EXPECT_EQ(told.network_gbps, 10);
+  EXPECT_EQ(told.read_gbs, 0.5F);
+  EXPECT_EQ(trace->names[trace->jobs[0].request.data_set], "imagenet");
+  EXPECT_EQ(trace->jobs[0].request.data_gb, 143);
   const Outcome& not_told = trace->jobs[1].outcome;
   EXPECT_TRUE(std::isnan(not_told.reference_cpus));
   EXPECT_TRUE(std::isnan(not_told.reference_memory_gb));
   EXPECT_EQ(not_told.bandwidth_gbs, 0);
   EXPECT_TRUE(std::isnan(not_told.step_s));
+  EXPECT_TRUE(std::isnan(not_told.network_s));
+  EXPECT_EQ(trace->jobs[1].request.data_set, kNoName);
 }
 
 TEST_F(ReadTrace, RefusesARunRecordedWithNothing) {

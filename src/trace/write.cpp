@@ -158,6 +158,11 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add_outcome("reference_memory_gb", &Outcome::reference_memory_gb);
   add_outcome("bandwidth_gbs", &Outcome::bandwidth_gbs);
   add_outcome("step_s", &Outcome::step_s);
+  add_outcome("network_s", &Outcome::network_s);
+  add_outcome("network_gbps", &Outcome::network_gbps);
+  add_name("data_set", &Request::data_set);
+  add_amount("data_gb", &Request::data_gb);
+  add_outcome("read_gbs", &Outcome::read_gbs);
 
   std::erase_if(columns, [&](const OutColumn& column) {
     return column.name != std::string_view("job_id") &&

@@ -120,8 +120,9 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   request.submit = draw_time();
   request.gpus = *inRange(0, 1000);
   outcome.run = draw_length();
-  for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,
-                                 &Request::gpu_type, &Request::model, &Request::qos}) {
+  for (NameId Request::*field :
+       {&Request::name, &Request::user, &Request::vc, &Request::kind, &Request::gpu_type,
+        &Request::model, &Request::qos, &Request::data_set}) {
     if (maybe()) request.*field = trace.names.intern(draw_text());
   }
   if (maybe()) request.time_limit = draw_length();
@@ -150,6 +151,10 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.checkpoint_s = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) outcome.bandwidth_gbs = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) outcome.step_s = positive();
+  if (maybe()) outcome.network_s = positive();
+  if (maybe()) outcome.network_gbps = positive();
+  if (maybe()) outcome.read_gbs = positive();
+  if (maybe()) request.data_gb = positive();
   outcome.attempts = *inRange(0, 20);
   outcome.state = static_cast<JobState>(*inRange(0, 9));
   return job;
@@ -179,8 +184,9 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(same(p.checkpoint_s, q.checkpoint_s));
   RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));
   if (p.after != kNoJobKey) RC_ASSERT(a.id(p.after) == b.id(q.after));
-  for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,
-                                 &Request::gpu_type, &Request::model, &Request::qos}) {
+  for (NameId Request::*field :
+       {&Request::name, &Request::user, &Request::vc, &Request::kind, &Request::gpu_type,
+        &Request::model, &Request::qos, &Request::data_set}) {
     RC_ASSERT(a.names[p.*field] == b.names[q.*field]);
   }
   const Outcome& r = x.outcome;
@@ -194,6 +200,10 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(same(r.reference_memory_gb, s.reference_memory_gb));
   RC_ASSERT(same(r.bandwidth_gbs, s.bandwidth_gbs));
   RC_ASSERT(same(r.step_s, s.step_s));
+  RC_ASSERT(same(r.network_s, s.network_s));
+  RC_ASSERT(same(r.network_gbps, s.network_gbps));
+  RC_ASSERT(same(r.read_gbs, s.read_gbs));
+  RC_ASSERT(same(p.data_gb, q.data_gb));
 }
 
 RC_GTEST_PROP(TraceProperty, WhatIsSavedReadsBackTheSame, ()) {

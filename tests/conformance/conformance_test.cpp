@@ -362,6 +362,28 @@ Case mixed_day(std::uint64_t seed) {
   return made;
 }
 
+/// The same where half of the jobs send over links that they share, and half read from afar.
+Case day_of_traffic(std::uint64_t seed) {
+  Case made = mixed_day(seed);
+  for (cluster::NodeClass& make : made.cluster.classes) make.uplink_gbps = 10;
+  made.cluster.storage = {.remote_gbs = 2, .cache_gb = 60};
+  Rng rng(seed, 5);
+  for (trace::Job& job : made.trace.jobs) {
+    if (rng.below(2) == 0) {
+      job.outcome.step_s = static_cast<float>(1 + rng.below(4));
+      job.outcome.network_s = job.outcome.step_s * static_cast<float>(1 + rng.below(4)) / 4;
+      if (rng.below(2) == 0) job.outcome.network_gbps = static_cast<float>(1 + rng.below(20));
+    }
+    if (rng.below(2) == 0) {
+      job.outcome.read_gbs = static_cast<float>(1 + rng.below(4));
+      const auto data_set = rng.below(6);
+      job.request.data_set = made.trace.names.intern(fmt::format("set{}", data_set));
+      job.request.data_gb = static_cast<float>(10 * (1 + data_set));
+    }
+  }
+  return made;
+}
+
 /// Every policy, and every shape, size, throttle and packing under each way of sharing and passing.
 std::vector<std::string> every_mix() {
   std::vector<std::string> names;
@@ -422,6 +444,21 @@ TEST_P(EveryMix, KeepsTheRules) {
     ASSERT_TRUE(played) << to_string(played.error());
     EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
     // Nodes come and go.
+    input.cluster.changes = {{.at = Time{1h}, .vc = VcId{0}, .nodes = 2},
+                             {.at = Time{2h}, .vc = VcId{0}, .nodes = 4}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryMix, KeepsTheRulesWithTraffic) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Case input = day_of_traffic(seed);
+    input.policy = GetParam();
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
     input.cluster.changes = {{.at = Time{1h}, .vc = VcId{0}, .nodes = 2},
                              {.at = Time{2h}, .vc = VcId{0}, .nodes = 4}};
     const Result<Played> drained = play(input);

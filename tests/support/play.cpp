@@ -64,6 +64,12 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.outcome.run = spec.run;
   job.outcome.reference_cpus = spec.reference_cpus;
   job.outcome.bandwidth_gbs = spec.bandwidth_gbs;
+  job.outcome.step_s = spec.step_s;
+  job.outcome.network_s = spec.network_s;
+  job.outcome.network_gbps = spec.network_gbps;
+  job.request.data_set = trace.names.intern(spec.data_set);
+  job.request.data_gb = spec.data_gb;
+  job.outcome.read_gbs = spec.read_gbs;
   trace.jobs.push_back(job);
 }
 
@@ -103,7 +109,8 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   const bool tells_metrics =
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
                   [](const trace::Job& job) { return job.outcome.metric != kNoName; });
-  if (!speeds && (tells_metrics || !applications.empty())) {
+  if (!speeds && (tells_metrics || !applications.empty() ||
+                  policy::tells_traffic(input.trace, input.cluster))) {
     speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
     options.speeds = &*speeds;
   }

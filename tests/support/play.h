@@ -60,6 +60,12 @@ struct JobSpec {
   float memory_gb = std::numeric_limits<float>::quiet_NaN();
   float reference_cpus = std::numeric_limits<float>::quiet_NaN();
   float bandwidth_gbs = std::numeric_limits<float>::quiet_NaN();
+  float step_s = std::numeric_limits<float>::quiet_NaN();
+  float network_s = std::numeric_limits<float>::quiet_NaN();
+  float network_gbps = std::numeric_limits<float>::quiet_NaN();
+  std::string_view data_set{};
+  float data_gb = std::numeric_limits<float>::quiet_NaN();
+  float read_gbs = std::numeric_limits<float>::quiet_NaN();
   float gpu_share = 1;
 };
 

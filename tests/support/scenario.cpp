@@ -101,6 +101,16 @@ class Parser {
     } else if (kind == "vc") {
       const std::string name = words.take("the virtual cluster's name");
       nodes(name, words);
+    } else if (kind == "switch") {
+      const std::string path = words.take("the path of a switch");
+      words.need("uplink");
+      made_.input.cluster.switches.push_back(
+          {path, static_cast<double>(words.number("its link in Gb/s"))});
+    } else if (kind == "storage") {
+      cluster::Storage& storage = made_.input.cluster.storage;
+      words.need("remote");
+      storage.remote_gbs = words.number("GB/s from afar");
+      if (words.skip("cache")) storage.cache_gb = words.number("GB of cache");
     } else if (kind == "capacity") {
       capacity(words);
     } else if (kind == "node") {
@@ -201,6 +211,8 @@ class Parser {
         make.bandwidth_gbs = words.number("its memory bandwidth in GB/s");
       } else if (words.skip("limit")) {
         make.gpu_power_limit_w = words.number("the power limit of its GPUs in watts");
+      } else if (words.skip("uplink")) {
+        make.uplink_gbps = words.number("its link in Gb/s");
       } else if (words.skip("rack")) {
         rack = words.take("the name of a rack");
       } else {
@@ -324,6 +336,18 @@ class Parser {
         spec.reference_cpus = static_cast<float>(words.number("the cores it was recorded with"));
       } else if (key == "bandwidth") {
         spec.bandwidth_gbs = static_cast<float>(words.number("its memory traffic in GB/s"));
+      } else if (key == "sends") {
+        spec.network_s = static_cast<float>(seconds(words.duration("for how long it sends")));
+        words.need("of");
+        spec.step_s = static_cast<float>(seconds(words.duration("the length of a step")));
+        if (words.skip("at")) {
+          spec.network_gbps = static_cast<float>(words.number("what it sends in Gb/s"));
+        }
+      } else if (key == "reads") {
+        spec.read_gbs = static_cast<float>(words.number("what it reads in GB/s"));
+        words.need("of");
+        spec.data_set = texts.emplace_back(words.take("its data set"));
+        spec.data_gb = static_cast<float>(words.number("the size of that in GB"));
       } else if (std::string_view JobSpec::*const field = text_field(key)) {
         spec.*field = texts.emplace_back(words.take(key));
       } else {

@@ -7,17 +7,21 @@
 /// `source:` at the top are part of the scenario.
 ///
 // clang-format off
-///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150] [rack r1]
+///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150] [rack r1] [uplink 10]
 ///                                 one virtual cluster for every job; a further line adds nodes;
-///                                 cores, GB and GB/s of a node, watts of a GPU
+///                                 cores, GB, GB/s of a node, watts of a GPU,
+///                                 Gb/s of the link of a node
 ///     vc NAME 2 x 8 gpu ...       or several virtual clusters
+///     switch r1 uplink 40         Gb/s of the link above a switch
+///     storage remote 1 [cache 100]       GB/s from afar and GB, of all jobs
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
 ///     node 0 down at 100s         or `up at`, or `notice 120s at`: so long before it goes
 ///     signal price 3 at 1h
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]
 ///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]
-///                                        [batch 8] [steps 40] [group g] [metric 10:0.5|20:0.6]
+///                                        [batch 8] [steps 40] [sends 1s of 2s [at 10]]
+///                                        [reads 1 of imagenet 100] [group g] [metric 10:0.5|20:0.6]
 ///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
 ///                                        those without one as recorded; a GPU works in proportion

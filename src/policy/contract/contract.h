@@ -70,6 +70,13 @@ enum class Phase : std::uint8_t {
   cut_off
 };
 
+/// When a job on several nodes begins to send over their links (links/contention.h).
+enum class Sending : std::uint8_t {
+  at_once,
+  in_turn,  ///< Where no other does, or the rule of turns lets it begin beside one.
+  shifted,  ///< Its steps begin Config::shift_ms later than those of others that are shifted.
+};
+
 /// How a job is to run, beside where. What is 0 is as the job has it.
 struct Config {
   std::int32_t batch = 0;    ///< Samples of a step, over all its GPUs.
@@ -77,6 +84,12 @@ struct Config {
   /// The power limit of each of its GPUs, in watts. Where the node's own is lower, that counts; a
   /// board takes none below its least. Only policies that say so set one (Trait::limits_power).
   std::int32_t power_w = 0;
+  /// How it shares what it has not to itself; only policies that say so set it
+  /// (Trait::paces_traffic).
+  Sending sending = Sending::at_once;
+  float shift_ms = 0;    ///< Of its steps, where `sending` is `shifted`.
+  float cache_gb = 0;    ///< Of its data set to be cached; of several jobs' words the most.
+  float remote_gbs = 0;  ///< GB/s that it reads of its data set from afar, at most.
 
   bool operator==(const Config&) const = default;
 };

@@ -66,6 +66,15 @@ class Short {
 
 }  // namespace
 
+bool tells_traffic(const trace::Trace& trace, const cluster::Cluster& cluster) {
+  const bool has_links = cluster.has_links();
+  const bool has_storage = cluster.storage.remote_gbs > 0;
+  if (!has_links && !has_storage) return false;
+  return std::any_of(trace.jobs.begin(), trace.jobs.end(), [&](const trace::Job& job) {
+    return (has_links && job.outcome.network_s > 0) || (has_storage && job.outcome.read_gbs > 0);
+  });
+}
+
 SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
                      perf::Catalogue catalogue, PowerLimits limits)
     : models_(std::move(catalogue)),
@@ -80,6 +89,7 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
   }
   add_gpu_jobs(trace);
   add_alternatives(trace);
+  add_traffic(cluster, trace);
 }
 
 void SpeedBook::add_alternatives(const trace::Trace& trace) {
@@ -100,6 +110,69 @@ void SpeedBook::add_alternatives(const trace::Trace& trace) {
       made.push_back({each.gpus, nodes_of(each.gpu_type), double{each.cpus}, each.rate});
     }
   }
+}
+
+void SpeedBook::add_traffic(const cluster::Cluster& cluster, const trace::Trace& trace) {
+  has_links_ = cluster.has_links();
+  std::size_t without_step = 0;
+  std::size_t without_size = 0;
+  for (std::uint32_t at = 0; at < trace.jobs.size(); ++at) {
+    const trace::Job& job = trace.jobs[at];
+    const trace::Outcome& told = job.outcome;
+    if (has_links_ && told.network_s > 0) {
+      if (!(told.step_s >= told.network_s)) {
+        ++without_step;
+      } else {
+        flows_[JobId{at}] = {.period_ms = told.step_s * 1e3,
+                             .sends_ms = told.network_s * 1e3,
+                             .gbps = told.network_gbps > 0 ? double{told.network_gbps} : 0};
+      }
+    }
+    if (cluster.storage.remote_gbs > 0 && told.read_gbs > 0) {
+      if (job.request.data_set == kNoName || !(job.request.data_gb > 0)) {
+        ++without_size;
+      } else {
+        readings_[JobId{at}] = {job.request.data_set, job.request.data_gb, told.read_gbs};
+      }
+    }
+  }
+  if (without_step > 0) {
+    notes_.push_back(
+        fmt::format("{} jobs tell network_s, but not step_s, or a shorter one: they are taken not "
+                    "to tell what they send",
+                    without_step));
+  }
+  if (without_size > 0) {
+    notes_.push_back(fmt::format(
+        "{} jobs tell read_gbs, but not data_set and data_gb: they are taken to read nothing",
+        without_size));
+  }
+}
+
+std::optional<links::Flow> SpeedBook::flow(JobId job,
+                                           std::span<const cluster::Grant> grants) const {
+  if (!has_links_) return std::nullopt;
+  const bool is_on_one = std::all_of(grants.begin(), grants.end(), [&](const auto& grant) {
+    return grant.node == grants.front().node;
+  });
+  if (is_on_one) return std::nullopt;
+  if (const auto told = flows_.find(job); told != flows_.end()) return told->second;
+  if (jobs_[index(job)].alike == kCpuJob) return std::nullopt;
+  int gpus = 0;
+  for (const cluster::Grant& grant : grants) gpus += grant.count();
+  const perf::SpeedModel::OnType& board =
+      model(job).on(type_of_class_[class_of_[index(grants.front().node)]]);
+  const double sends = board.step.sync(gpus, static_cast<int>(grants.size()));
+  if (board.step_s <= 0 || sends <= 0) return std::nullopt;
+  const double step = perf::join(1, sends, board.step.overlap);
+  return links::Flow{.period_ms = 1e3 * board.step_s * step,
+                     .sends_ms = 1e3 * board.step_s * std::min(sends, step)};
+}
+
+std::optional<SpeedBook::Reading> SpeedBook::reading(JobId job) const {
+  if (readings_.empty()) return std::nullopt;
+  const auto found = readings_.find(job);
+  return found == readings_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<double> SpeedBook::instead(JobId job, std::span<const cluster::Grant> grants) const {

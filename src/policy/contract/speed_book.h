@@ -24,11 +24,16 @@
 #include "base/ids.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
+#include "links/contention.h"
 #include "perf/speed_models.h"
 #include "policy/contract/power_limits.h"
 #include "trace/trace.h"
 
 namespace almanac::policy {
+
+/// Whether a log tells what jobs send or read over what the cluster tells of links or storage: then
+/// jobs have speeds, whatever models are known.
+bool tells_traffic(const trace::Trace& trace, const cluster::Cluster& cluster);
 
 /// Read-only once made, so that several runs may ask at once. Cost: 8 bytes a job.
 class SpeedBook {
@@ -61,6 +66,19 @@ class SpeedBook {
   /// What a GPU job tells of batch and steps, ready to be asked; null where it does not, or its
   /// model does not say what they mean.
   const perf::GenieTask* task(JobId job) const { return of(job).speed.task(); }
+  /// How a job that holds `grants` sends between their nodes; nothing where they are one node, or
+  /// neither the log nor the model tells it. As told (Outcome::network_s), else as the model's
+  /// steps are longer than one GPU's on as many nodes, at full speed of the link. The power of GPUs
+  /// and jobs beside it change nothing.
+  std::optional<links::Flow> flow(JobId job, std::span<const cluster::Grant> grants) const;
+  /// What a job reads at full speed, and what of; nothing where it is not told, or the cluster does
+  /// not say from where.
+  struct Reading {
+    NameId data_set{};
+    double data_gb = 0;
+    double gbs = 0;
+  };
+  std::optional<Reading> reading(JobId job) const;
   /// What a node costs beside its GPUs (perf::cost()).
   double theta() const { return models_.catalogue().theta; }
   /// The model of a GPU job.
@@ -103,6 +121,7 @@ class SpeedBook {
   static constexpr std::uint32_t kCpuJob = ~std::uint32_t{0};
 
   void add_alternatives(const trace::Trace& trace);
+  void add_traffic(const cluster::Cluster& cluster, const trace::Trace& trace);
   /// How fast a job is with what it took instead of what it asks; nothing where it did not.
   std::optional<double> instead(JobId job, std::span<const cluster::Grant> grants) const;
   const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
@@ -130,6 +149,9 @@ class SpeedBook {
   std::vector<Job> jobs_;
   std::deque<Alike> alike_;
   std::unordered_map<JobId, std::vector<Instead>> instead_;  // as asked first
+  bool has_links_ = false;
+  std::unordered_map<JobId, links::Flow> flows_;  // that are told
+  std::unordered_map<JobId, Reading> readings_;
   std::vector<std::string> notes_;
 };
 

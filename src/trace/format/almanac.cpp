@@ -53,6 +53,11 @@ void register_almanac(Formats& registry) {
       {Field::reference_memory_gb, "reference_memory_gb"},
       {Field::bandwidth_gbs, "bandwidth_gbs"},
       {Field::step_s, "step_s"},
+      {Field::network_s, "network_s"},
+      {Field::network_gbps, "network_gbps"},
+      {Field::data_set, "data_set"},
+      {Field::data_gb, "data_gb"},
+      {Field::read_gbs, "read_gbs"},
   };
   TableFormat run = format;
   registry.add(as_format(std::move(format)));

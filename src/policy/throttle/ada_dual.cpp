@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that send over shared links do so in turn: a transfer begins where no other is under way,
+/// or beside one that has more than twice as much left.
+///
+/// With the order `gpu_time` (least GPU time first), as in `qssf+scan+ada_dual`, this is Ada-SRSF
+/// as far as jobs have their GPUs to themselves.
+///
+/// Source   Wang et al., Ada-SRSF, the rule AdaDUAL, as links/turns.h has it.
+/// Differs  the paper's placement LWF-kappa, which puts jobs on the GPUs with the least work queued
+///          on them, is not here: a GPU that is free has none.
+/// Cost     A rate for each job that starts on several nodes.
+#include <vector>
+
+#include "policy/kit/desk.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::throttle {
+namespace {
+
+class AdaDual final : public Throttle {
+ public:
+  void started(JobId job, const Desk& desk) override {
+    const SpeedBook* const speeds = desk.view().speeds;
+    if (speeds == nullptr || !speeds->flow(job, desk.grants(job))) return;
+    started_.push_back(job);
+  }
+  void follow(Desk& desk) override {
+    for (const JobId job : started_) {
+      const auto held = desk.grants(job);
+      const std::vector<cluster::Grant> grants(held.begin(), held.end());
+      Config config = desk.starts(job) ? Config{} : desk.view().config(job);
+      config.sending = Sending::in_turn;
+      desk.plan().set(job, {.grants = grants, .config = config});
+    }
+    started_.clear();
+  }
+
+ private:
+  std::vector<JobId> started_;
+};
+
+}  // namespace
+
+void register_ada_dual(Registry& registry) {
+  registry.throttles.add({"ada_dual",
+                          "jobs send over shared links in turn, short transfers beside long ones",
+                          "Wang et al. (Ada-SRSF)",
+                          {.has = {Trait::reads_speeds, Trait::paces_traffic}}},
+                         [](const Parameters&) { return std::make_unique<AdaDual>(); });
+}
+
+}  // namespace almanac::policy::throttle

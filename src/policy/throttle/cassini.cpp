@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Places jobs so that those that share a link send at different times, and shifts their steps so
+/// that they do.
+///
+/// A job that starts on several nodes is offered up to ten places: that of the placement, then what
+/// the placement would give without the nodes of the last one whose links are crowded. It gets the
+/// place whose links have the best mean score, the first of equals. Then all jobs that are bound
+/// to each other by links are shifted, link by link, each keeping the shift that it has from an
+/// earlier one. Where links and jobs form a loop no shift suits all, and those jobs are not
+/// shifted.
+///
+/// Source   Rajasekaran et al., NSDI'24 (Cassini), sections 3 and 4: affinity graph, score of a
+///          placement, propagation of shifts.
+/// Differs  a place whose graph has a loop is not thrown away, but scored with all the others; the
+///          best shift of a link is found at the moments at which transfers meet, and not at angles
+///          of 5 degrees (links/contention.h). Drift of iterations is not simulated.
+/// Cost     O(links of the job) shifts a place; nothing for jobs that send nothing.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "policy/contract/link_map.h"
+#include "policy/kit/desk.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::throttle {
+namespace {
+
+constexpr int kPlaces = 10;
+
+using Grants = std::vector<cluster::Grant>;
+
+class Cassini final : public Throttle {
+ public:
+  void started(JobId job, const Desk& desk) override {
+    const View& view = desk.view();
+    if (view.speeds == nullptr || !view.cluster.has_links()) return;
+    if (!map_) map_.emplace(view.cluster);
+    if (desk.grants(job).size() > 1) starting_.push_back(job);
+  }
+  void ended(JobId job, const Desk&) override {
+    const auto found = senders_.find(job);
+    if (found == senders_.end()) return;
+    for (const std::uint32_t link : found->second.links) {
+      std::erase(on_link_[link], job);
+      changed_.insert(link);
+    }
+    senders_.erase(found);
+  }
+  void follow(Desk& desk) override {
+    for (const JobId job : starting_) {
+      if (desk.starts(job)) choose_place(job, desk);
+      enter(job, desk);
+    }
+    starting_.clear();
+    while (!changed_.empty()) shift_all(*changed_.begin(), desk);
+  }
+
+ private:
+  struct Sender {
+    links::Flow flow;
+    std::vector<std::uint32_t> links;
+  };
+
+  void enter(JobId job, Desk& desk) {
+    const auto flow = desk.view().speeds->flow(job, desk.grants(job));
+    if (!flow) return;
+    Sender& made = senders_[job];
+    made = {*flow, map_->links(desk.grants(job))};
+    for (const std::uint32_t link : made.links) {
+      on_link_[link].push_back(job);
+      changed_.insert(link);
+    }
+  }
+
+  /// Scores of the links of a job with `flow` that would hold `grants`, in order of links.
+  std::map<std::uint32_t, double> scores(const links::Flow& flow, const Grants& grants) const {
+    std::map<std::uint32_t, double> made;
+    for (const std::uint32_t link : map_->links(grants)) {
+      std::vector<links::Flow> flows{flow};
+      if (const auto jobs = on_link_.find(link); jobs != on_link_.end()) {
+        for (const JobId job : jobs->second) flows.push_back(senders_.at(job).flow);
+      }
+      const double gbps = map_->gbps()[link];
+      const auto shifts = links::best_shifts(flows, gbps);
+      for (std::size_t at = 0; at < flows.size(); ++at) flows[at].shift_ms = shifts[at];
+      double sum = 0;
+      for (const double stretch : links::stretches(flows, gbps)) sum += 2 - stretch;
+      made[link] = sum / static_cast<double>(flows.size());
+    }
+    return made;
+  }
+  static double mean(const std::map<std::uint32_t, double>& scores) {
+    double sum = 0;
+    for (const auto& [link, score] : scores) sum += score;
+    return scores.empty() ? 1 : sum / static_cast<double>(scores.size());
+  }
+
+  void choose_place(JobId job, Desk& desk) {
+    if (desk.placement().draws()) return;
+    cluster::Ledger& ledger = desk.ledger();
+    const auto held = desk.grants(job);
+    const Grants first(held.begin(), held.end());
+    Grants best = first;
+    Grants place = first;
+    double highest = -1e300;
+    std::set<NodeId> avoided;
+    for (int number = 0; number < kPlaces; ++number) {
+      const auto flow = desk.view().speeds->flow(job, place);
+      const auto found = flow ? scores(*flow, place) : std::map<std::uint32_t, double>{};
+      if (mean(found) > highest + 1e-9) {
+        highest = mean(found);
+        best = place;
+      }
+      if (highest >= 1 - 1e-9 || !avoid(place, found, avoided)) break;
+      place = place_without(avoided, job, first, desk);
+      if (place.empty()) break;
+    }
+    if (best == first) return;
+    for (const cluster::Grant& grant : first) ledger.give_back(grant);
+    for (const cluster::Grant& grant : best) ledger.take(grant);
+    desk.plan().set(job, {.grants = best});
+  }
+
+  /// Adds the nodes that send over crowded links; gives whether there are any new ones.
+  bool avoid(const Grants& place, const std::map<std::uint32_t, double>& scores,
+             std::set<NodeId>& avoided) const {
+    const std::size_t before = avoided.size();
+    for (const auto& [link, score] : scores) {
+      if (score >= 1 - 1e-9) continue;
+      for (const cluster::Grant& grant : place) {
+        if (map_->is_above(link, grant.node)) avoided.insert(grant.node);
+      }
+    }
+    return avoided.size() > before;
+  }
+
+  static Grants place_without(const std::set<NodeId>& avoided, JobId job, const Grants& first,
+                              Desk& desk) {
+    cluster::Ledger& ledger = desk.ledger();
+    const std::size_t before = ledger.mark();
+    for (const cluster::Grant& grant : first) ledger.give_back(grant);
+    for (const NodeId node : avoided) {
+      const cluster::GpuMask free = ledger.free_mask(node);
+      if (free != 0) ledger.take({.node = node, .gpus = free});
+    }
+    Grants made;
+    desk.place(ledger, desk.view().progress(job).vc, desk.demand(job), desk.view().rng, made);
+    ledger.undo(before);
+    return made;
+  }
+
+  /// Shifts the jobs that `link` binds to each other, directly or by others, and takes their links
+  /// out of changed_.
+  void shift_all(std::uint32_t link, Desk& desk) {
+    std::vector<std::uint32_t> shared{link};
+    std::vector<JobId> jobs;
+    std::set<std::uint32_t> seen{link};
+    std::set<JobId> known;
+    std::size_t bonds = 0;
+    for (std::size_t at = 0; at < shared.size(); ++at) {
+      changed_.erase(shared[at]);
+      for (const JobId job : on_link_[shared[at]]) {
+        ++bonds;
+        if (!known.insert(job).second) continue;
+        jobs.push_back(job);
+        for (const std::uint32_t next : senders_.at(job).links) {
+          changed_.erase(next);
+          // A link that a job has for itself binds nobody.
+          if (on_link_[next].size() > 1 && seen.insert(next).second) shared.push_back(next);
+        }
+      }
+    }
+    const bool is_tree = bonds + 1 == jobs.size() + shared.size();
+    std::map<JobId, std::optional<double>> shifts;
+    if (is_tree && jobs.size() > 1) {
+      for (const std::uint32_t each : shared) shift_on(each, shifts);
+    }
+    for (const JobId job : jobs) {
+      const auto found = shifts.find(job);
+      tell(job, found == shifts.end() ? std::nullopt : found->second, desk);
+    }
+  }
+
+  void shift_on(std::uint32_t link, std::map<JobId, std::optional<double>>& shifts) {
+    std::vector<links::Flow> flows;
+    for (const JobId job : on_link_[link]) {
+      flows.push_back(senders_.at(job).flow);
+      flows.back().shift_ms = shifts[job];
+    }
+    const auto made = links::best_shifts(flows, map_->gbps()[link]);
+    for (std::size_t at = 0; at < made.size(); ++at) shifts[on_link_[link][at]] = made[at];
+  }
+
+  static void tell(JobId job, std::optional<double> shift, Desk& desk) {
+    const Config before = desk.starts(job) ? Config{} : desk.view().config(job);
+    Config config = before;
+    config.sending = shift ? Sending::shifted : Sending::at_once;
+    config.shift_ms = static_cast<float>(shift.value_or(0));
+    if (config == before) return;
+    const auto held = desk.grants(job);
+    const Grants grants(held.begin(), held.end());
+    desk.plan().set(job, {.grants = grants, .config = config});
+  }
+
+  std::optional<LinkMap> map_;
+  std::map<JobId, Sender> senders_;
+  std::map<std::uint32_t, std::vector<JobId>> on_link_;
+  std::set<std::uint32_t> changed_;
+  std::vector<JobId> starting_;
+};
+
+}  // namespace
+
+void register_cassini(Registry& registry) {
+  registry.throttles.add(
+      {"cassini",
+       "jobs that share links are placed and shifted so that they send at different times",
+       "Rajasekaran et al. NSDI'24",
+       {.has = {Trait::reads_speeds, Trait::paces_traffic},
+        .bars = {Trait::reserves, Trait::remembers, Trait::shares_gpus, Trait::gives_cores,
+                 Trait::deals_out}}},
+      [](const Parameters&) { return std::make_unique<Cassini>(); });
+}
+
+}  // namespace almanac::policy::throttle
