@@ -79,7 +79,7 @@ TEST_F(RunCommand, SaysWhichJobsToMove) {
   ASSERT_EQ(done.status, 0) << done.err;
   const ProgramRun said = run_program({"cluster", "defrag", run_});
   EXPECT_EQ(said.status, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("5 GPUs are free, 2 jobs run and 1 wait for GPUs"));
+  EXPECT_THAT(said.out, HasSubstr("5 GPUs free, 2 jobs running, 1 job waiting for GPUs"));
   EXPECT_THAT(said.out, HasSubstr("1. job 4 asks 4 GPUs and fits on 1:4 once a job has moved"));
   EXPECT_THAT(said.out, HasSubstr("move job 3 from 1:1 to 0:1"));
   const ProgramRun asked = run_program({"cluster", "defrag", run_, "-o", "json"});

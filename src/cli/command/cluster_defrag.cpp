@@ -112,28 +112,41 @@ std::string in_words(const std::vector<sim::GpusAt>& places) {
   return fmt::format("{}", fmt::join(words, ";"));
 }
 
+std::string gpus_of(double count) {
+  return fmt::format("{:g} GPU{}", count, count == 1 ? "" : "s");
+}
+
+std::string jobs_of(std::int64_t count) {
+  return text::counted(static_cast<std::uint64_t>(count), "job");
+}
+
+std::string way_of(const sim::AdvisedMove& move) {
+  if (move.from == move.to) return fmt::format("to other GPUs of {}", in_words(move.from));
+  return fmt::format("from {} to {}", in_words(move.from), in_words(move.to));
+}
+
 void print(const sim::AdvisedStep& step, std::size_t number) {
-  fmt::print("{:>3}. job {}{} asks {:g} GPUs and fits on {} once {} moved\n", number, step.job,
-             step.vc.empty() ? "" : " of " + step.vc, step.gpus, in_words(step.place),
+  fmt::print("{:>3}. job {}{} asks {} and fits on {} once {} moved\n", number, step.job,
+             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), in_words(step.place),
              step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
   fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),
              step.is_proven ? "; no moves cost less" : "; the search was cut off");
   for (const sim::AdvisedMove& each : step.moves) {
-    fmt::print("       move job {} from {} to {} (loses {})\n", each.job, in_words(each.from),
-               in_words(each.to), text::human_time(each.lost_gpu_s));
+    fmt::print("       move job {} {} (loses {})\n", each.job, way_of(each),
+               text::human_time(each.lost_gpu_s));
   }
 }
 
 void print(const sim::Compactions& advice) {
-  fmt::print("{}: {:g} GPUs are free, {} jobs run and {} wait for GPUs\n",
-             text::format_datetime(advice.at), advice.free_gpus, advice.running, advice.waiting);
+  fmt::print("{}: {} free, {} running, {} waiting for GPUs\n", text::format_datetime(advice.at),
+             gpus_of(advice.free_gpus), jobs_of(advice.running), jobs_of(advice.waiting));
   if (advice.staying > 0) {
-    fmt::print("{} of the jobs that run may not be moved\n", advice.staying);
+    fmt::print("not to be moved: {}\n", jobs_of(advice.staying));
   }
   if (advice.left_out > 0) {
-    fmt::print("{} jobs that run are not accounted for: what they hold counts as free\n",
-               advice.left_out);
+    fmt::print("not accounted for, and what they hold counts as free: {}\n",
+               jobs_of(advice.left_out));
   }
   double gpus = 0;
   double lost = 0;
@@ -146,8 +159,7 @@ void print(const sim::Compactions& advice) {
   if (advice.steps.empty()) {
     fmt::print("no moves make room for a job that waits\n");
   } else {
-    fmt::print("in all: {:g} GPUs become usable, {} of GPU time is lost\n", gpus,
-               text::human_time(lost));
+    fmt::print("in all: {} usable, {} of GPU time lost\n", gpus_of(gpus), text::human_time(lost));
   }
   if (!advice.fit.empty()) {
     fmt::print("would fit as it is, and waits for something else: {}\n",
