@@ -117,6 +117,13 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
          .figure = "fill_allocated",
          .advice = {}});
   }
+  document.findings.push_back(
+      {.headline = fmt::format("No placement could give more than {:.2f} % then", input.most_given),
+       .detail =
+           "That is the bound of a linear program which may turn any job away; what can be had "
+           "lies below it.",
+       .figure = "fill_allocated",
+       .advice = {}});
   if (input.left_out > 0) {
     document.notes.push_back(fmt::format("{} jobs are left out: no node has room for all of one.",
                                          text::grouped(static_cast<std::int64_t>(input.left_out))));

@@ -26,6 +26,8 @@ struct FillInput {
   std::size_t jobs = 0;
   std::size_t left_out = 0;  ///< That fit no node whole.
   int orders = 1;            ///< Of arrival.
+  /// What could be given at the most when as many GPUs are asked as there are, in percent.
+  double most_given = 100;
 };
 
 /// The mean at each point, of the curves that have it.

@@ -133,7 +133,8 @@ Idle idle_policies(const Prepared& made) {
   const bool has_signals = made.incidents != nullptr && !made.incidents->signals.empty();
   const std::array<Data, 6> kinds = {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
-       {Trait::reads_speeds, !made.experiment.speed.empty(),
+       {Trait::reads_speeds,
+        !made.experiment.speed.empty() || policy::tells_traffic(made.trace, made.cluster),
         "no speeds of jobs are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},

@@ -2,8 +2,10 @@
 #include "sim/fill.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "policy/registry.h"
+#include "sim/fill_bound.h"
 
 namespace almanac::sim {
 namespace {
@@ -52,6 +54,50 @@ TEST(Fill, DrawsEachJobOnceAndThenAgain) {
   EXPECT_TRUE(draw_arrivals(std::vector<cluster::Demand>{{.tasks = 1}}, nodes_of_one_and_two_gpus(),
                             2, Rng(1))
                   .empty());
+}
+
+TEST(FillBound, KnowsWhatCannotLieTogether) {
+  cluster::Cluster machines;
+  machines.add_vc("all");
+  machines.add_nodes({.gpus = 2, .cpus = 8}, 2);
+  using Demands = std::vector<cluster::Demand>;
+  const cluster::Demand large{.gpus = 1, .gpu_milli = 600};
+  // No two of them on a GPU, though 2.4 GPUs of 4 are asked by four and 3 by five.
+  EXPECT_NEAR(most_given(machines, Demands(5, large), 1), 0.6, 1e-9);
+  // What is left beside them suits jobs of 0.4.
+  Demands both(4, large);
+  both.insert(both.end(), 4, {.gpus = 1, .gpu_milli = 400});
+  EXPECT_NEAR(most_given(machines, both, 1), 1, 1e-9);
+  // 6 of the 8 cores of a node are taken by one such job.
+  EXPECT_NEAR(most_given(machines, Demands(4, {.gpus = 1, .cpu_milli = 6000}), 1), 2.0 / 3, 1e-9);
+  // Jobs of 2 GPUs do not lie on two nodes: with one GPU each there is no room for any.
+  EXPECT_NEAR(most_given(nodes_of_one_and_two_gpus(), Demands(2, {.gpus = 2}), 1), 0.5, 1e-9);
+}
+
+RC_GTEST_PROP(FillBoundProperty, NoPlacementGivesMore, ()) {
+  cluster::Cluster machines;
+  machines.add_vc("all");
+  for (int kind = 0; kind < 2; ++kind) {
+    machines.add_nodes({.gpus = *rc::gen::inRange(1, 5), .cpus = double(*rc::gen::inRange(2, 9))},
+                       static_cast<std::uint32_t>(*rc::gen::inRange(1, 4)));
+  }
+  std::vector<cluster::Demand> arrivals;
+  for (int job = *rc::gen::inRange(1, 20); job > 0; --job) {
+    const int gpus = *rc::gen::inRange(1, 4);
+    arrivals.push_back(
+        {.gpus = gpus,
+         .cpu_milli = 500 * *rc::gen::inRange(0, 6),
+         .gpu_milli = gpus > 1 ? cluster::kWholeGpu : 100 * *rc::gen::inRange(1, 11)});
+  }
+  const char* const placement = *rc::gen::element("fgd", "balanced", "least_left", "consolidate");
+  const fragment::Mix mix;
+  const Filled filled =
+      fill(machines, *policy::registry().placements.make(placement, {}), arrivals, mix, Rng(1));
+  double given = 0;
+  for (const auto& place : filled.places) {
+    if (place) given += place->count() * place->gpu_milli / double{cluster::kWholeGpu};
+  }
+  RC_ASSERT(given / machines.gpus() <= most_given(machines, arrivals, 1e9) + 1e-9);
 }
 
 }  // namespace

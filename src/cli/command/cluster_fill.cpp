@@ -16,6 +16,7 @@
 #include "report/document_directory.h"
 #include "report/fill_document.h"
 #include "sim/fill.h"
+#include "sim/fill_bound.h"
 
 namespace almanac::cli {
 
@@ -92,6 +93,10 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
     filled.push_back({options.placements[at],
                       report::mean_of({first, first + static_cast<std::ptrdiff_t>(orders)})});
   }
+  double most_given = 0;
+  for (const auto& order : arrivals) {
+    most_given += 100 * sim::most_given(machines, order, 1) / options.orders;
+  }
   const figure::Document document =
       report::fill_document({.trace = options.trace.path,
                              .cluster = options.cluster,
@@ -99,7 +104,8 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
                              .gpus = machines.gpus(),
                              .jobs = demands.jobs.size(),
                              .left_out = demands.left_out,
-                             .orders = options.orders},
+                             .orders = options.orders,
+                             .most_given = most_given},
                             filled, command);
   if (!options.out.empty()) {
     if (auto written = report::write_document(options.out, document); !written) {

@@ -261,7 +261,8 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
     }
     jobs_[at].alike = entry->second;
   }
-  if (unknown > 0) {
+  // Without any model nobody expects one to be known.
+  if (unknown > 0 && !models_.catalogue().models.empty()) {
     notes_.push_back(fmt::format(
         "{} names of jobs tell no known model: cores and memory change nothing there", unknown));
   }
