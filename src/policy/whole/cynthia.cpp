@@ -9,7 +9,8 @@
 /// those ways for which there is room and which end by its deadline the cheapest is taken, the
 /// faster one of equals. A job that no free way lets end in time waits as long as some other way,
 /// with GPUs that are in use, would; then it takes the fastest that there is. What runs is never
-/// stopped or moved, whatever prices do.
+/// stopped or moved, whatever prices do. One that finds no place there, since GPUs lie apart or
+/// nodes lack cores or memory, has what it asks, wherever that is.
 ///
 /// Source   Zheng et al., ICPP'19 (Cynthia), section 4: the cheapest instances that reach the goal
 ///          in time.
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "policy/kit/allocator.h"
 #include "policy/kit/prices.h"
@@ -63,6 +65,10 @@ class Cynthia final : public Allocator {
         wishes.push_back({job});
         continue;
       }
+      if (refused_.contains(job)) {
+        if (take(left, job, view)) wishes.push_back({job});
+        continue;
+      }
       const std::optional<Way> way = choose(job, vc, left, all, view, plan.ledger);
       if (!way) continue;
       cluster::Demand demand = asked(job, view);
@@ -70,6 +76,7 @@ class Cynthia final : public Allocator {
       demand.gpu_types = way->gpu_type;
       take(left, demand);
       wishes.push_back({.job = job, .gpus = way->gpus, .gpu_types = way->gpu_type});
+      chosen_.push_back(job);
     }
   }
 
@@ -114,10 +121,10 @@ class Cynthia final : public Allocator {
       const double price = price_of(each.gpu_type, view);
       for (int gpus = least; gpus <= most; ++gpus) {
         if (std::int64_t{gpus} * demand.gpu_milli > each.milli) break;
-        const double rate =
+        const double told =
             view.speeds == nullptr ? 1 : rate_on(job, gpus, each.gpu_type, vc, view, ledger);
-        if (rate <= 0) continue;
-        const double time_s = work_s / rate;
+        // Not told of GPUs on nodes that differ: as fast as recorded.
+        const double time_s = work_s / (told > 0 ? told : 1);
         made.push_back({.gpus = gpus,
                         .gpu_type = each.gpu_type,
                         .time_s = time_s,
@@ -127,11 +134,19 @@ class Cynthia final : public Allocator {
     return made;
   }
 
-  void settled(VcId, const View&, Plan& plan) override {
+  void settled(VcId, const View& view, Plan& plan) override {
+    for (const JobId job : chosen_) {
+      if (!will_run(job, view, plan) && refused_.insert(job).second) plan.wake(view.now);
+    }
+    chosen_.clear();
     if (wakes_ != kNever) plan.wake(wakes_);
   }
 
-  Time wakes_ = kNever;  // when a job that waits for GPUs in use has to take others
+  void left(JobId job, const View&) override { refused_.erase(job); }
+
+  std::vector<JobId> chosen_;  // that are to start
+  std::set<JobId> refused_;    // that found no place though there were GPUs enough
+  Time wakes_ = kNever;        // when a job that waits for GPUs in use has to take others
 };
 
 }  // namespace

@@ -11,8 +11,7 @@
 /// less than a lease of work over what a stop costs it.
 ///
 /// `tenants` is water filling over owners, by the guarantees of tenants from the top of the tree
-/// down: what an owner cannot use the others have. Within one its jobs share evenly, or, as
-/// `tenants_fifo`, come in the order of submission.
+/// down: what an owner cannot use the others have. Within one its jobs share evenly.
 ///
 /// `gavel_cost` raises the sum of rates per price of the GPUs, and keeps deadlines where all can be
 /// kept. The price of a type is the signal `price/TYPE`; one that is not told is 1. It is divided
@@ -32,7 +31,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 
@@ -53,17 +51,11 @@ Fractions most_throughput(const Problem& problem) { return timeshare::max_sum_th
 
 /// Null = by owners, or by prices.
 Fractions (*program_of(const std::string& objective))(const Problem&) {
-  if (objective.starts_with("tenants")) return nullptr;
+  if (objective == "tenants") return nullptr;
   if (objective == "finish_time") return &timeshare::finish_time_fairness;
   if (objective == "duration") return &timeshare::min_total_duration;
   if (objective == "throughput") return &most_throughput;
   return &timeshare::max_min_fairness;
-}
-
-std::optional<timeshare::Within> within_of(const std::string& objective) {
-  if (objective == "tenants") return timeshare::Within::fairness;
-  if (objective == "tenants_fifo") return timeshare::Within::fifo;
-  return std::nullopt;
 }
 
 class Gavel final : public Allocator {
@@ -71,7 +63,7 @@ class Gavel final : public Allocator {
   Gavel(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
       : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
         program_(program_of(told.word("objective"))),
-        within_(within_of(told.word("objective"))),
+        by_owners_(told.word("objective") == "tenants"),
         lease_(told.duration("lease_s")),
         reset_(told.duration("reset_s")),
         parts_(static_cast<std::size_t>(told.whole("parts"))) {}
@@ -182,7 +174,7 @@ class Gavel final : public Allocator {
 
   Fractions divided(const Problem& problem, const std::vector<JobId>& who,
                     const std::vector<Stock>& stock, const View& view) const {
-    if (within_) return by_owners(problem, who, view);
+    if (by_owners_) return by_owners(problem, who, view);
     if (program_ == nullptr) {
       std::vector<double> prices;
       for (const Stock& each : stock) prices.push_back(price_of(each.gpu_type, view));
@@ -211,8 +203,7 @@ class Gavel final : public Allocator {
       const Owner owner = owner_of(who[at], view);
       const auto [kind, is_new] =
           known.try_emplace({owner, job.gpus, job.rates}, kinds.jobs.size());
-      if (is_new || *within_ == timeshare::Within::fifo) {
-        kind->second = kinds.jobs.size();
+      if (is_new) {
         kinds.jobs.push_back(job);
         owners[owner].jobs.push_back(kind->second);
       } else {
@@ -230,7 +221,6 @@ class Gavel final : public Allocator {
     for (std::size_t at = 0; at < entities.size(); ++at) {
       // Who has no guarantee has next to nothing while others want all.
       entities[at].weight = std::max(parts[at], kLeastPart / static_cast<double>(parts.size()));
-      entities[at].within = *within_;
     }
     const Fractions filled = timeshare::water_filling(kinds, entities);
     Fractions made;
@@ -251,7 +241,7 @@ class Gavel final : public Allocator {
   }
 
   void signalled(const Event& event, const View& view) override {
-    if (program_ != nullptr || within_ || !is_price(view.signals[event.subject])) return;
+    if (program_ != nullptr || by_owners_ || !is_price(view.signals[event.subject])) return;
     for (auto& [id, vc] : vcs_) {
       vc.divided = kNoTime;
       vc.deals_anew = true;
@@ -287,7 +277,7 @@ class Gavel final : public Allocator {
 
   static constexpr double kLeastPart = 1e-3;
   Fractions (*program_)(const Problem&) = nullptr;  // null = by owners, or by prices
-  std::optional<timeshare::Within> within_{};       // by owners
+  bool by_owners_ = false;
   Duration lease_;
   Duration reset_;
   std::size_t parts_ = 1;
@@ -308,8 +298,7 @@ void register_gavel(Registry& registry) {
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
        .parameters = {word("objective", "what the program optimises",
-                           {"fairness", "finish_time", "duration", "throughput", "tenants",
-                            "tenants_fifo"}),
+                           {"fairness", "finish_time", "duration", "throughput", "tenants"}),
                       lease, reset,
                       whole_number("parts",
                                    "into which jobs and GPUs are split (POP); 0 = as many as let "
