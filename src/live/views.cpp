@@ -243,27 +243,27 @@ std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, c
 }
 
 Result<JobView> LocalService::Core::job(JobNumber number) const {
+  std::optional<JobView> known;
+  std::string folder;  // of its run
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Entry* const entry = book_.find(number)) {
+      known = view_of(*entry);
+      if (entry->run) folder = entry->run->folder();
+    }
+  }
+  // Only now: one that is not here any more is there as it ended.
   auto kept = store_.job(number);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) {
     return fail(Code::not_found,
                 fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
   }
-  JobView made{.job = std::move(**kept)};
-  std::string folder;  // of its run
-  {
-    const std::lock_guard lock(mutex_);
-    const Entry* const entry = book_.find(number);
-    if (entry == nullptr) return made;
-    // What runs is on the disk, the rest is newer here.
-    store::Asked asked = std::move(made.job.asked);
-    made = view_of(*entry);
-    made.job.asked = std::move(asked);
-    if (entry->run) folder = entry->run->folder();
-  }
-  if (folder.empty()) return made;
-  if (const auto means = shepherd::means_of(folder)) made.limits_by = to_string(*means);
-  return made;
+  if (!known) return JobView{.job = std::move(**kept)};
+  known->job.asked = std::move((*kept)->asked);  // what it runs is there only
+  if (folder.empty()) return *std::move(known);
+  if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
+  return *std::move(known);
 }
 
 std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
