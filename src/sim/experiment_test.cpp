@@ -48,6 +48,11 @@ constexpr const char* kNoTrials =
     "hyperdrive, hypersched, rubberband";
 constexpr const char* kNoSignals =
     "left out of all, as no signal is told (--incidents): gavel_cost, stop_and_go";
+constexpr const char* kNoPrices =
+    "left out of all, as no speeds of jobs are given (--speed) and no signal is told "
+    "(--incidents): cynthia";
+constexpr const char* kNoSignalsWithSpeeds =
+    "left out of all, as no signal is told (--incidents): cynthia, gavel_cost, stop_and_go";
 constexpr const char* kNeither =
     "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
     "carbon_scaler";
@@ -62,11 +67,11 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
-                  kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+                  kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 30, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 31, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
@@ -84,16 +89,18 @@ TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
 
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
-  EXPECT_THAT(due.left_out, ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "),
-                                        kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+  EXPECT_THAT(due.left_out,
+              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNotElastic,
+                          kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
-  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
-                                         kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+  EXPECT_THAT(fast.left_out,
+              ElementsAre("left out of all, as no job has a deadline: chronus", kNotElastic,
+                          kNoTrials, kNoSignalsWithSpeeds, kNeither, kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
   EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
-              ElementsAre(kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+              ElementsAre(kNotElastic, kNoTrials, kNoSignalsWithSpeeds, kNeither, kNoTenants));
 }
 
 TEST(Experiment, RunsWhatIsNamed) {

@@ -467,7 +467,12 @@ TEST_P(EveryMix, KeepsTheRulesWithTraffic) {
   }
 }
 
-TEST_P(EveryMix, KeepsTheRulesWhereNodesFail) { expect_rules_where_nodes_fail(day(4), 4); }
+TEST_P(EveryMix, KeepsTheRulesWhereNodesFail) {
+  expect_rules_where_nodes_fail(day(4), 4);
+  Case input = day_of_traffic(1);
+  input.policy = GetParam();
+  expect_rules_where_nodes_fail(std::move(input), 1);
+}
 
 TEST_P(EveryMix, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
 

@@ -258,10 +258,12 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
 }
 
 double Desk::time_left(JobId job, std::span<const cluster::Grant> grants) const {
-  // A job without run time ends in a later round of this instant: its GPUs are in use until then.
-  const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
-  if (view_->speeds == nullptr) return work / slots_[index(job)].rate;
-  return work / view_->speeds->rate(job, grants);
+  // A job without run time ends in a later round of this instant: its GPUs are in use until then,
+  // however fast it is.
+  const auto work = static_cast<double>(work_left(job).count());
+  const double rate =
+      view_->speeds == nullptr ? double{slots_[index(job)].rate} : view_->speeds->rate(job, grants);
+  return std::max(1.0, work / rate);
 }
 
 void Desk::adopt(VcState& vc, JobId job) {
