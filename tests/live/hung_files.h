@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -55,6 +58,18 @@ class HungFiles {
   /// Why there is none; "" = there is.
   const std::string& trouble() const { return trouble_; }
 
+  /// Whether somebody waits for an answer.
+  bool is_waited_for() {
+    const std::lock_guard lock(mutex_);
+    return !unanswered_.empty();
+  }
+  /// Answers what was asked, and all that comes but writes.
+  void come_back() {
+    const std::lock_guard lock(mutex_);
+    how_ = Server::writes_nothing;
+    for (const fuse_in_header& asked : std::exchange(unanswered_, {})) answer(asked);
+  }
+
  private:
   static constexpr std::uint64_t kFile = 2;  // its one file
 
@@ -82,6 +97,7 @@ class HungFiles {
       const ssize_t size = ::read(device_.get(), question.data(), question.size());
       if (size < 0 && (errno == EINTR || errno == ENOENT || errno == EAGAIN)) continue;
       if (size < 0) return;  // unmounted
+      const std::lock_guard lock(mutex_);
       answer(*reinterpret_cast<const fuse_in_header*>(question.data()));
     }
   }
@@ -94,7 +110,7 @@ class HungFiles {
       init.max_write = 4096;
       return reply(asked, init);
     }
-    if (how_ == Server::answers_nothing) return;
+    if (how_ == Server::answers_nothing) return unanswered_.push_back(asked);
     switch (asked.opcode) {
       case FUSE_GETATTR:
       case FUSE_SETATTR:
@@ -149,7 +165,9 @@ class HungFiles {
   }
 
   std::string at_;
+  std::mutex mutex_;  // of the two that follow, once there is a server
   Server how_;
+  std::vector<fuse_in_header> unanswered_;
   process::Descriptor device_;
   std::thread server_;
   std::string trouble_;

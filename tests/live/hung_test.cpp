@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -86,12 +85,14 @@ TEST_P(HungFolder, KeepsNoJobBeyondItsTimeLimit) {
 }
 
 TEST_F(Hung, FolderThatIsThereAtLastIsEntered) {
-  auto files = std::make_unique<HungFiles>(folder_ / "hung", HungFiles::Server::answers_nothing);
-  if (!files->trouble().empty()) GTEST_SKIP() << files->trouble();
+  HungFiles files(folder_ / "hung", HungFiles::Server::answers_nothing);
+  if (!files.trouble().empty()) GTEST_SKIP() << files.trouble();
   begin_here();
-  const JobNumber job = submit(there("true"));
-  ASSERT_TRUE(comes_to(job, JobState::running) && has_a_run());
-  files.reset();
+  store::Submission asked = there("true");
+  asked.out = folder_ / "work/out";
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(eventually([&] { return files.is_waited_for(); }));
+  files.come_back();
   EXPECT_TRUE(comes_to(job, JobState::completed)) << look(job).reason;
 }
 

@@ -91,6 +91,7 @@ TEST(Recipes, SiaFindsEachOptimum) {
 TEST(Recipes, OursEndsJobsSoonerThanPollux) {
   ALMANAC_MADE_OR_SKIP(outcome, "hasten");
   for (const Row& row : outcome->rows) {
+    if (std::isnan(row.published)) continue;  // workloads of which nothing is published
     if (says(row, "workloads")) {
       EXPECT_LT(row.ours, 0.9 * row.published) << row.what;
     }
