@@ -23,12 +23,11 @@
 /// loop is the first line of each size (and of each N), times_first compares with the first policy
 /// named. Bytes that a policy named before has used are kept, and not counted again.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/keep_memory.h"
@@ -59,20 +58,15 @@ struct Options {
   std::vector<std::string> amounts;
 };
 
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int at = 1; at + 1 < argc; at += 2) {
-    const std::string_view option = argv[at];
-    if (option == "--jobs") options.sizes = sim::parse_policies(argv[at + 1]);
-    if (option == "--policy") options.policies = argv[at + 1];
-    if (option == "--repeat") options.repeat = std::atoi(argv[at + 1]);
-    if (option == "--load") options.load = std::atof(argv[at + 1]);
-    if (option == "--workload") options.workload = argv[at + 1];
-    if (option == "--scale") options.scale = std::atoll(argv[at + 1]);
-    if (option == "--speed") options.speed = argv[at + 1];
-    if (option == "--amounts") options.amounts = sim::parse_policies(argv[at + 1]);
-  }
-  return options;
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--jobs", options.sizes, "Sizes of the trace")->delimiter(',');
+  app.add_option("--policy", options.policies, "Policies, or all");
+  app.add_option("--repeat", options.repeat, "Runs of each, of which the best counts");
+  app.add_option("--load", options.load, "Times as many jobs a second");
+  app.add_option("--workload", options.workload, "A preset");
+  app.add_option("--scale", options.scale, "Copies of its cluster");
+  app.add_option("--speed", options.speed, "Models at whose rates jobs run");
+  app.add_option("--amounts", options.amounts, "Amounts of memory that jobs ask")->delimiter(',');
 }
 
 /// What one policy costs, or the bare loop.
@@ -191,6 +185,10 @@ int run(const Options& options) {
 }  // namespace almanac::bench
 
 int main(int argc, char** argv) {
+  almanac::bench::Options options;
+  CLI::App app("Jobs a second of the simulator, by policy and size of trace");
+  almanac::bench::add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
   almanac::keep_memory();  // as almanac simulate does
-  return almanac::bench::run(almanac::bench::parse(argc, argv));
+  return almanac::bench::run(options);
 }
