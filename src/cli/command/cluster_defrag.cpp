@@ -36,7 +36,7 @@ struct DefragOptions {
 };
 
 /// Takes down what is true at the first instant from `at` on; or, without one, where most GPUs are
-/// free while jobs wait that ask as many.
+/// free in virtual clusters in which jobs wait that ask as many.
 class Lookout final : public sim::Listener {
  public:
   Lookout(const sim::Prepared& prepared, std::optional<Time> at) : prepared_(prepared), at_(at) {}
@@ -45,10 +45,7 @@ class Lookout final : public sim::Listener {
             const policy::Telemetry*) override {}
   void decided(Time now, const schedule::Round& round,
                const policy::Telemetry* telemetry) override {
-    const std::int64_t free = round.ledger().total_gpus() - round.ledger().busy_gpus();
-    const std::int64_t in_vain = std::min(free, round.load().gpus_waiting);
-    if (at_ ? now < *at_ || done_ : in_vain <= most_) return;
-    most_ = in_vain;
+    if (at_ ? now < *at_ || done_ : !has_more_in_vain(round)) return;
     seen_ = sim::present_of(round, prepared_.cluster, prepared_.trace.jobs.size(), telemetry, now);
     done_ = at_.has_value();
   }
@@ -57,6 +54,24 @@ class Lookout final : public sim::Listener {
   const std::atomic<bool>& done() const { return done_; }
 
  private:
+  bool has_more_in_vain(const schedule::Round& round) {
+    const std::int64_t free = round.ledger().total_gpus() - round.ledger().busy_gpus();
+    if (std::min(free, round.load().gpus_waiting) <= most_) return false;
+    std::vector<std::int64_t> asked(prepared_.cluster.vcs.size());
+    for (std::uint32_t at = 0; at < prepared_.trace.jobs.size(); ++at) {
+      const policy::Progress& state = round.progress(JobId{at});
+      if (state.phase != policy::Phase::waiting) continue;
+      asked[index(state.vc)] += prepared_.trace.jobs[at].request.gpus;
+    }
+    std::int64_t in_vain = 0;
+    for (std::uint32_t vc = 0; vc < asked.size(); ++vc) {
+      in_vain += std::min<std::int64_t>(asked[vc], round.ledger().free_gpus(VcId{vc}));
+    }
+    if (in_vain <= most_) return false;
+    most_ = in_vain;
+    return true;
+  }
+
   const sim::Prepared& prepared_;
   std::optional<Time> at_;
   std::int64_t most_ = 0;
@@ -208,7 +223,7 @@ void register_cluster_defrag(Program& program) {
       .add_option(
           "--at", options->at,
           "The instant of the run: a date, a date with time, or seconds; default: where most "
-          "GPUs are free while jobs wait that ask as many")
+          "GPUs are free where jobs wait that ask as many")
       ->type_name("TIME");
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);
