@@ -3,7 +3,7 @@
 /// \file
 /// How much longer the steps of jobs get that send over one link.
 ///
-/// A step of a job computes, then sends. Where more is sent at once than the link carries, all who
+/// A step of a job computes, then sends. Where more is sent at once than the link carries, all that
 /// send go slower in proportion. What is sent beyond the capacity is sent later, and by that time a
 /// step is longer:
 ///
@@ -16,7 +16,7 @@
 ///
 /// So two jobs that send at full speed for half of equal periods get in each other's way not at all
 /// where they are shifted by half (the period is the larger one: max), and for a quarter of it
-/// where they are not. Where the sum would be more than the link carries, all who are not shifted
+/// where they are not. Where the sum would be more than the link carries, all that are not shifted
 /// send slower still, until it is full.
 ///
 /// Source   Rajasekaran et al., NSDI'24 (Cassini), section 3, for the score and what shifts do. The

@@ -343,8 +343,8 @@ class LocalService::Core final : public schedule::Actuator {
   const std::vector<std::int64_t>& places() const;
   std::int64_t place_of(JobId job) const;
   /// Calls `look` with each job, in order of number, with the lock for some of them at a time:
-  /// whoever decides is to wait for none of a long list. It gives what the job has cost, of 2,000 a
-  /// time, or nothing where it has seen enough.
+  /// the deciding thread is to wait for no part of a long list. It gives what the job has cost, of
+  /// 2,000 a time, or nothing where it has seen enough.
   void look_at_all(const std::function<std::optional<int>(const Entry&)>& look) const;
   /// present(), under the lock.
   Outlook look() const;

@@ -130,7 +130,7 @@ std::int64_t LocalService::Core::place_of(JobId job) const {
 
 const std::vector<std::int64_t>& LocalService::Core::places() const {
   using Clock = std::chrono::steady_clock;
-  // 300,000 take 5 ms, for which whoever decides waits: a twentieth of the time at most.
+  // 300,000 take 5 ms, for which the deciding thread waits: a twentieth of the time at most.
   constexpr std::size_t kMany = 10'000;
   constexpr int kRest = 20;
   const bool may_be_old = numbers_.size() > kMany && Clock::now() < line_.good_until;

@@ -9,10 +9,10 @@
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
 /// overdrawn slows those of its jobs that use some (perf/bandwidth.h), a crowded link those that
 /// send over it (shared_links.h), and storage those that read from it (shared_storage.h): the
-/// scarcest of the three decides, for who waits for one asks less of the others. What power limits
-/// take off the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts.
-/// Elastic jobs run as their application does (courses.h), slowed by power limits, neighbours and
-/// bandwidth alike.
+/// scarcest of the three decides, for a job that waits for one asks less of the others. What power
+/// limits take off the draw of the GPUs in use is counted too; of a GPU held in parts, of those
+/// parts. Elastic jobs run as their application does (courses.h), slowed by power limits,
+/// neighbours and bandwidth alike.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses

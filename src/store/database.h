@@ -56,7 +56,7 @@ class Database {
     std::unique_ptr<Connection> connection_;
   };
   /// Puts something else where the log has a change that was refused at the last moment, when all
-  /// but its fsync was done: who opens the file after a crash would find it there and take it.
+  /// but its fsync was done: the next to open the file would find it there and take it.
   void overwrite();
   std::unique_ptr<Connection> take();
   void give_back(std::unique_ptr<Connection> connection);

@@ -170,7 +170,7 @@ class Cassini final : public Throttle {
         jobs.push_back(job);
         for (const std::uint32_t next : senders_.at(job).links) {
           changed_.erase(next);
-          // A link that a job has for itself binds nobody.
+          // A link that a job has for itself binds no other job.
           if (on_link_[next].size() > 1 && seen.insert(next).second) shared.push_back(next);
         }
       }
