@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <random>
@@ -158,6 +159,15 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
                   {path});
     }
     return OutputFile(std::move(state));
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (std::error_code failed; !folder.empty()) {
+    std::filesystem::create_directories(folder, failed);
+    if (failed) {
+      return fail(Code::unavailable,
+                  fmt::format("cannot make its folder, {}: {}", folder.string(), failed.message()),
+                  {path});
+    }
   }
   // Not mkostemp, which makes files for one's own eyes: an output gets the rights of any new file.
   std::string name;

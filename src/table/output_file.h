@@ -19,7 +19,7 @@ namespace almanac::table {
 /// ".gz" and ".zst" at the end of the name pack it; the same content gives the same bytes.
 class OutputFile {
  public:
-  /// Fails with unavailable when the folder cannot be written to.
+  /// Makes the folders that the path names. Fails with unavailable where that cannot be written.
   static Result<OutputFile> create(const std::string& path);
   /// The standard output: commit() flushes.
   static OutputFile standard_output();

@@ -77,10 +77,17 @@ TEST(OutputFile, PacksTheSameBytesEachTime) {
 
 TEST(OutputFile, SaysWhyItCannotBeMade) {
   const TemporaryFolder folder;
-  const auto file = OutputFile::create(folder / "no/such/out");
+  folder.write("file", "x");
+  const auto file = OutputFile::create(folder / "file/out");
   ASSERT_FALSE(file);
-  EXPECT_EQ(to_string(file.error()),
-            folder / "no/such/out" + ": cannot write the file: No such file or directory");
+  EXPECT_EQ(to_string(file.error()), folder / "file/out" + ": cannot make its folder, " +
+                                         (folder / "file") + ": Not a directory");
+}
+
+TEST(OutputFile, MakesTheFoldersOfItsPath) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "no/such/out", "x"));
+  EXPECT_EQ(read_file(folder / "no/such/out").value(), "x");
 }
 
 TEST(OutputFile, LeavesNothingWhenItCannotTakeItsPlace) {

@@ -98,10 +98,11 @@ TEST_F(TraceCommand, NothingHalfWrittenIsLeftBehind) {
   EXPECT_EQ(folder_.size(), 2U);
 }
 
-TEST_F(TraceCommand, AFolderThatIsNotThereIsSaid) {
-  const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "no/out.csv"});
+TEST_F(TraceCommand, AFolderThatCannotBeMadeIsSaid) {
+  folder_.write("file", "x");
+  const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "file/out.csv"});
   EXPECT_EQ(run.status, 69);
-  EXPECT_THAT(run.err, HasSubstr("cannot write the file"));
+  EXPECT_THAT(run.err, HasSubstr("cannot make its folder"));
 }
 
 TEST_F(TraceCommand, SampleKeepsAPart) {
