@@ -2,15 +2,12 @@
 #include "steer/compactions.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "steer/freedom.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
-#include "steer/suitable.h"
 
 namespace almanac::steer {
 namespace {
@@ -25,49 +22,6 @@ JobId add(trace::Trace& trace, const slurm::Job& job, const World& world) {
   }
   return id;
 }
-
-/// Tells jobs that fit on any node of their virtual cluster, as far as Slurm is concerned, and on
-/// any number of nodes, from others.
-class Freedom {
- public:
-  Freedom(const Mirror& mirror, const World& world) : world_(world) {
-    for (const auto& [name, id] : world.nodes) {
-      const auto found = mirror.nodes().find(name);
-      if (found != mirror.nodes().end())
-        nodes_[world.cluster.nodes[index(id)].vc].push_back(&found->second);
-    }
-  }
-
-  bool has_any_node(const slurm::Job& job) {
-    if (Suitable::is_choosy(job) || !job.reservation.empty() || job.het != slurm::JobNumber{}) {
-      return false;
-    }
-    const auto [at, is_new] = known_.try_emplace(job.partition, false);
-    if (is_new) {
-      const std::vector<std::string> partitions = split_names(job.partition);
-      const auto& nodes = nodes_[world_.vc_of(job.partition)];
-      at->second = std::all_of(nodes.begin(), nodes.end(), [&](const slurm::Node* node) {
-        return std::any_of(partitions.begin(), partitions.end(), [&](const std::string& each) {
-          return std::find(node->partitions.begin(), node->partitions.end(), each) !=
-                 node->partitions.end();
-        });
-      });
-    }
-    return at->second;
-  }
-  bool lies_on_few_nodes(const slurm::Job& job) {
-    int most = 1;
-    for (const slurm::Node* node : nodes_[world_.vc_of(job.partition)]) {
-      most = std::max(most, node->gpus);
-    }
-    return job.nodes <= std::max(1, (job.gpus + most - 1) / most);
-  }
-
- private:
-  const World& world_;
-  std::map<VcId, std::vector<const slurm::Node*>> nodes_;
-  std::map<std::string, bool> known_;  // by partition
-};
 
 }  // namespace
 
@@ -101,8 +55,7 @@ sim::Compactions compactions_of(const Mirror& mirror, const World& world,
   }
   const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
     const slurm::Job& known = *running[index(job.job)];
-    const bool may_move = known.state == slurm::State::running && known.requeueable;
-    if (!may_move || !freedom.has_any_node(known)) return std::nullopt;
+    if (!freedom.may_move(known)) return std::nullopt;
     return job.worked;
   };
   return sim::advise_moves(trace, world.cluster, present, loses, {.looks = sim::kQuickLooks});

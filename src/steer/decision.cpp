@@ -21,6 +21,8 @@ namespace {
 
 /// So often a round is planned, until all that starts is where Slurm would start it.
 constexpr int kPlans = 5;
+/// A time that no job runs for, and that no policy is told to let a move cost.
+constexpr float kNeverS = 1e12F;
 
 std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
@@ -64,13 +66,14 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   pinned_.clear();
   elsewhere_.clear();
   suitable_.emplace(mirror, *world);
+  if (chosen_.only_moves) freedom_.emplace(mirror, *world);
   past_use_ = past_use(mirror, *world);
   for (int tries = 1;; ++tries) {
     begin(*at, world);
     quotas_.emplace(mirror);
     if (!quotas_->empty()) round_->keep(quotas_->book());
     // What runs stays on nodes where nothing may start any more.
-    take_running(mirror);
+    take_running(mirror, exempt);
     take_nodes(mirror);
     take_pinned(mirror);
     take_waiting(mirror, exempt, in_vain);
@@ -81,6 +84,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
     if (!move_misplaced(mirror, tries == kPlans)) break;
   }
   suitable_.reset();
+  freedom_.reset();
   note_quotas(mirror);
   read_plan();
   rank_limited(mirror);
@@ -168,7 +172,16 @@ void Decider::take_nodes(const Mirror& mirror) {
   }
 }
 
-void Decider::take_running(const Mirror& mirror) {
+void Decider::say_loss(const slurm::Job& job, const Exempt& exempt) {
+  if (!freedom_) return;
+  trace::Request& request = trace_.jobs.back().request;
+  request.restart_s = 0;
+  request.checkpoint_s = kNeverS;
+  const bool was_moved = job.restarts > 0;
+  if (was_moved || is_exempt(job, exempt) || !freedom_->may_move(job)) request.restart_s = kNeverS;
+}
+
+void Decider::take_running(const Mirror& mirror, const Exempt& exempt) {
   const std::vector<const slurm::Job*> running = running_jobs(mirror);
   const std::vector<Occupied> occupied = count_out(*decision_.world, running, lets_share());
   std::map<NodeId, cluster::GpuMask> out;
@@ -177,6 +190,7 @@ void Decider::take_running(const Mirror& mirror) {
     if (occupied[at].held.empty()) continue;
     const slurm::Job& job = *running[at];
     const JobId id = add(job);
+    say_loss(job, exempt);
     quotas_->put(id, job);
     const Time since = job.start == kNoTime ? decision_.at : std::min(job.start, decision_.at);
     schedule::Past past = past_of(job, since);

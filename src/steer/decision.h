@@ -26,6 +26,7 @@
 #include "schedule/round.h"
 #include "steer/aside.h"
 #include "steer/beliefs.h"
+#include "steer/freedom.h"
 #include "steer/policies.h"
 #include "steer/quotas.h"
 #include "steer/shards.h"
@@ -134,11 +135,13 @@ class Decider final : public schedule::Actuator {
   std::optional<Time> instant(Time now) const;
   void begin(Time at, std::shared_ptr<const World> world);
   void take_nodes(const Mirror& mirror);
-  void take_running(const Mirror& mirror);
+  void take_running(const Mirror& mirror, const Exempt& exempt);
   void take_waiting(const Mirror& mirror, const Exempt& exempt,
                     const std::set<slurm::JobNumber>& in_vain);
   void take_announced(std::span<const slurm::Job> announced);
   JobId add(const slurm::Job& job);
+  /// Says what a running job loses that is moved, to a policy that goes by it.
+  void say_loss(const slurm::Job& job, const Exempt& exempt);
   bool lets_share() const;
   trace::Request request_of(const slurm::Job& job, const World& world);
   /// Of one that waits, or runs, since `since`.
@@ -190,6 +193,7 @@ class Decider final : public schedule::Actuator {
   std::shared_ptr<const perf::Catalogue> catalogue_;
   // While one decision is made.
   std::optional<Suitable> suitable_;
+  std::optional<Freedom> freedom_;  // where the policy moves jobs by what that costs
   std::shared_ptr<const std::vector<policy::PastUse>> past_use_;
   std::vector<std::pair<slurm::JobNumber, std::vector<cluster::Grant>>> pinned_;
   std::set<slurm::JobNumber> elsewhere_;

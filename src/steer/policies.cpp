@@ -22,9 +22,6 @@ std::string obstacle(const policy::Composition& composition) {
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
   }
-  if (does.has(Trait::moves_jobs) && !does.has(Trait::stops_jobs)) {
-    return "moves running jobs by what that costs them, which Slurm does not tell";
-  }
   if (does.has(Trait::ends_trials)) {
     return "ends trials of sweeps by the metrics that they report, which Slurm does not ask";
   }
@@ -50,6 +47,8 @@ Result<Chosen> compose(const std::string& text) {
                                  .size = std::exchange(chosen.composition.size, "asked"),
                                  .throttle = std::exchange(chosen.composition.throttle, "none")};
   live::take_no_truth(chosen.composition);
+  const policy::TraitSet does = policy::registry().traits(chosen.composition);
+  chosen.only_moves = does.has(Trait::moves_jobs) && !does.has(Trait::stops_jobs);
   return chosen;
 }
 

@@ -24,6 +24,7 @@ struct Chosen {
   policy::Composition composition{};  ///< With every node on, and cores as they are asked.
   policy::Choice capacity = "all";    ///< As the policy has it, for the lever that powers nodes.
   Slimming slimming{};
+  bool only_moves = false;  ///< It stops running jobs only to have them go on elsewhere.
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's

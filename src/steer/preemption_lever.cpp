@@ -41,7 +41,7 @@ class PreemptionLever final : public Lever {
       if (job == nullptr || job->state != State::running || !job->requeueable) continue;
       // One that began anew within a lease is none that the policy saw run.
       if (job->start != kNoTime && job->start > scene.decision.at) continue;
-      if (at_ - last_change(*job) < scene.settings.preemption.once_in) continue;
+      if (at_ - last_change(*job, scene) < scene.settings.preemption.once_in) continue;
       const bool suspends = scene.settings.preemption.suspends && job->gpus == 0;
       made.push_back({FateChange{number, suspends ? Fate::suspend : Fate::requeue},
                       fmt::format("makes room under {}", scene.policy.composition.name)});
@@ -86,10 +86,12 @@ class PreemptionLever final : public Lever {
   }
 
  private:
-  /// Since when its run goes on undisturbed.
-  Time last_change(const slurm::Job& job) const {
+  /// Since when its run goes on undisturbed. The policy moves those first that have not run for
+  /// long, and so lose little, and none twice (Decider).
+  Time last_change(const slurm::Job& job, const Scene& scene) const {
     const auto found = stopped_.find(job.number);
-    const Time start = job.start == kNoTime ? at_ : job.start;
+    Time start = job.start == kNoTime ? at_ : job.start;
+    if (scene.policy.only_moves) start = Time{};
     return found == stopped_.end() ? start : std::max(start, found->second);
   }
 

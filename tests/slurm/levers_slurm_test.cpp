@@ -297,6 +297,28 @@ TEST(LeversSlurmTest, RequeuesWhatAWholePolicyStops) {
   EXPECT_TRUE(cluster.becomes(second, "RUNNING"));
 }
 
+TEST(LeversSlurmTest, MovesAJobAsideForOneThatFindsNoNode) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 2});
+  const auto fill = cluster.submit("-w n001 --gres=gpu:4 -t 600 --wrap 'sleep 600'");
+  const auto beside = cluster.submit("-w n001 --gres=gpu:4 -t 600 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(beside, "RUNNING"));
+  const auto moved = cluster.submit("--requeue --gres=gpu:4 -t 600 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(moved, "RUNNING"));
+  ASSERT_EQ(cluster.of_job(moved, "nodelist"), "n002");
+  cluster.must(fmt::format("scancel {}", beside));
+  const auto wide = cluster.submit("-N 1 --gres=gpu:8 -t 600 --wrap 'sleep 600'");
+  Desk desk("fifo+defragment", make_preemption_lever());
+  ASSERT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(wide, "state") == "RUNNING";
+  }));
+  EXPECT_EQ(cluster.of_job(wide, "nodelist"), "n002");
+  EXPECT_EQ(cluster.of_job(fill, "state"), "RUNNING");
+  ASSERT_TRUE(cluster.becomes(moved, "RUNNING"));
+  EXPECT_EQ(cluster.of_job(moved, "nodelist"), "n001");
+}
+
 /// The GPU of a job that runs, as Slurm tells it; "" = it has none.
 std::string gpu_of(const TestCluster& cluster, std::uint32_t job) {
   return cluster.must(fmt::format(

@@ -4,6 +4,7 @@
 /// The lever preemption, and placement beside it: which job is stopped, which has its place, and
 /// when, under leases too.
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,6 +135,62 @@ TEST(Preemption, LeavesAloneJobsThatMayNotBeRequeuedOrAreExempt) {
   Desk other(slurm, "srtf+limit", settings);
   other.step();
   EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+/// Two nodes, four GPUs of each held: by job 1 for two hours, by job 3 for one minute.
+FakeSlurm spread() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.submit("ann", 4, 100h);
+  slurm.submit("eve", 4, 119min);
+  slurm.pass(1s);
+  slurm.pass(118min);
+  slurm.submit("bob", 4, 100h);
+  slurm.pass(1s);
+  slurm.pass(1min);
+  EXPECT_EQ(slurm.job(1).holds.front().node, "v001");
+  EXPECT_EQ(slurm.job(3).holds.front().node, "v002");
+  EXPECT_EQ(slurm.job(2).state, State::ended);
+  slurm.submit("kim", 8, 1h);
+  return slurm;
+}
+
+TEST(Moves, RequeueTheJobThatLosesLeastSoThatOneThatWaitsHasANode) {
+  FakeSlurm slurm = spread();
+  Desk desk(slurm, "fifo+defragment", with_placement_and_preemption());
+  desk.live(6);
+  EXPECT_EQ(slurm.job(1).restarts, 0);
+  EXPECT_EQ(slurm.job(3).restarts, 1);
+  ASSERT_EQ(slurm.job(4).state, State::running);
+  EXPECT_EQ(slurm.job(4).holds.front().node, "v002");
+  desk.wait(5min);
+  ASSERT_EQ(slurm.job(3).state, State::running);
+  EXPECT_EQ(slurm.job(3).holds.front().node, "v001") << "beside the other";
+}
+
+TEST(Moves, LoseNoMoreThanThePolicyIsTold) {
+  FakeSlurm slurm = spread();
+  Desk desk(slurm, "fifo+defragment:20", with_placement_and_preemption());
+  desk.live(6);  // 4 GPUs for 70 s are more than 20 s for each of 8
+  EXPECT_EQ(slurm.job(3).restarts, 0);
+  EXPECT_EQ(slurm.job(4).state, State::pending);
+}
+
+TEST(Moves, AreOfJobsThatMayBeRequeuedAndWereNotBefore) {
+  const auto moved = [](const auto& change, Settings settings = with_placement_and_preemption()) {
+    FakeSlurm slurm = spread();
+    change(slurm.job(3));
+    Desk desk(slurm, "fifo+defragment:1000000", std::move(settings));
+    desk.live(6);
+    return std::pair(slurm.job(1).restarts, slurm.job(3).restarts);
+  };
+  EXPECT_EQ(moved([](slurm::Job&) {}), std::pair(0, 1));
+  EXPECT_EQ(moved([](slurm::Job& job) { job.requeueable = false; }), std::pair(1, 0));
+  EXPECT_EQ(moved([](slurm::Job& job) { job.restarts = 1; }), std::pair(1, 1));
+  EXPECT_EQ(moved([](slurm::Job& job) { job.features = "nvlink"; }), std::pair(1, 0));
+  Settings exempt = with_placement_and_preemption();
+  exempt.exempt.users = {"bob"};
+  EXPECT_EQ(moved([](slurm::Job&) {}, exempt), std::pair(1, 0));
 }
 
 Settings with_suspension() {
