@@ -4,8 +4,9 @@
 /// The lever `preemption`: running jobs that the policy stops make room, requeued or suspended.
 ///
 /// Only jobs that Slurm may requeue, and each only once in a while: not before it has run for as
-/// long. Slurm keeps the GPUs of a suspended job for it, so only jobs without GPUs are suspended;
-/// they resume when the job that came in their place has gone.
+/// long, unless the policy moves jobs by what they lose (Chosen::only_moves). Slurm keeps the GPUs
+/// of a suspended job for it, so only jobs without GPUs are suspended; they resume when the job
+/// that came in their place has gone.
 #pragma once
 
 #include <memory>
