@@ -22,7 +22,7 @@ using policy::ReasonKind;
 
 /// The one that files call so; none for a word of another version.
 ReasonKind kind_named(std::string_view name) {
-  for (int kind = 0; kind <= static_cast<int>(ReasonKind::no_such_gpu); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(ReasonKind::gpu_memory_too_small); ++kind) {
     if (policy::name(static_cast<ReasonKind>(kind)) == name) return static_cast<ReasonKind>(kind);
   }
   return ReasonKind::none;
@@ -74,6 +74,8 @@ const char* for_what(ReasonKind kind) {
       return "for cores or memory that others held";
     case ReasonKind::fragmented:
       return "for free GPUs in the right places";
+    case ReasonKind::no_instance:
+      return "for an instance that others held, or stood in the way of";
     case ReasonKind::booting:
       return "for nodes to boot";
     case ReasonKind::behind:

@@ -8,6 +8,20 @@
 
 namespace almanac::cluster {
 
+std::string_view to_string(Sharing sharing) {
+  switch (sharing) {
+    case Sharing::parts:
+      return "parts";
+    case Sharing::mps:
+      return "mps";
+    case Sharing::time:
+      return "time";
+    case Sharing::mig:
+      break;
+  }
+  return "mig";
+}
+
 void Cluster::add_vc(std::string name) {
   vcs.push_back({.name = std::move(name),
                  .first = NodeId{static_cast<std::uint32_t>(nodes.size())},
@@ -80,13 +94,18 @@ VcId Cluster::find_vc(std::string_view name) const {
   return VcId{static_cast<std::uint32_t>(found - vcs.begin())};
 }
 
+std::vector<Cluster::GpuKind> Cluster::gpu_kinds() const {
+  std::vector<GpuKind> kinds;
+  for (const NodeClass& make : classes) {
+    const GpuKind kind = kind_of(make);
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
 std::vector<std::string> Cluster::gpu_types() const {
   std::vector<std::string> types;
-  for (const NodeClass& make : classes) {
-    if (std::find(types.begin(), types.end(), make.gpu_type) == types.end()) {
-      types.push_back(make.gpu_type);
-    }
-  }
+  for (GpuKind& kind : gpu_kinds()) types.push_back(std::move(kind.type));
   return types;
 }
 

@@ -14,16 +14,31 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "slices/board.h"
 
 namespace almanac::cluster {
 
 /// Most GPUs of one node: a node's GPUs are the bits of one word.
 inline constexpr int kMaxGpusPerNode = 64;
-/// Most distinct GPU types of a cluster: a demand's types are the bits of one word.
+/// Most distinct kinds of GPUs of a cluster: those of a demand are the bits of one word.
 inline constexpr std::size_t kMaxGpuTypes = 64;
 
 /// The virtual cluster of jobs that name none.
 inline constexpr std::string_view kUnnamedVc = "(none)";
+
+/// How several jobs run on one GPU.
+enum class Sharing : std::uint8_t {
+  parts,  ///< Parts in thousandths, at the speed of which nothing is said here.
+  mps,    ///< Parts in thousandths that cap how much of the GPU a job may use (NVIDIA's MPS).
+  time,   ///< By turns: parts in thousandths say how many jobs there may be, not how fast they are.
+  mig,    ///< Instances of a board (slices/board.h), or all of it by one job.
+};
+
+/// "parts", "mps", "time", "mig".
+std::string_view to_string(Sharing sharing);
+
+/// Seconds that it takes to make an instance or to remove one, where the cluster file does not say.
+inline constexpr double kInstance_s = 1;
 
 /// What nodes of one make have in common.
 struct NodeClass {
@@ -35,6 +50,10 @@ struct NodeClass {
   double gpu_power_limit_w = 0;  ///< That each GPU may draw; 0 = as much as its board allows.
   int sockets = 1;  ///< Over which its GPUs are spread evenly, in order of number; at least 1.
   double uplink_gbps = 0;  ///< Gb/s each way that a node sends to others; 0 = not given.
+  Sharing sharing = Sharing::parts;
+  const slices::Board* board = nullptr;  ///< Where `sharing` is mig: one of slices::boards().
+  double gpu_memory_gb = 0;              ///< Of each GPU, as its driver counts; 0 = not given.
+  double instance_s = kInstance_s;       ///< Where `sharing` is mig.
 
   bool operator==(const NodeClass&) const = default;
 };
@@ -123,7 +142,21 @@ struct Cluster {
   VcId find_vc(std::string_view name) const;
   /// The tenant called `name`; kNoTenant = none.
   TenantId find_tenant(std::string_view name) const;
-  /// Distinct GPU types, in order of first mention; their positions are the bits of a demand.
+  /// GPUs that suit the same demands.
+  struct GpuKind {
+    std::string type{};
+    Sharing sharing{};
+    const slices::Board* board = nullptr;
+    double memory_gb = 0;
+
+    bool operator==(const GpuKind&) const = default;
+  };
+  static GpuKind kind_of(const NodeClass& make) {
+    return {make.gpu_type, make.sharing, make.board, make.gpu_memory_gb};
+  }
+  /// Distinct kinds, in order of first mention; their positions are the bits of a demand.
+  std::vector<GpuKind> gpu_kinds() const;
+  /// The type of each kind: one that is shared in two ways is there twice.
   std::vector<std::string> gpu_types() const;
   /// "12" (number within its virtual cluster) or the node's name.
   std::string node_label(NodeId node) const;

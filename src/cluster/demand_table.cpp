@@ -24,6 +24,7 @@ std::size_t DemandTable::Hash::operator()(const Demand& demand) const {
   mix(static_cast<std::uint64_t>(demand.nodes));
   mix(static_cast<std::uint64_t>(demand.cpu_milli) << 32 |
       static_cast<std::uint32_t>(demand.memory_mb));
+  mix(static_cast<std::uint64_t>(demand.gpu_memory_mb) << 32 | demand.profile);
   mix(static_cast<std::uint64_t>(index(demand.claim)) << 32 |
       static_cast<std::uint32_t>(demand.gpu_milli));
   return hash;

@@ -54,6 +54,11 @@ std::vector<std::map<std::string, std::uint32_t>> number_switches(const Cluster&
   return levels;
 }
 
+/// What an instance holds of a GPU, in thousandths.
+std::int32_t milli_of(const slices::Board& board, int profile) {
+  return kWholeGpu * board[profile].memory / board.memory;
+}
+
 std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
 
 }  // namespace
@@ -64,8 +69,8 @@ std::uint64_t Ledger::Identity::next() {
 }
 
 Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(cluster.vcs) {
-  const std::vector<std::string> types = cluster.gpu_types();
-  ALMANAC_CHECK(types.size() <= kMaxGpuTypes, "{} GPU types", types.size());
+  const std::vector<Cluster::GpuKind> kinds = cluster.gpu_kinds();
+  ALMANAC_CHECK(kinds.size() <= kMaxGpuTypes, "{} kinds of GPUs", kinds.size());
   const auto levels = number_switches(cluster);
   for (const VirtualCluster& vc : cluster.vcs) {
     const auto first = static_cast<std::uint32_t>(pools_.size());
@@ -73,8 +78,8 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
     for (std::uint32_t offset = 0; offset < vc.num_nodes; ++offset) {
       const NodeId id{static_cast<std::uint32_t>(index(vc.first)) + offset};
       const NodeClass& make = cluster.classes[cluster.nodes[index(id)].node_class];
-      const auto type = std::find(types.begin(), types.end(), make.gpu_type) - types.begin();
-      const std::uint64_t type_bit = std::uint64_t{1} << type;
+      const auto kind = std::find(kinds.begin(), kinds.end(), Cluster::kind_of(make));
+      const std::uint64_t type_bit = std::uint64_t{1} << (kind - kinds.begin());
       const std::int32_t cpus = bound_of(make.cpus, cluster::cpu_milli(make.cpus));
       const std::int32_t memory = bound_of(make.memory_gb, cluster::memory_mb(make.memory_gb));
       auto pool = std::find_if(pools_.begin() + first, pools_.end(), [&](const Pool& known) {
@@ -89,6 +94,8 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
         pool->cpu_milli = cpus;
         pool->memory_mb = memory;
         pool->sockets = make.sockets;
+        pool->board = make.board;
+        pool->gpu_memory_mb = bound_of(make.gpu_memory_gb, cluster::memory_mb(make.gpu_memory_gb));
         pool->switches.resize(levels.size());
         has_sockets_ = has_sockets_ || make.sockets > 1;
       }
@@ -147,7 +154,8 @@ int Ledger::free_gpus(VcId vc, const Demand& demand) const {
   const bool open = demand.is_part() && std::any_of(own.begin(), own.end(), [](const Pool& pool) {
                       return !pool.open.empty();
                     });
-  return free_gpus(vc) + (open ? 1 : 0);
+  if (!open) return free_gpus(vc);
+  return free_gpus(vc) + (demand.profile == slices::kNoProfile ? 1 : demand.gpus);
 }
 
 int Ledger::open_milli(NodeId node) const {
@@ -161,9 +169,76 @@ GpuMask Ledger::open_with(const Grant& grant) const {
   GpuMask with = 0;
   for (GpuMask rest = parts.open & grant.gpus; rest != 0; rest &= rest - 1) {
     const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
-    if (parts.free[gpu] >= grant.gpu_milli) with |= GpuMask{1} << gpu;
+    if (parts.free[gpu] < grant.gpu_milli || parts.memory_mb[gpu] < grant.gpu_memory_mb) continue;
+    if (grant.profile != slices::kNoProfile) {
+      const slices::Board& board = *pool(grant.node).board;
+      const slices::Profile& asked = board[slices::position(board, grant.profile)];
+      if (!slices::fits(asked, grant.slice, parts.taken[gpu])) continue;
+    }
+    with |= GpuMask{1} << gpu;
   }
   return with;
+}
+
+bool Ledger::can_be(const NodeState& state, const Grant& grant) const {
+  const Pool& own = pools_[state.pool];
+  if (grant.profile == slices::kNoProfile) return grant.gpu_memory_mb <= own.gpu_memory_mb;
+  const int profile = own.board == nullptr ? -1 : slices::position(*own.board, grant.profile);
+  return profile >= 0 && (*own.board)[profile].may_start(grant.slice) && grant.count() == 1 &&
+         grant.gpu_milli == milli_of(*own.board, profile) && grant.gpu_memory_mb == 0;
+}
+
+bool Ledger::is_held(const NodeState& state, const Grant& grant) const {
+  if (!can_be(state, grant) || parts_.empty()) return false;
+  const Pool& own = pools_[state.pool];
+  const Parts& parts = parts_[index(grant.node)];
+  if (parts.free.empty()) return false;
+  if (grant.profile != slices::kNoProfile) {
+    const slices::Profile& profile = (*own.board)[slices::position(*own.board, grant.profile)];
+    const slices::SliceMask mask = profile.mask(grant.slice);
+    return (taken(grant.node, std::countr_zero(grant.gpus)).slices & mask) == mask;
+  }
+  for (GpuMask rest = grant.gpus; rest != 0; rest &= rest - 1) {
+    const std::int32_t left = parts.memory_mb[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (left > own.gpu_memory_mb - grant.gpu_memory_mb) return false;
+  }
+  return true;
+}
+
+slices::Taken Ledger::taken(NodeId node, int gpu) const {
+  if ((nodes_[index(node)].free >> gpu & 1) != 0 || parts_.empty()) return {};
+  const std::vector<slices::Taken>& taken = parts_[index(node)].taken;
+  return taken.empty() ? slices::Taken{} : taken[static_cast<std::size_t>(gpu)];
+}
+
+std::optional<Grant> Ledger::part_of(NodeId node, int gpu, const Demand& demand) const {
+  const Pool& own = pool(node);
+  Grant made{.node = node,
+             .gpu_milli = demand.gpu_milli,
+             .gpus = GpuMask{1} << gpu,
+             .cpu_milli = demand.cpu_milli,
+             .memory_mb = demand.memory_mb,
+             .gpu_memory_mb = demand.gpu_memory_mb};
+  const bool is_free = (nodes_[index(node)].free & made.gpus) != 0;
+  const bool is_open = !is_free && !parts_.empty() && (parts_[index(node)].open & made.gpus) != 0;
+  if (!is_free && !is_open) return std::nullopt;
+  if (demand.profile != slices::kNoProfile) {
+    const int profile = own.board == nullptr ? -1 : slices::position(*own.board, demand.profile);
+    if (profile < 0) return std::nullopt;
+    const int start = slices::best_start(*own.board, profile, taken(node, gpu));
+    if (start < 0) return std::nullopt;
+    made.gpu_milli = milli_of(*own.board, profile);
+    made.gpu_memory_mb = 0;
+    made.profile = demand.profile;
+    made.slice = static_cast<std::int8_t>(start);
+    return made;
+  }
+  const std::int32_t memory =
+      is_free ? own.gpu_memory_mb : parts_[index(node)].memory_mb[static_cast<std::size_t>(gpu)];
+  if (free_milli(node, gpu) < demand.gpu_milli || memory < demand.gpu_memory_mb) {
+    return std::nullopt;
+  }
+  return made;
 }
 
 Grant Ledger::find_part(VcId vc, const Demand& demand) const {
@@ -177,9 +252,10 @@ Grant Ledger::find_part(VcId vc, const Demand& demand) const {
       const NodeId node = pool.nodes[at->member];
       const bool tighter = at->free_milli < least || node < best.node;
       if (!tighter || !room(node).covers({0, demand.cpu_milli, demand.memory_mb})) continue;
+      const std::optional<Grant> found = part_of(node, at->gpu, demand);
+      if (!found) continue;
       least = at->free_milli;
-      best.node = node;
-      best.gpus = GpuMask{1} << at->gpu;
+      best = *found;
       break;
     }
   }
@@ -193,20 +269,18 @@ Grant Ledger::find_part(NodeId node, const Demand& demand) const {
              .memory_mb = demand.memory_mb};
   const Amount here = room(node);
   if (!here.covers({0, demand.cpu_milli, demand.memory_mb})) return best;
-  if (open_milli(node) < demand.gpu_milli) {
-    best.gpus = lowest_bits(nodes_[index(node)].free, std::min(here.gpus, 1));
-    return best;
-  }
-  const Parts& parts = parts_[index(node)];
   std::int32_t least = kWholeGpu;
-  for (GpuMask rest = parts.open; rest != 0; rest &= rest - 1) {
+  for (GpuMask rest = parts_.empty() ? 0 : parts_[index(node)].open; rest != 0; rest &= rest - 1) {
     const int gpu = std::countr_zero(rest);
-    const std::int32_t left = parts.free[static_cast<std::size_t>(gpu)];
+    const std::int32_t left = free_milli(node, gpu);
     if (left < demand.gpu_milli || left >= least) continue;
+    const std::optional<Grant> found = part_of(node, gpu, demand);
+    if (!found) continue;
     least = left;
-    best.gpus = GpuMask{1} << gpu;
+    best = *found;
   }
-  return best;
+  if (best.gpus != 0 || here.gpus == 0) return best;
+  return part_of(node, std::countr_zero(free_mask(node)), demand).value_or(best);
 }
 
 void Ledger::take_open(NodeId node) {
@@ -221,7 +295,7 @@ void Ledger::take_open(NodeId node) {
 int Ledger::units(NodeId node, const Demand& demand) const {
   const Amount free = room(node);
   int units = demand.is_cpu_job() ? 64 : free.gpus;
-  if (units == 0 && demand.is_part() && open_milli(node) >= demand.gpu_milli) units = 1;
+  if (units == 0 && demand.is_part() && find_part(node, demand).gpus != 0) units = 1;
   if (demand.cpu_milli > 0) units = std::min(units, free.cpu_milli / demand.cpu_milli);
   if (demand.memory_mb > 0) units = std::min(units, free.memory_mb / demand.memory_mb);
   return units;
@@ -243,12 +317,30 @@ inline void Ledger::unfile(const NodeState& state) {
   if (!pool.rooms.empty()) pool.rooms[static_cast<std::size_t>(free)].erase(state.member);
 }
 
+/// Of a GPU that is cut and of which some job holds a part.
+void move_slices(const slices::Board& board, const Grant& grant, bool back, slices::Taken& taken) {
+  if (grant.profile == slices::kNoProfile) {
+    // A GPU that jobs which ask whole ones hold together: no instance comes beside them.
+    if (taken.slices == 0) taken.slices = (slices::SliceMask{1} << board.memory) - 1;
+    return;
+  }
+  const slices::Profile& profile = board[slices::position(board, grant.profile)];
+  taken.slices ^= profile.mask(grant.slice);
+  if (profile.media) taken.media = !back;
+}
+
 /// Moves a part of GPUs; gives those that become free by it, or were.
 GpuMask Ledger::move_parts(const NodeState& state, const Grant& grant, bool back) {
   if (parts_.empty()) parts_.resize(nodes_.size());
   Parts& parts = parts_[index(grant.node)];
-  if (parts.free.empty()) parts.free.resize(static_cast<std::size_t>(std::popcount(state.all)));
-  std::set<OpenGpu>& filed = pools_[state.pool].open;
+  Pool& pool = pools_[state.pool];
+  if (parts.free.empty()) {
+    const auto gpus = static_cast<std::size_t>(pool.gpus_per_node);
+    parts.free.resize(gpus);
+    parts.memory_mb.resize(gpus, pool.gpu_memory_mb);
+    if (pool.board != nullptr) parts.taken.resize(gpus);
+  }
+  std::set<OpenGpu>& filed = pool.open;
   const std::int32_t more = back ? grant.gpu_milli : -grant.gpu_milli;
   GpuMask flipped = 0;
   for (GpuMask rest = grant.gpus; rest != 0; rest &= rest - 1) {
@@ -264,6 +356,14 @@ GpuMask Ledger::move_parts(const NodeState& state, const Grant& grant, bool back
     left = frees ? 0 : after;
     open_milli_ += left;
     if (left > 0 && state.ready()) filed.insert({left, state.member, gpu});
+    if (before == kWholeGpu) parts.memory_mb[static_cast<std::size_t>(gpu)] = pool.gpu_memory_mb;
+    parts.memory_mb[static_cast<std::size_t>(gpu)] +=
+        back ? grant.gpu_memory_mb : -grant.gpu_memory_mb;
+    if (pool.board != nullptr) {
+      slices::Taken& taken = parts.taken[static_cast<std::size_t>(gpu)];
+      if (before == kWholeGpu) taken = {};
+      move_slices(*pool.board, grant, back, taken);
+    }
     parts.open = left > 0 ? parts.open | bit : parts.open & ~bit;
   }
   return flipped;
@@ -353,6 +453,10 @@ void Ledger::take_ahead(const Grant& grant) {
 
 void Ledger::give_back(const Grant& grant) {
   NodeState& state = nodes_[index(grant.node)];
+  ALMANAC_CHECK(!says_how(grant) || is_held(state, grant),
+                "node {} mask {:x} has no {} at slice {}, or no {} MB of memory, taken",
+                index(grant.node), grant.gpus, slices::profile_name(grant.profile), grant.slice,
+                grant.gpu_memory_mb);
   // GPUs that have so much left that not as much can have been taken.
   const Grant kept{
       .node = grant.node, .gpu_milli = kWholeGpu + 1 - grant.gpu_milli, .gpus = grant.gpus};

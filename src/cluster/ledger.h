@@ -11,7 +11,8 @@
 ///
 /// A GPU may be held in parts. Then it is not free, and the pool files what is left of it: "is
 /// there a GPU with so much left" takes a few steps too. While no job holds a part, that costs
-/// nothing.
+/// nothing. An instance of a GPU that is cut (slices/board.h) is a part that has a place on it: so
+/// many thousandths as it has of the memory slices, which are what instances are short of.
 ///
 /// Everything is journaled until commit(): a policy plans on the ledger itself, what-ifs are taken
 /// back with undo(), and a refused plan leaves no trace.
@@ -20,6 +21,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -29,6 +31,7 @@
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
 #include "cluster/room_set.h"
+#include "slices/lattice.h"
 
 namespace almanac::cluster {
 
@@ -48,8 +51,16 @@ struct Grant {
   GpuMask gpus = 0;
   std::int32_t cpu_milli = 0;
   std::int32_t memory_mb = 0;
+  std::int32_t gpu_memory_mb = 0;  ///< Of each of its GPUs, where it is a part; a whole has it all.
+  slices::ProfileId profile = slices::kNoProfile;  ///< It is such an instance.
+  std::int8_t slice = 0;                           ///< At which that begins.
 
   int count() const { return std::popcount(gpus); }
+  /// Whether a job stays where it is that goes on with `other`.
+  bool is_place_of(const Grant& other) const {
+    return node == other.node && gpus == other.gpus && profile == other.profile &&
+           slice == other.slice;
+  }
   Amount amount() const { return {count(), cpu_milli, memory_mb}; }
   bool operator==(const Grant&) const = default;
 };
@@ -66,10 +77,14 @@ struct Demand {
   /// A GPU job's: it lies on exactly so many nodes, with as many of its GPUs on each. 0 = on as
   /// many as the placement likes.
   std::int32_t nodes = 0;
-  std::int32_t gpu_milli = kWholeGpu;  ///< Of the GPU, where one is asked.
-  ClaimId claim = kNoClaim;            ///< On quotas, which may have no room where nodes have.
+  std::int32_t gpu_milli = kWholeGpu;  ///< Of the GPU, where one is asked; of an instance no less
+                                       ///< than this on any board.
+  std::int32_t gpu_memory_mb = 0;      ///< Of each GPU.
+  slices::ProfileId profile = slices::kNoProfile;  ///< It asks an instance, that is not all of a
+                                                   ///< GPU.
+  ClaimId claim = kNoClaim;  ///< On quotas, which may have no room where nodes have.
 
-  /// Whether it asks a part of one GPU.
+  /// Whether it asks a part of one GPU, or of each of several where it asks instances.
   bool is_part() const { return gpu_milli < kWholeGpu; }
   bool is_cpu_job() const { return gpus == 0; }
   int units() const { return is_cpu_job() ? tasks : gpus; }
@@ -82,7 +97,8 @@ struct Demand {
   bool covers(const Demand& other) const {
     return gpus >= other.gpus && tasks >= other.tasks && is_cpu_job() == other.is_cpu_job() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
-           gpu_milli >= other.gpu_milli && claim == other.claim &&
+           gpu_milli >= other.gpu_milli && gpu_memory_mb >= other.gpu_memory_mb &&
+           profile == other.profile && claim == other.claim &&
            (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
   }
   bool operator==(const Demand&) const = default;
@@ -110,13 +126,15 @@ constexpr std::uint32_t kNoSwitch = 0;
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
   int gpus_per_node = 0;
-  std::uint64_t gpu_type = 0;           ///< One bit.
-  std::int32_t cpu_milli = kUnbounded;  ///< Of a node.
-  std::int32_t memory_mb = kUnbounded;  ///< Of a node.
-  int sockets = 1;                      ///< Of a node, over which its GPUs are spread.
-  int free_gpus = 0;                    ///< On ready nodes.
-  int capacity = 0;                     ///< GPUs on ready nodes.
-  std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
+  std::uint64_t gpu_type = 0;               ///< One bit.
+  std::int32_t cpu_milli = kUnbounded;      ///< Of a node.
+  std::int32_t memory_mb = kUnbounded;      ///< Of a node.
+  int sockets = 1;                          ///< Of a node, over which its GPUs are spread.
+  const slices::Board* board = nullptr;     ///< Its GPUs can be cut in instances.
+  std::int32_t gpu_memory_mb = kUnbounded;  ///< Of a GPU.
+  int free_gpus = 0;                        ///< On ready nodes.
+  int capacity = 0;                         ///< GPUs on ready nodes.
+  std::vector<NodeId> nodes;  ///< In order of number; positions are the members below.
   /// switches[0]: of the same nodes the switch that each is plugged into, or kNoSwitch; [1] the one
   /// above that, and so on. As many levels as any node is told.
   std::vector<std::vector<std::uint32_t>> switches;
@@ -173,6 +191,11 @@ class Ledger {
   }
   /// Whether any GPU has been held in parts: what a job gives back may free none then.
   bool knows_parts() const { return !parts_.empty(); }
+  /// The part of one GPU that a job of `demand`, a part, would hold: of a GPU that is cut the
+  /// instance where it keeps most options. Nothing = it does not fit, whatever cores are free.
+  std::optional<Grant> part_of(NodeId node, int gpu, const Demand& demand) const;
+  /// What instances hold of a GPU that is cut.
+  slices::Taken taken(NodeId node, int gpu) const;
   /// The most that is left of a GPU of which some job holds a part; nothing unless it is ready.
   int open_milli(NodeId node) const;
   /// What is left of one GPU, in thousandths; ready or not.
@@ -206,8 +229,8 @@ class Ledger {
   bool drained(NodeId node) const { return nodes_[index(node)].drained; }
   Power power(NodeId node) const { return nodes_[index(node)].power; }
   int free_gpus(VcId vc) const;
-  /// On how many GPUs a job of `demand` could be: those that are free, and one that is open to a
-  /// part.
+  /// On how many GPUs a job of `demand` could be at most: those that are free, and one that is open
+  /// to a part, or several times if it asks several instances.
   int free_gpus(VcId vc, const Demand& demand) const;
   /// GPUs in service (not drained, asleep or not) and those still taken on drained nodes.
   int total_gpus() const { return total_; }
@@ -289,8 +312,10 @@ class Ledger {
   };
   /// What is left of the GPUs of a node of which some job holds a part.
   struct Parts {
-    GpuMask open = 0;                  // those of which anything is
-    std::vector<std::int32_t> free{};  // of each GPU; 0 of those that are free or taken
+    GpuMask open = 0;                       // those of which anything is
+    std::vector<std::int32_t> free{};       // of each GPU; 0 of those that are free or taken
+    std::vector<std::int32_t> memory_mb{};  // of each; says nothing of those that are free
+    std::vector<slices::Taken> taken{};     // the same; none where GPUs are not cut
   };
   struct Entry {
     enum class Move : std::uint8_t { taken, given_back, power };
@@ -307,8 +332,17 @@ class Ledger {
   bool is_free(const Grant& grant) const {
     const NodeState& state = nodes_[index(grant.node)];
     return (grant.gpus & ~state.free & ~open_to(grant)) == 0 &&
-           grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb;
+           grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb &&
+           (!says_how(grant) || can_be(state, grant));
   }
+  /// Whether more is asked of a part than thousandths.
+  static bool says_how(const Grant& grant) {
+    return grant.profile != slices::kNoProfile || grant.gpu_memory_mb > 0;
+  }
+  /// Whether GPUs that are empty have that.
+  bool can_be(const NodeState& state, const Grant& grant) const;
+  /// Whether it is taken.
+  bool is_held(const NodeState& state, const Grant& grant) const;
   /// GPUs of its node that are open, and have as much left as `grant` is of each.
   GpuMask open_to(const Grant& grant) const {
     return parts_.empty() || grant.gpu_milli == kWholeGpu ? 0 : open_with(grant);

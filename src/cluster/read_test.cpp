@@ -101,6 +101,60 @@ TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
   }
 }
 
+TEST(ReadCluster, SaysHowGpusAreShared) {
+  constexpr const char* kShared = R"(
+[node]
+gpus = 4
+gpu_type = "A100"
+sharing = "mig"
+board = "A100-80GB"
+
+[[vc]]
+name = "v"
+  [[vc.group]]
+  nodes = 1
+  [[vc.group]]
+  nodes = 1
+  board = "A100-40GB"
+  instance_s = 0.5
+  [[vc.group]]
+  nodes = 1
+  sharing = "mps"
+  [[vc.group]]
+  nodes = 1
+  sharing = "parts"
+  gpu_memory_gb = 32
+)";
+  const auto made = parse_toml(kShared, "c.toml");
+  ASSERT_TRUE(made) << message(made);
+  const auto& of = made->classes;
+  ASSERT_EQ(of.size(), 4U);
+  EXPECT_EQ(of[0].sharing, Sharing::mig);
+  EXPECT_EQ(of[0].board->name, "A100-80GB");
+  EXPECT_EQ(of[0].gpu_memory_gb, 80) << "that of its board";
+  EXPECT_EQ(of[1].gpu_memory_gb, 40);
+  EXPECT_EQ(of[1].instance_s, 0.5);
+  EXPECT_EQ(of[2].sharing, Sharing::mps);
+  EXPECT_EQ(of[2].board, nullptr);
+  EXPECT_EQ(of[3].gpu_memory_gb, 32);
+  EXPECT_EQ(made->gpu_types(), (std::vector<std::string>(4, "A100"))) << "kinds of one type";
+  const auto again = parse_toml(to_toml(*made), "again.toml");
+  ASSERT_TRUE(again) << message(again);
+  for (std::size_t i = 0; i < made->nodes.size(); ++i) {
+    EXPECT_EQ(again->classes[again->nodes[i].node_class], made->classes[made->nodes[i].node_class]);
+  }
+
+  EXPECT_EQ(message(parse_toml("[node]\nsharing = \"migs\"\n", "c.toml")),
+            "c.toml:2:11: sharing is parts, mps, time or mig, not \"migs\" (did you mean mig?)");
+  EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\nboard = \"A100-80\"\n", "c.toml")),
+            "c.toml:3:9: board is one of A100-40GB, A100-80GB, H100-SXM-80GB, H100-PCIe-80GB, "
+            "H200-141GB, A30-24GB, not \"A100-80\" (did you mean A100-80GB?)");
+  EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\n", "c.toml")),
+            "c.toml:1:1: sharing = \"mig\" needs the board of the GPUs");
+  EXPECT_EQ(message(parse_toml("[node]\nboard = \"A30-24GB\"\n", "c.toml")),
+            "c.toml:2:9: a board is cut in instances: give sharing = \"mig\" too");
+}
+
 TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnods = 3\n", "c.toml")),
             "c.toml:3:1: unknown key nods (did you mean nodes?)");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "cluster/read.h"
@@ -81,8 +82,9 @@ class Reader final : text::TomlReader {
 
   /// Refuses a key that neither says of what kind a node is nor is among `others`.
   void allow_kind(const toml::table& from, std::vector<std::string> others) {
-    for (const char* const key : {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs",
-                                  "gpu_power_limit_w", "sockets", "uplink_gbps"}) {
+    for (const char* const key :
+         {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w", "sockets",
+          "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -97,6 +99,8 @@ class Reader final : text::TomlReader {
     made.bandwidth_gbs = amount(from, "bandwidth_gbs", usual.bandwidth_gbs);
     made.gpu_power_limit_w = amount(from, "gpu_power_limit_w", usual.gpu_power_limit_w);
     made.uplink_gbps = amount(from, "uplink_gbps", usual.uplink_gbps);
+    made.gpu_memory_gb = amount(from, "gpu_memory_gb", usual.gpu_memory_gb);
+    read_sharing(from, usual, made);
     made.sockets = static_cast<int>(whole(from, "sockets", usual.sockets, 1, kMaxGpusPerNode));
     if (made.gpus % made.sockets != 0) {
       const toml::node* const said = from.get(from.contains("sockets") ? "sockets" : "gpus");
@@ -105,6 +109,47 @@ class Reader final : text::TomlReader {
           fmt::format("{} GPUs cannot be spread evenly over {} sockets", made.gpus, made.sockets));
     }
     return made;
+  }
+
+  void read_sharing(const toml::table& from, const NodeClass& usual, NodeClass& made) {
+    made.sharing = usual.sharing;
+    made.board = usual.board;
+    made.instance_s = amount(from, "instance_s", usual.instance_s);
+    if (const toml::node* const said = from.get("sharing")) {
+      const std::vector<std::string> known{"parts", "mps", "time", "mig"};
+      const std::string word = value<std::string>(from, "sharing", "");
+      const auto found = std::find(known.begin(), known.end(), word);
+      if (found == known.end()) {
+        refuse(*said, fmt::format("sharing is parts, mps, time or mig, not \"{}\"", word),
+               text::did_you_mean(word, known));
+      }
+      made.sharing = static_cast<Sharing>(found - known.begin());
+    }
+    if (const toml::node* const said = from.get("board")) {
+      const std::string name = value<std::string>(from, "board", "");
+      made.board = slices::find_board(name);
+      std::vector<std::string> known;
+      for (const slices::Board& each : slices::boards()) known.push_back(each.name);
+      if (made.board == nullptr) {
+        refuse(*said, fmt::format("board is one of {}, not \"{}\"", fmt::join(known, ", "), name),
+               text::did_you_mean(name, known));
+      }
+      if (made.sharing != Sharing::mig) {
+        refuse(*said, "a board is cut in instances: give sharing = \"mig\" too");
+      }
+    }
+    if (made.sharing != Sharing::mig) {
+      made.board = nullptr;
+      made.instance_s = kInstance_s;
+      if (const toml::node* const said = from.get("instance_s")) {
+        refuse(*said, "instance_s is of instances: give sharing = \"mig\" too");
+      }
+      return;
+    }
+    if (made.board == nullptr) refuse(from, "sharing = \"mig\" needs the board of the GPUs");
+    if (!from.contains("gpu_memory_gb") && made.board != usual.board) {
+      made.gpu_memory_gb = made.board->memory_gib;
+    }
   }
 
   std::vector<std::string> node_names(const toml::table& from, std::int64_t count) {
@@ -241,6 +286,12 @@ void append_class(std::string& toml, const NodeClass& make) {
   }
   if (make.uplink_gbps > 0) toml += fmt::format("uplink_gbps = {}\n", make.uplink_gbps);
   if (make.sockets > 1) toml += fmt::format("sockets = {}\n", make.sockets);
+  if (make.sharing != Sharing::parts) {
+    toml += fmt::format("sharing = \"{}\"\n", to_string(make.sharing));
+  }
+  if (make.board != nullptr) toml += fmt::format("board = \"{}\"\n", make.board->name);
+  if (make.gpu_memory_gb > 0) toml += fmt::format("gpu_memory_gb = {}\n", make.gpu_memory_gb);
+  if (make.instance_s != kInstance_s) toml += fmt::format("instance_s = {}\n", make.instance_s);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::short_of_cores:
     case ReasonKind::short_of_gpus:
     case ReasonKind::fragmented:
+    case ReasonKind::no_instance:
     case ReasonKind::reclaimed:
       return "Resources";
     case ReasonKind::booting:
@@ -52,6 +53,9 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::too_large:
     case ReasonKind::too_many_cores:
     case ReasonKind::no_such_gpu:
+    case ReasonKind::no_such_instance:
+    case ReasonKind::not_in_thousandths:
+    case ReasonKind::gpu_memory_too_small:
     case ReasonKind::declined:
       return "Never";
   }

@@ -2,6 +2,7 @@
 #include "schedule/admission.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "trace/alternative.h"
@@ -14,7 +15,7 @@ constexpr std::uint64_t kAnyType = ~std::uint64_t{0};
 }  // namespace
 
 Admission::Admission(const cluster::Cluster& cluster, const Names& names)
-    : cluster_(cluster), names_(names), gpu_types_(cluster.gpu_types()) {
+    : cluster_(cluster), names_(names), gpu_kinds_(cluster.gpu_kinds()) {
   const cluster::Ledger empty(cluster);
   sizes_.resize(cluster.vcs.size());
   counts_.resize(cluster.vcs.size(), false);
@@ -24,11 +25,15 @@ Admission::Admission(const cluster::Cluster& cluster, const Names& names)
                             .nodes = static_cast<int>(pool.nodes.size()),
                             .gpus_per_node = pool.gpus_per_node,
                             .cpu_milli = pool.cpu_milli,
-                            .memory_mb = pool.memory_mb});
+                            .memory_mb = pool.memory_mb,
+                            .board = pool.board});
       if (!pool.rooms.empty()) counts_[vc] = true;
     }
     shares_.push_back(usual_share(VcId{vc}));
   }
+  has_kinds_ = std::any_of(gpu_kinds_.begin(), gpu_kinds_.end(), [](const auto& kind) {
+    return kind.sharing != cluster::Sharing::parts || kind.memory_gb > 0;
+  });
 }
 
 VcId Admission::vc(const trace::Request& request) {
@@ -51,14 +56,20 @@ TenantId Admission::named_tenant(const trace::Request& request) const {
   return named != kNoTenant ? named : cluster_.find_tenant(names_[request.user]);
 }
 
-std::uint64_t Admission::types_of(std::string_view wanted) const {
-  const bool untyped = gpu_types_.size() == 1 && gpu_types_[0].empty();
-  if (wanted.empty() || untyped) return kAnyType;
-  std::uint64_t types = 0;
-  for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
-    if (cluster::is_one_of(gpu_types_[type], wanted)) types |= std::uint64_t{1} << type;
+template <class Suits>
+std::uint64_t Admission::kinds_with(const Suits& suits) const {
+  std::uint64_t kinds = 0;
+  for (std::size_t kind = 0; kind < gpu_kinds_.size(); ++kind) {
+    if (suits(gpu_kinds_[kind])) kinds |= std::uint64_t{1} << kind;
   }
-  return types;
+  return kinds;
+}
+
+std::uint64_t Admission::types_of(std::string_view wanted) const {
+  const bool untyped = std::all_of(gpu_kinds_.begin(), gpu_kinds_.end(),
+                                   [](const auto& kind) { return kind.type.empty(); });
+  if (wanted.empty() || untyped) return kAnyType;
+  return kinds_with([&](const auto& kind) { return cluster::is_one_of(kind.type, wanted); });
 }
 
 std::uint64_t Admission::types_of(NameId wanted) {
@@ -80,6 +91,72 @@ Admission::Share Admission::usual_share(VcId vc) const {
     return amount == cluster::kUnbounded ? 0 : amount / most->gpus_per_node;
   };
   return {share(most->cpu_milli), share(most->memory_mb)};
+}
+
+namespace {
+
+/// The profile of that name on GPUs of a kind; null = they have none.
+const slices::Profile* profile_on(const cluster::Cluster::GpuKind& kind, slices::ProfileId id) {
+  if (kind.board == nullptr) return nullptr;
+  const int at = slices::position(*kind.board, id);
+  return at < 0 ? nullptr : &(*kind.board)[at];
+}
+
+}  // namespace
+
+void Admission::ask_instance(std::string_view name, cluster::Demand& wanted) const {
+  wanted.profile = slices::profile_id(name).value_or(slices::kNoProfile);
+  std::int32_t least = cluster::kWholeGpu;
+  wanted.gpu_types &= kinds_with([&](const auto& kind) {
+    const slices::Profile* const own = profile_on(kind, wanted.profile);
+    if (own != nullptr) {
+      least = std::min(least, cluster::kWholeGpu * own->memory / kind.board->memory);
+    }
+    return own != nullptr;
+  });
+  wanted.gpu_milli = least;
+  // All of a board is a GPU.
+  if (wanted.gpu_types != 0 && least == cluster::kWholeGpu) wanted.profile = slices::kNoProfile;
+}
+
+void Admission::keep_off(const trace::Request& request, cluster::Demand& wanted) const {
+  if (!std::isnan(request.gpu_memory_gb)) {
+    wanted.gpu_memory_mb = cluster::memory_mb(request.gpu_memory_gb);
+    wanted.gpu_types &= kinds_with([&](const auto& kind) {
+      const slices::Profile* const own = profile_on(kind, wanted.profile);
+      const double has = own != nullptr ? own->memory_gib : kind.memory_gb;
+      return has == 0 || request.gpu_memory_gb <= static_cast<float>(has);
+    });
+    // An instance has what it has.
+    if (wanted.profile != slices::kNoProfile && wanted.gpu_types != 0) wanted.gpu_memory_mb = 0;
+  }
+  if (wanted.is_part() && wanted.profile == slices::kNoProfile) {
+    wanted.gpu_types &=
+        kinds_with([](const auto& kind) { return kind.sharing != cluster::Sharing::mig; });
+  }
+}
+
+policy::Reason Admission::why_on_no_kind(VcId vc, const cluster::Demand& wanted) const {
+  using policy::ReasonKind;
+  const slices::Board* board = nullptr;
+  bool has_whole = false;
+  for (const Size& size : sizes_[index(vc)]) {
+    const auto& kind = gpu_kinds_[static_cast<std::size_t>(std::countr_zero(size.gpu_type))];
+    if (board == nullptr) board = kind.board;
+    has_whole = has_whole || (size.gpus_per_node > 0 && kind.board == nullptr);
+  }
+  policy::Reason reason{.kind = ReasonKind::no_such_gpu, .wanted = wanted.gpus};
+  if (wanted.gpu_memory_mb > 0) {
+    reason.kind = ReasonKind::gpu_memory_too_small;
+    reason.wanted = wanted.gpu_memory_mb;
+  } else if (wanted.profile != slices::kNoProfile) {
+    reason.kind = ReasonKind::no_such_instance;
+    reason.profile = wanted.profile;
+    reason.board = board;
+  } else if (wanted.is_part() && board != nullptr && !has_whole) {
+    reason.kind = ReasonKind::not_in_thousandths;
+  }
+  return reason;
 }
 
 DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim) {
@@ -109,13 +186,18 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
                            ClaimId claim) {
   cluster::Demand wanted{.gpus = request.gpus};
   wanted.claim = claim;
-  // Less than a thousandth is that, more than 999 are a GPU.
-  const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
-  wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));
   if (wanted.is_cpu_job()) {
     wanted.tasks = std::max(1, request.nodes);
   } else {
     wanted.gpu_types = types;
+    if (request.gpu_profile == kNoName) {
+      // Less than a thousandth is that, more than 999 are a GPU.
+      const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
+      wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));
+    } else {
+      ask_instance(names_[request.gpu_profile], wanted);
+    }
+    if (has_kinds_) keep_off(request, wanted);
   }
   if (vc != kNoVc && counts_[index(vc)]) {
     const Share share =
@@ -167,18 +249,22 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
   }
   int most = -1;
   bool too_many_cores = false;
-  for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
+  for (std::size_t type = 0; type < gpu_kinds_.size(); ++type) {
     const std::uint64_t bit = std::uint64_t{1} << type;
     if ((bit & wanted.gpu_types) == 0) continue;
     int gpus = 0;
     int with_cores = 0;
     for (const Size& size : sizes_[index(vc)]) {
       if (size.gpu_type != bit) continue;
-      most = std::max(most, gpus += size.nodes * size.gpus_per_node);
+      const int each = wanted.profile == slices::kNoProfile ? 1 : size.instances(wanted.profile);
+      most = std::max(most, gpus += size.nodes * size.gpus_per_node * each);
       with_cores += size.gpus_with_room(wanted);
     }
     if (with_cores >= wanted.gpus) return std::nullopt;
     too_many_cores = too_many_cores || gpus >= wanted.gpus;
+  }
+  if (most < 0 && (has_kinds_ || wanted.profile != slices::kNoProfile)) {
+    return why_on_no_kind(vc, wanted);
   }
   if (too_many_cores) return policy::Reason{.kind = ReasonKind::too_many_cores};
   return policy::Reason{.kind = most < 0 ? ReasonKind::no_such_gpu : ReasonKind::too_large,

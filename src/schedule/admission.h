@@ -30,7 +30,8 @@ class Admission {
   /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
   /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
-  /// counts where one GPU is asked; a part of each of several GPUs is all of them.
+  /// counts where one GPU is asked; a part of each of several GPUs is all of them. Of an instance
+  /// that a job asks there are as many as it asks GPUs; one that is all of a board is a GPU.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
   /// The demands with which a request that names alternatives can start in `vc`, best first: what
   /// it asks, then those. `claim` is of the quotas of what it asks.
@@ -48,11 +49,21 @@ class Admission {
     int gpus_per_node = 0;
     std::int32_t cpu_milli = 0;
     std::int32_t memory_mb = 0;
+    const slices::Board* board = nullptr;
 
-    /// GPUs of these nodes, if a node has room for the cores and memory of all units of `wanted`
-    /// that it could hold: a job lies on one node or on whole nodes.
+    /// How many of an instance one of their GPUs holds.
+    int instances(slices::ProfileId profile) const {
+      const int at = board == nullptr ? -1 : slices::position(*board, profile);
+      return at < 0 ? 0 : (*board)[at].most;
+    }
+    /// GPUs, or instances where those are asked, of these nodes, if a node has room for the cores
+    /// and memory of all units of `wanted` that it could hold: a job lies on one node or on whole
+    /// nodes.
     int gpus_with_room(const cluster::Demand& wanted) const {
       const cluster::Amount node{gpus_per_node, cpu_milli, memory_mb};
+      if (wanted.profile != slices::kNoProfile) {
+        return node.covers(wanted.of(1)) ? nodes * gpus_per_node * instances(wanted.profile) : 0;
+      }
       const bool has_room = node.covers(wanted.of(std::min(wanted.gpus, gpus_per_node)));
       return has_room ? nodes * gpus_per_node : 0;
     }
@@ -77,13 +88,24 @@ class Admission {
   std::uint64_t types_of(NameId wanted);
   /// On GPUs of `types`.
   DemandId demand(const trace::Request& request, std::uint64_t types, VcId vc, ClaimId claim);
+  /// The bits of those kinds that suit.
+  template <class Suits>
+  std::uint64_t kinds_with(const Suits& suits) const;
+  /// Of a board that has one of that name.
+  void ask_instance(std::string_view name, cluster::Demand& wanted) const;
+  /// Rules out kinds of GPUs with too little memory, and for parts in thousandths those that are
+  /// cut.
+  void keep_off(const trace::Request& request, cluster::Demand& wanted) const;
+  /// Why it suits no kind of GPU of a virtual cluster.
+  policy::Reason why_on_no_kind(VcId vc, const cluster::Demand& wanted) const;
   /// How many tasks of a CPU job its virtual cluster holds when nothing else runs, or more than it
   /// has.
   std::int64_t most_tasks(VcId vc, const cluster::Demand& wanted) const;
 
   const cluster::Cluster& cluster_;
   const Names& names_;
-  std::vector<std::string> gpu_types_;
+  std::vector<cluster::Cluster::GpuKind> gpu_kinds_;
+  bool has_kinds_ = false;        // of which more is told than their type
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;
   std::vector<std::optional<std::uint64_t>> types_of_name_;  // the same

@@ -88,6 +88,88 @@ TEST_F(AdmissionTest, ReadsTypesInAnyCaseAndAnyOfThem) {
   EXPECT_EQ(never(request("red", 1, "|")), ReasonKind::no_such_gpu);
 }
 
+class SlicesAdmissionTest : public AdmissionTest {
+ protected:
+  SlicesAdmissionTest() {
+    cluster_ = {};
+    cluster_.add_vc("red");
+    for (const char* const board : {"A100-40GB", "A100-80GB"}) {
+      const slices::Board& told = *slices::find_board(board);
+      cluster_.add_nodes({.gpus = 2,
+                          .gpu_type = "A100",
+                          .sharing = cluster::Sharing::mig,
+                          .board = &told,
+                          .gpu_memory_gb = told.memory_gib},
+                         1);
+    }
+    cluster_.add_vc("blue");
+    cluster_.add_nodes({.gpus = 2, .gpu_type = "T4", .gpu_memory_gb = 16}, 1);
+  }
+  trace::Request instance(std::string_view profile, int count = 1, std::string_view vc = "red") {
+    trace::Request made = request(vc, count);
+    made.gpu_profile = names_.intern(profile);
+    return made;
+  }
+  cluster::Demand demand(const trace::Request& asked) {
+    Admission admission(cluster_, names_);
+    return admission.demands()[index(admission.demand(asked, admission.vc(asked)))];
+  }
+  std::string why_never(const trace::Request& asked) {
+    Admission admission(cluster_, names_);
+    const VcId vc = admission.vc(asked);
+    const auto reason = admission.never(vc, admission.demand(asked, vc));
+    return reason ? to_string(*reason, "") : "";
+  }
+};
+
+TEST_F(SlicesAdmissionTest, AnInstanceIsOfTheBoardsThatHaveOneOfThatName) {
+  const cluster::Demand two = demand(instance("2g.20gb"));
+  EXPECT_EQ(two.gpu_types, 0b010U) << "the larger A100";
+  EXPECT_EQ(two.gpu_milli, 250);
+  const cluster::Demand one = demand(instance("1g.10gb"));
+  EXPECT_EQ(one.gpu_types, 0b011U);
+  EXPECT_EQ(one.gpu_milli, 125) << "the least: on the smaller board it is two slices of memory";
+  const cluster::Demand all = demand(instance("7g.80gb"));
+  EXPECT_EQ(all.profile, slices::kNoProfile) << "all of a board is a GPU";
+  EXPECT_EQ(all.gpu_types, 0b010U);
+}
+
+TEST_F(SlicesAdmissionTest, CountsInstancesThatOneJobAsks) {
+  EXPECT_EQ(never(instance("2g.20gb", 6)), ReasonKind::none) << "three on each of two boards";
+  EXPECT_EQ(why_never(instance("2g.20gb", 7)),
+            "never: asks 7 GPUs, where it may run there are at most 6 of one type");
+}
+
+TEST_F(SlicesAdmissionTest, SaysWhichInstancesThereAre) {
+  EXPECT_EQ(why_never(instance("2g.12gb")),
+            "never: asks a 2g.12gb, an A100-40GB has 1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, "
+            "4g.20gb, 7g.40gb");
+  EXPECT_EQ(why_never(instance("1g.10gb", 1, "blue")),
+            "never: asks a 1g.10gb, where it may run no GPU is cut in instances");
+  trace::Request half = request("red", 1);
+  half.gpu_share = 0.5;
+  EXPECT_EQ(never(half), ReasonKind::not_in_thousandths);
+  half.vc = names_.intern("blue");
+  EXPECT_EQ(never(half), ReasonKind::none);
+}
+
+TEST_F(SlicesAdmissionTest, GpuMemoryRulesOutGpusAndInstancesThatHaveLess) {
+  trace::Request asked = request("red", 1);
+  asked.gpu_memory_gb = 60;
+  EXPECT_EQ(demand(asked).gpu_types, 0b010U);
+  asked.gpu_memory_gb = 81;
+  EXPECT_EQ(why_never(asked),
+            "never: asks 81 GB of GPU memory, more than there is for it on any GPU where it may "
+            "run");
+  trace::Request one = instance("1g.10gb");
+  one.gpu_memory_gb = 9.6F;
+  EXPECT_EQ(demand(one).gpu_types, 0b001U) << "9.625 GB there, 9.5 on the larger board";
+  trace::Request part = request("blue", 1);
+  part.gpu_share = 0.25;
+  part.gpu_memory_gb = 6;
+  EXPECT_EQ(demand(part).gpu_memory_mb, 6000);
+}
+
 TEST_F(AdmissionTest, IgnoresTypesWhereTheClusterHasNone) {
   cluster_ = cluster::uniform(1, 8);
   EXPECT_EQ(never(request("whatever", 8, "V100")), ReasonKind::none)

@@ -43,6 +43,8 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
+  has_boards_ = std::any_of(cluster.classes.begin(), cluster.classes.end(),
+                            [](const auto& make) { return make.board != nullptr; });
 }
 
 void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry) {
@@ -112,6 +114,7 @@ std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::G
     quotas->adopt(quotas->of(job));
   }
   remember_grants(job, held);
+  if (has_boards_) note_on_boards(job);
   state.phase = Phase::running;
   ++load_.jobs_running;
   return std::nullopt;
@@ -123,6 +126,7 @@ void Round::end(Time now, JobId job) {
   state.attained += now - state.since;
   state.end = now;
   state.phase = Phase::ended;
+  if (has_boards_) on_boards_.erase(job);
   for (const cluster::Grant& grant : grants(job)) {
     ledger_.give_back(grant);
     count(grant, -1);
@@ -174,6 +178,8 @@ void Round::begins_later(Time now, JobId job, Time at) {
   ++held_back_.jobs;
   held_back_.waited += at - now;
 }
+
+void Round::charge(JobId job, Duration work) { progress_[index(job)].charged += work; }
 
 void Round::withdraw(Time now, JobId job) {
   Progress& state = progress_[index(job)];
@@ -295,6 +301,7 @@ void Round::cut_off(Time now, JobId job) {
     state.attained += now - state.since;
     state.end = now;
     --load_.jobs_running;
+    if (has_boards_) on_boards_.erase(job);
     if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
   }
   progress_[index(job)].phase = Phase::cut_off;
@@ -311,6 +318,7 @@ void Round::suspend(Time now, JobId job, const policy::Target& target) {
   state.since = now;
   state.charged += cost;
   state.phase = Phase::waiting;
+  if (has_boards_) on_boards_.erase(job);
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
@@ -355,7 +363,7 @@ void Round::check_and_resize(const policy::Plan::Change& resize) {
   ALMANAC_CHECK(held.size() == state.num_grants, "job {} is resized to {} nodes, it runs on {}",
                 index(resize.job), held.size(), state.num_grants);
   for (std::size_t at = 0; at < held.size(); ++at) {
-    ALMANAC_CHECK(held[at].node == own[at].node && held[at].gpus == own[at].gpus,
+    ALMANAC_CHECK(held[at].is_place_of(own[at]),
                   "job {} is resized on node {} mask {:x}, it runs on node {} mask {:x}",
                   index(resize.job), index(held[at].node), held[at].gpus, index(own[at].node),
                   own[at].gpus);
@@ -385,6 +393,7 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
                 "job {} asks {} GPUs and is given {}, which will not do", index(start.job),
                 asked_gpus(state), given);
   remember_grants(start.job, held);
+  if (has_boards_) note_on_boards(start.job);
   state.since = now;
   if (state.start == kNoTime) state.start = now;
   state.phase = Phase::running;
@@ -448,7 +457,56 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   view.signals = view_.signals;
   view.restart = cost_;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
+  using policy::ReasonKind;
+  const bool lacks_gpus =
+      reason.kind == ReasonKind::short_of_gpus || reason.kind == ReasonKind::fragmented;
+  const bool asks_instances = view.demand(progress(job).demand).profile != slices::kNoProfile;
+  if (lacks_gpus && asks_instances) reason = why_no_instance(job);
   ledger_.commit();
+  return reason;
+}
+
+void Round::note_on_boards(JobId job) {
+  for (const cluster::Grant& grant : grants(job)) {
+    if (ledger_.pool(grant.node).board == nullptr) continue;
+    on_boards_.insert(job);
+    return;
+  }
+}
+
+policy::Reason Round::why_no_instance(JobId job) {
+  const Progress& state = progress(job);
+  cluster::Demand one = admission_.demands()[index(state.demand)];
+  policy::Reason reason{
+      .kind = policy::ReasonKind::no_instance, .wanted = one.gpus, .profile = one.profile};
+  if (one.gpus > 1) return reason;  // several jobs may have to end
+  const auto fits = [&] {
+    if (ledger_.find_part(state.vc, one).gpus != 0) return true;
+    const std::span<const cluster::Pool> pools = ledger_.pools(state.vc);
+    return std::any_of(pools.begin(), pools.end(), [&](const cluster::Pool& pool) {
+      const cluster::Amount wanted{1, one.cpu_milli, one.memory_mb};
+      if (!pool.suits(one)) return false;
+      for (int free = pool.tightest(1); free > 0; free = pool.tightest(free + 1)) {
+        if (pool.find(free, wanted) != kNoNode) return true;
+      }
+      return false;
+    });
+  };
+  std::pair<Time, Time> first{Time::max(), Time::max()};
+  for (const JobId other : on_boards_) {
+    const Progress& its = progress(other);
+    const Duration limit = trace_.jobs[index(other)].request.time_limit;
+    const std::pair ends{limit == kNoDuration ? kNever : its.since - its.attained + limit,
+                         its.since};
+    if (its.vc != state.vc || ends >= first) continue;
+    const std::size_t before = ledger_.mark();
+    for (const cluster::Grant& grant : grants(other)) ledger_.give_back(grant);
+    if (fits()) {
+      first = ends;
+      reason.other = other;
+    }
+    ledger_.undo(before);
+  }
   return reason;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -109,6 +110,8 @@ class Round {
   void fail(Time now, JobId job);
   /// A job that starts in the present run() begins `at`, later, when its nodes have booted.
   void begins_later(Time now, JobId job, Time at);
+  /// What its host does before a job starts adds as much work as a restart would.
+  void charge(JobId job, Duration work);
   /// A waiting job shall wait no longer. The policy is to be told job_withdrawn.
   void withdraw(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
@@ -154,6 +157,11 @@ class Round {
   /// Takes a running job off its GPUs; it waits for `target`.
   void suspend(Time now, JobId job, const policy::Target& target);
   void set_config(JobId job, const policy::Config& config);
+  /// Notes whether a job runs where GPUs can be cut.
+  void note_on_boards(JobId job);
+  /// Why a job that asks instances finds none: the job with whose end one can be made. Of several
+  /// the one that must end first, or has run for longest.
+  policy::Reason why_no_instance(JobId job);
   /// `events`, and those of jobs that are held no longer.
   std::span<const policy::Event> with_released(Time now, std::span<const policy::Event> events);
   /// Takes what is to be out and is free.
@@ -199,6 +207,8 @@ class Round {
   };
   std::unordered_map<NodeId, Out> out_;
   HeldBack held_back_;
+  bool has_boards_ = false;                     // GPUs that can be cut
+  std::set<JobId> on_boards_{};                 // that run there
   std::unordered_map<JobId, Time> held_since_;  // jobs that wait for nodes to boot
 };
 

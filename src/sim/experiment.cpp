@@ -14,6 +14,7 @@
 #include "cluster/read.h"
 #include "energy/power_file.h"
 #include "perf/catalogue_file.h"
+#include "perf/shared_in_time.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "script/scripted.h"
@@ -63,6 +64,34 @@ void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& n
   const Time last = prepared.trace.jobs.back().request.submit;
   if (changes.back().at < first || dated->at > last) {
     notes.emplace_back("none of the cluster's changes of capacity falls into the trace's time");
+  }
+}
+
+/// What is assumed of jobs that share GPUs.
+void note_sharing(Prepared& made) {
+  const auto has = [&](cluster::Sharing sharing) {
+    return std::any_of(made.cluster.classes.begin(), made.cluster.classes.end(),
+                       [&](const auto& make) { return make.sharing == sharing; });
+  };
+  if (has(cluster::Sharing::mps)) {
+    made.notes.push_back(
+        fmt::format("under MPS each job is taken to slow each other on its GPU by {:.1f} %, the "
+                    "median of pairs measured on a V100, whatever its part",
+                    100 * (perf::kMpsSlowdown - 1)));
+  }
+  if (has(cluster::Sharing::time)) {
+    made.notes.emplace_back(
+        "on GPUs that are shared by turns each of n jobs is taken to run at 1/n of its speed");
+  }
+  std::size_t as_asked = 0;
+  for (const trace::Job& job : made.trace.jobs) {
+    const bool asks = job.request.gpu_profile != kNoName;
+    as_asked += asks && job.outcome.reference_profile == kNoName ? 1 : 0;
+  }
+  if (as_asked > 0) {
+    made.notes.push_back(fmt::format(
+        "taken to have been recorded on the instance that it asks: {} without reference_profile",
+        text::counted(as_asked, "job")));
   }
 }
 
@@ -408,9 +437,11 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
       std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(), [](const trace::Job& job) {
         return job.request.alternatives != kNoName || job.outcome.metric != kNoName;
       });
-  if (made.speeds == nullptr && (tells_rates || policy::tells_traffic(made.trace, made.cluster))) {
-    // At what rate jobs run on what they take instead, how they train, or what they send and read
-    // is told without --speed.
+  note_sharing(made);
+  if (made.speeds == nullptr && (tells_rates || policy::tells_traffic(made.trace, made.cluster) ||
+                                 policy::tells_sharing(made.trace, made.cluster))) {
+    // At what rate jobs run on what they take instead, how they train, what they send and read, or
+    // how they share GPUs is told without --speed.
     made.speeds =
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());

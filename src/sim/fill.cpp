@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "policy/kit/instances.h"
 #include "policy/kit/node_images.h"
 #include "policy/kit/placer.h"
 #include "schedule/admission.h"
@@ -19,8 +20,11 @@ std::int64_t milli_of(const cluster::Demand& demand) {
 /// What a mix says of each node, kept up as nodes change.
 class Fragments {
  public:
-  Fragments(const fragment::Mix& mix, std::span<const NodeId> order)
-      : mix_(mix), order_(order.begin(), order.end()) {}
+  Fragments(const fragment::Mix& mix, std::span<const cluster::Demand> arrivals,
+            std::span<const NodeId> order)
+      : mix_(mix), order_(order.begin(), order.end()) {
+    for (const cluster::Demand& demand : arrivals) instances_.add(demand);
+  }
 
   double sum(const cluster::Ledger& ledger) {
     images_.look(ledger);
@@ -31,7 +35,11 @@ class Fragments {
     double sum = 0;
     for (const NodeId node : order_) {
       const std::size_t at = index(node);
-      if (images_.changed_at(at) == images_.looks()) unusable_[at] = mix_.unusable(images_[at]);
+      if (images_.changed_at(at) == images_.looks()) {
+        const bool is_cut = ledger.pool(node).board != nullptr;
+        unusable_[at] =
+            is_cut ? instances_.unusable_milli(ledger, node) : mix_.unusable(images_[at]);
+      }
       sum += unusable_[at];
     }
     return sum;
@@ -40,6 +48,7 @@ class Fragments {
  private:
   const fragment::Mix& mix_;
   std::vector<NodeId> order_;
+  policy::InstanceMix instances_;
   policy::NodeImages images_;
   std::vector<double> unusable_;
 };
@@ -50,7 +59,7 @@ Filled fill(const cluster::Cluster& machines, const policy::Placement& placement
             std::span<const cluster::Demand> arrivals, const fragment::Mix& mix, Rng rng,
             std::span<const NodeId> order) {
   cluster::Ledger ledger(machines);
-  Fragments fragments(mix, order);
+  Fragments fragments(mix, arrivals, order);
   fragment::CurveSampler sampler(machines.gpus());
   Filled filled;
   std::int64_t arrived = 0;
@@ -61,8 +70,9 @@ Filled fill(const cluster::Cluster& machines, const policy::Placement& placement
     grants.clear();
     const bool placed = policy::place_demand(placement, ledger, VcId{0}, demand, rng, grants);
     // A placement may spread what no node has room for; here that is no room.
-    if (grants.size() > 1) ledger.undo(0);
-    if (placed && grants.size() == 1) {
+    const bool is_apart = grants.size() > 1 && demand.profile == slices::kNoProfile;
+    if (is_apart) ledger.undo(0);
+    if (placed && !is_apart) {
       filled.places.emplace_back(grants.front());
       used += milli_of(demand);
     } else {
@@ -89,7 +99,7 @@ Demands demands_of(const trace::Trace& trace, const cluster::Cluster& machines) 
       continue;
     }
     made.jobs.push_back(demand);
-    tally.add(policy::pod_of(demand));
+    if (demand.profile == slices::kNoProfile) tally.add(policy::pod_of(demand));
   }
   made.mix = tally.mix();
   return made;

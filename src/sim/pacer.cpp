@@ -7,9 +7,24 @@
 
 #include "base/check.h"
 #include "perf/bandwidth.h"
+#include "perf/shared_in_time.h"
 
 namespace almanac::sim {
 namespace {
+
+/// How fast a job is beside others where how they share the GPU decides; 1 = what they are does.
+double speed_beside(const SharedGpus::Crowd& crowd) {
+  switch (crowd.sharing) {
+    case cluster::Sharing::mps:
+      return perf::mps_speed(crowd.jobs.size());
+    case cluster::Sharing::time:
+      return perf::turn_speed(crowd.jobs.size());
+    case cluster::Sharing::parts:
+    case cluster::Sharing::mig:
+      break;
+  }
+  return 1;
+}
 
 double in_ms(Duration duration) { return static_cast<double>(duration.count()); }
 
@@ -24,7 +39,7 @@ Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
       ends_(ends),
       whole_steps_(whole_steps),
       log_(trace),
-      shared_(trace),
+      shared_(trace, cluster),
       links_(cluster, speeds),
       storage_(cluster, speeds),
       courses_(cluster, trace, applications),
@@ -137,21 +152,33 @@ void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now)
 }
 
 void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now) {
-  const auto [pace, beside] = shared_pace(job, held);
+  const Shared shared = shared_pace(job, held);
+  const perf::Pace& pace = shared.pace;
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
   jobs_[index(job)].spared = spared_by(job, held);
-  jobs_[index(job)].gpus = 0;
-  for (const cluster::Grant& grant : held) jobs_[index(job)].gpus += grant.count();
-  log_.open(job, held, parts_of(job, held, beside, pace.rate), pace, jobs_[index(job)].done_ms,
+  jobs_[index(job)].gpu_milli = 0;
+  for (const cluster::Grant& grant : held) {
+    const bool is_instance = grant.profile != slices::kNoProfile;
+    jobs_[index(job)].gpu_milli +=
+        grant.count() * (is_instance ? grant.gpu_milli : cluster::kWholeGpu);
+  }
+  log_.open(job, held, parts_of(job, held, shared, pace.rate), pace, jobs_[index(job)].done_ms,
             now);
 }
 
-perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held,
-                            std::span<const JobId> beside, double alone) const {
+perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held, const Shared& shared,
+                            double alone) const {
   if (trace_.jobs[index(job)].request.gpus == 0) return {.cpus = alone, .computing = 0};
-  if (!courses_.paces(job)) return speeds_.parts(job, held, beside, jobs_[index(job)].power_w);
+  if (!courses_.paces(job)) {
+    const bool by_model = shared.neighbours == 1;
+    perf::Parts parts = speeds_.parts(
+        job, held, by_model ? std::span<const JobId>(shared.beside) : std::span<const JobId>{},
+        jobs_[index(job)].power_w);
+    if (!by_model) parts.neighbours = shared.neighbours;
+    return parts;
+  }
   const double own = courses_.rate(job);
   const double power = courses_.power(job);
   return {.gpus = own / power, .neighbours = alone / own, .power = power};
@@ -171,9 +198,15 @@ Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held
   const int power_w = jobs_[index(job)].power_w;
   Shared made{speeds_.pace(job, held, {}, power_w), {}};
   const perf::Pace alone = made.pace;
-  for (std::vector<JobId>& crowd : shared_.crowds(job)) {
-    const perf::Pace pace = speeds_.pace(job, held, crowd, power_w);
-    if (pace.rate <= made.pace.rate) made = {pace, std::move(crowd)};
+  for (SharedGpus::Crowd& crowd : shared_.crowds(job)) {
+    perf::Pace pace = alone;
+    const double neighbours = speed_beside(crowd);
+    if (neighbours == 1) {
+      pace = speeds_.pace(job, held, crowd.jobs, power_w);
+    } else {
+      pace.rate *= neighbours;
+    }
+    if (pace.rate <= made.pace.rate) made = {pace, std::move(crowd.jobs), neighbours};
   }
   // Its own part of the time, not that in which the GPU computes for others.
   if (!made.beside.empty()) made.pace.computing = alone.computing * made.pace.rate / alone.rate;
@@ -208,7 +241,8 @@ void Pacer::count(JobId job, int sign) {
   const trace::Request& asked = trace_.jobs[index(job)].request;
   // A job that asks a part keeps that busy, not the GPU.
   const GpuUnits use = sign * in_units(use_of(job) * asked.gpu_part());
-  computing_ += shared_.has(job) ? shared_.add_use(job, use) : use * jobs_[index(job)].gpus;
+  computing_ += shared_.has(job) ? shared_.add_use(job, use)
+                                 : use * jobs_[index(job)].gpu_milli / cluster::kWholeGpu;
 }
 
 double Pacer::asked_of_each(JobId job, std::size_t nodes) const {
@@ -300,7 +334,7 @@ PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time 
   const Job& state = jobs_[index(job)];
   PaceChange pace{.at = now,
                   .rate = state.rate(),
-                  .parts = parts_of(job, held, shared_pace(job, held).beside, state.alone),
+                  .parts = parts_of(job, held, shared_pace(job, held), state.alone),
                   .bandwidth = state.contention};
   pace.parts.computing = use_of(job);
   for (const cluster::Grant& grant : held) pace.cpus += grant.cpu_milli / 1e3;

@@ -95,9 +95,9 @@ class Pacer final : public policy::Telemetry {
     double alone = 0;     // the rate without contention for bandwidth; 0 = does not run
     float computing = 0;  // the share of its time in which its GPUs compute for it, likewise
     float contention = 1;
-    float spared = 0;          // see spared_gpus()
-    std::int32_t gpus = 0;     // that it holds, which may be others than it asks
-    std::int32_t power_w = 0;  // Config::power_w
+    float spared = 0;            // see spared_gpus()
+    std::int32_t gpu_milli = 0;  // that it holds, which may be others than it asks
+    std::int32_t power_w = 0;    // Config::power_w
 
     double rate() const { return alone * contention; }
   };
@@ -111,6 +111,7 @@ class Pacer final : public policy::Telemetry {
   struct Shared {
     perf::Pace pace;
     std::vector<JobId> beside;
+    double neighbours = 1;  ///< The factor of these, where it is how they share that decides.
   };
 
   double use_of(JobId job) const;
@@ -145,8 +146,8 @@ class Pacer final : public policy::Telemetry {
   void expect_end(JobId job, Time now, bool queued);
   /// Puts the next report of a job in its queue, in place of the one that may be there.
   void expect_report(JobId job, Time now);
-  perf::Parts parts_of(JobId job, std::span<const cluster::Grant> held,
-                       std::span<const JobId> beside, double alone) const;
+  perf::Parts parts_of(JobId job, std::span<const cluster::Grant> held, const Shared& shared,
+                       double alone) const;
 
   const cluster::Cluster& cluster_;
   const trace::Trace& trace_;

@@ -111,7 +111,9 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
       nodes += labels[index(grant.node)];
       nodes += ':';
       nodes += std::to_string(grant.count());
-      if (grant.gpus != 0 && grant.gpu_milli != cluster::kWholeGpu) {
+      if (grant.profile != slices::kNoProfile) {
+        nodes += fmt::format("x{}@{}", slices::profile_name(grant.profile), grant.slice);
+      } else if (grant.gpus != 0 && grant.gpu_milli != cluster::kWholeGpu) {
         nodes += fmt::format("x{}", grant.gpu_milli / 1e3);
       }
     }

@@ -21,7 +21,8 @@ void for_each_gpu(std::span<const cluster::Grant> held, Visit&& visit) {
 
 bool SharedGpus::has_parts(std::span<const cluster::Grant> held) {
   return std::any_of(held.begin(), held.end(), [](const cluster::Grant& grant) {
-    return grant.gpus != 0 && grant.gpu_milli < cluster::kWholeGpu;
+    return grant.gpus != 0 && grant.gpu_milli < cluster::kWholeGpu &&
+           grant.profile == slices::kNoProfile;
   });
 }
 
@@ -52,15 +53,17 @@ void SharedGpus::leave(JobId job) {
   held_.erase(own);
 }
 
-std::vector<std::vector<JobId>> SharedGpus::crowds(JobId job) const {
-  std::vector<std::vector<JobId>> found;
+std::vector<SharedGpus::Crowd> SharedGpus::crowds(JobId job) const {
+  std::vector<Crowd> found;
   if (!has(job)) return found;
   for_each_gpu(held(job), [&](const Key& key) {
     const Gpu& gpu = gpus_.at(key);
-    if (gpu.asked_milli <= cluster::kWholeGpu) return;
-    std::vector<JobId> others = gpu.jobs;
-    std::erase(others, job);
-    if (others.empty() || std::find(found.begin(), found.end(), others) != found.end()) return;
+    const cluster::Sharing how = sharing(key.first);
+    const bool is_felt = how == cluster::Sharing::mps || how == cluster::Sharing::time;
+    if (gpu.asked_milli <= cluster::kWholeGpu && !is_felt) return;
+    Crowd others{gpu.jobs, how};
+    std::erase(others.jobs, job);
+    if (others.jobs.empty() || std::find(found.begin(), found.end(), others) != found.end()) return;
     found.push_back(std::move(others));
   });
   return found;
@@ -68,8 +71,8 @@ std::vector<std::vector<JobId>> SharedGpus::crowds(JobId job) const {
 
 std::vector<JobId> SharedGpus::neighbours(JobId job) const {
   std::vector<JobId> found;
-  for (const std::vector<JobId>& crowd : crowds(job)) {
-    found.insert(found.end(), crowd.begin(), crowd.end());
+  for (const Crowd& crowd : crowds(job)) {
+    found.insert(found.end(), crowd.jobs.begin(), crowd.jobs.end());
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());

@@ -31,8 +31,9 @@ inline double in_gpus(GpuUnits units) { return static_cast<double>(units) / doub
 
 class SharedGpus {
  public:
-  /// `trace` must outlive it.
-  explicit SharedGpus(const trace::Trace& trace) : trace_(trace) {}
+  /// Both must outlive it.
+  SharedGpus(const trace::Trace& trace, const cluster::Cluster& cluster)
+      : trace_(trace), cluster_(cluster) {}
 
   /// A job holds `held`; not entered if these are whole GPUs.
   void enter(JobId job, std::span<const cluster::Grant> held);
@@ -44,8 +45,15 @@ class SharedGpus {
 
   /// Those that slow `job` and are slowed by it, each once, in order of number.
   std::vector<JobId> neighbours(JobId job) const;
-  /// The same for each of its GPUs, in order of number; GPUs with the same ones once.
-  std::vector<std::vector<JobId>> crowds(JobId job) const;
+  /// Jobs beside one on a GPU, in order of number, and how they share it.
+  struct Crowd {
+    std::vector<JobId> jobs;
+    cluster::Sharing sharing{};
+
+    bool operator==(const Crowd&) const = default;
+  };
+  /// Those of each of its GPUs; GPUs with the same ones once.
+  std::vector<Crowd> crowds(JobId job) const;
 
   /// A job that has entered would make each of its GPUs compute for `use` more of the time. Gives
   /// how many more GPUs compute: none does more than all the time.
@@ -61,7 +69,12 @@ class SharedGpus {
 
   int asked_milli(JobId job) const;
 
+  cluster::Sharing sharing(NodeId node) const {
+    return cluster_.classes[cluster_.nodes[index(node)].node_class].sharing;
+  }
+
   const trace::Trace& trace_;
+  const cluster::Cluster& cluster_;
   std::map<Key, Gpu> gpus_;
   std::unordered_map<JobId, std::vector<cluster::Grant>> held_;
 };

@@ -46,6 +46,8 @@ std::uint64_t signature(const trace::Trace& trace, const Schedule& schedule) {
     for (std::uint32_t at = 0; at < record.num_grants; ++at) {
       const cluster::Grant& grant = schedule.grants[record.first_grant + at];
       digest.add(index(grant.node), grant.gpus, grant.gpu_milli, grant.cpu_milli, grant.memory_mb);
+      if (grant.profile != slices::kNoProfile) digest.add(grant.profile, grant.slice);
+      if (grant.gpu_memory_mb > 0) digest.add(grant.gpu_memory_mb);
     }
   }
   return digest.value();

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "sim/end_queue.h"
+#include "sim/instances.h"
 #include "sim/sample.h"
 #include "sim/sample_interval.h"
 #include "sim/services.h"
@@ -36,7 +37,8 @@ class Engine final : public schedule::Actuator {
                      options.speeds != nullptr || !cluster.changes.empty()),
         round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
         ends_(trace.jobs.size()),
-        gaps_(cluster, options.boot, options.least_sleep) {
+        gaps_(cluster, options.boot, options.least_sleep),
+        instances_(cluster) {
     runs_.reserve(trace.jobs.size());
     if (options.runs != nullptr) {
       runs_ = *options.runs;
@@ -65,6 +67,7 @@ class Engine final : public schedule::Actuator {
       gaps_.take(grant.node, now_);
       if (!on_node_.empty()) on_node_[index(grant.node)].push_back(job);
     }
+    if (instances_.any()) round_.charge(job, instances_.make(round_.grants(job)));
     if (is_replica(job)) return start_replica(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
@@ -179,6 +182,7 @@ class Engine final : public schedule::Actuator {
   EndQueue ends_;
   std::optional<Pacer> pacer_;  // none = every job runs as recorded
   IdleGaps gaps_;
+  Instances instances_;
   std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
   std::deque<std::pair<Time, NodeId>> boots_;
@@ -507,6 +511,7 @@ void Engine::resume(const Present& from) {
       gaps_.take(grant.node, now_);
       if (!on_node_.empty()) on_node_[index(grant.node)].push_back(each.job);
     }
+    if (instances_.any()) instances_.make(each.held);
     const Duration work = runs_[index(each.job)] + each.past.charged + options_.restart.launch;
     if (pacer_) {
       pacer_->credit(each.job, each.worked);

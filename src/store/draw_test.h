@@ -94,11 +94,18 @@ inline Submission draw_submission() {
 }
 
 inline cluster::Grant draw_grant() {
-  return {.node = NodeId{draw_number<std::uint32_t>()},
-          .gpu_milli = draw_number<std::int32_t>(),
-          .gpus = draw_number<std::uint64_t>(),
-          .cpu_milli = draw_number<std::int32_t>(),
-          .memory_mb = draw_number<std::int32_t>()};
+  cluster::Grant grant{.node = NodeId{draw_number<std::uint32_t>()},
+                       .gpu_milli = draw_number<std::int32_t>(),
+                       .gpus = draw_number<std::uint64_t>(),
+                       .cpu_milli = draw_number<std::int32_t>(),
+                       .memory_mb = draw_number<std::int32_t>()};
+  const int kind = *rc::gen::inRange(0, 3);
+  if (kind == 1) grant.gpu_memory_mb = 39'250;
+  if (kind == 2) {
+    grant.profile = *slices::profile_id("2g.20gb");
+    grant.slice = 4;
+  }
+  return grant;
 }
 
 /// With numbers above `number`, in order; some are tasks of an array.

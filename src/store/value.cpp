@@ -115,8 +115,14 @@ void bind(SQLite::Statement& statement, int at, const std::vector<JobNumber>& nu
 void bind(SQLite::Statement& statement, int at, const std::vector<cluster::Grant>& grants) {
   Json list = Json::array();
   for (const cluster::Grant& grant : grants) {
-    list.push_back(Json::array(
-        {index(grant.node), grant.gpu_milli, grant.gpus, grant.cpu_milli, grant.memory_mb}));
+    Json each = Json::array(
+        {index(grant.node), grant.gpu_milli, grant.gpus, grant.cpu_milli, grant.memory_mb});
+    // By name: numbers of profiles change with the boards that are known.
+    if (grant.gpu_memory_mb > 0 || grant.profile != slices::kNoProfile) {
+      each.insert(each.end(),
+                  {grant.gpu_memory_mb, slices::profile_name(grant.profile), grant.slice});
+    }
+    list.push_back(std::move(each));
   }
   bind_list(statement, at, list);
 }
@@ -165,11 +171,18 @@ void read(const SQLite::Column& column, std::vector<JobNumber>& numbers) {
 }
 void read(const SQLite::Column& column, std::vector<cluster::Grant>& grants) {
   read_list(column, grants, [](const Json& each) {
-    return cluster::Grant{.node = NodeId{each.at(0).get<std::uint32_t>()},
-                          .gpu_milli = each.at(1).get<std::int32_t>(),
-                          .gpus = each.at(2).get<cluster::GpuMask>(),
-                          .cpu_milli = each.at(3).get<std::int32_t>(),
-                          .memory_mb = each.at(4).get<std::int32_t>()};
+    cluster::Grant grant{.node = NodeId{each.at(0).get<std::uint32_t>()},
+                         .gpu_milli = each.at(1).get<std::int32_t>(),
+                         .gpus = each.at(2).get<cluster::GpuMask>(),
+                         .cpu_milli = each.at(3).get<std::int32_t>(),
+                         .memory_mb = each.at(4).get<std::int32_t>()};
+    if (each.size() > 5) {
+      grant.gpu_memory_mb = each.at(5).get<std::int32_t>();
+      grant.profile =
+          slices::profile_id(each.at(6).get<std::string>()).value_or(slices::kNoProfile);
+      grant.slice = each.at(7).get<std::int8_t>();
+    }
+    return grant;
   });
 }
 

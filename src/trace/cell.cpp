@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "slices/board.h"
 #include "text/datetime.h"
 #include "text/duration.h"
 #include "text/number.h"
@@ -72,6 +73,7 @@ const char* expectation(const Column& column) {
       return "a number above 0 and up to 1";
     case Field::cpus:
     case Field::memory_gb:
+    case Field::gpu_memory_gb:
     case Field::data_gb:
     case Field::bandwidth_gbs:
     case Field::network_s:
@@ -106,6 +108,10 @@ const char* expectation(const Column& column) {
       return "a job state";
     case Field::metric:
       return "what the job reports after so many steps, such as 10:0.52|40:0.61";
+    case Field::reference_profile:
+      return "gpu, or a MIG profile of a known board, such as 2g.20gb";
+    case Field::gpu_profile:
+      return "a MIG profile of a known board, such as 2g.20gb";
     case Field::alternatives:
       return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     default:
@@ -126,6 +132,8 @@ float& amount(Field field, Draft& draft) {
   switch (field) {
     case Field::gpu_share:
       return request.gpu_share;
+    case Field::gpu_memory_gb:
+      return request.gpu_memory_gb;
     case Field::value:
       return request.value;
     case Field::restart_s:
@@ -226,9 +234,17 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.group);
     case Field::data_set:
       return intern(request.data_set);
+    case Field::gpu_profile:
+      if (is_missing(text)) return {};
+      return slices::profile_id(text) ? intern(request.gpu_profile) : bad(column, text);
     case Field::metric:
       if (is_missing(text)) return {};
       return parse_metric(text) ? intern(draft.job.outcome.metric) : bad(column, text);
+    case Field::reference_profile:
+      if (is_missing(text)) return {};
+      return text == kWholeBoard || slices::profile_id(text)
+                 ? intern(draft.job.outcome.reference_profile)
+                 : bad(column, text);
     case Field::alternatives:
       if (is_missing(text)) return {};
       return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);
@@ -243,6 +259,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::restart_s:
     case Field::checkpoint_s:
     case Field::gpu_share:
+    case Field::gpu_memory_gb:
     case Field::cpus:
     case Field::memory_gb:
     case Field::reference_cpus:

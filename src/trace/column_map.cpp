@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 45> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -28,6 +28,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 45> kFields{{
     {Field::alternatives, "alternatives"},
     {Field::group, "group"},
     {Field::data_set, "data_set"},
+    {Field::gpu_profile, "gpu_profile"},
     {Field::metric, "metric"},
     {Field::after, "after"},
     {Field::gpus, "gpus"},
@@ -41,10 +42,12 @@ constexpr std::array<std::pair<Field, std::string_view>, 45> kFields{{
     {Field::restart_s, "restart_s"},
     {Field::checkpoint_s, "checkpoint_s"},
     {Field::gpu_share, "gpu_share"},
+    {Field::gpu_memory_gb, "gpu_memory_gb"},
     {Field::cpus, "cpus"},
     {Field::memory_gb, "memory_gb"},
     {Field::reference_cpus, "reference_cpus"},
     {Field::reference_memory_gb, "reference_memory_gb"},
+    {Field::reference_profile, "reference_profile"},
     {Field::data_gb, "data_gb"},
     {Field::bandwidth_gbs, "bandwidth_gbs"},
     {Field::step_s, "step_s"},

@@ -61,7 +61,8 @@ Request::Request()
       checkpoint_s(kMissing),
       cpus(kMissing),
       memory_gb(kMissing),
-      data_gb(kMissing) {}
+      data_gb(kMissing),
+      gpu_memory_gb(kMissing) {}
 
 Outcome::Outcome()
     : reference_cpus(kMissing),

@@ -58,6 +58,8 @@ struct Request {
   NameId alternatives = kNoName;  ///< What it would take instead (trace/alternative.h).
   NameId group = kNoName;         ///< Of the jobs that are trials of one sweep; missing = of none.
   NameId data_set = kNoName;      ///< What it reads from remote storage; missing = nothing.
+  NameId gpu_profile = kNoName;   ///< Instance of a GPU that is asked for (slices/board.h),
+                                  ///< "2g.20gb"; missing = a GPU, or gpu_share of it.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
   std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
@@ -71,6 +73,7 @@ struct Request {
   float cpus;                 ///< Cores over all nodes.
   float memory_gb;            ///< GB over all nodes.
   float data_gb;              ///< Size of its data set.
+  float gpu_memory_gb;        ///< Of each GPU, as drivers count; missing = not told.
   JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
 
   Request();
@@ -78,6 +81,9 @@ struct Request {
   /// Of each of its GPUs the part that it holds: that of one GPU may be asked, several are whole.
   double gpu_part() const { return gpus == 1 ? double{gpu_share} : 1; }
 };
+
+/// Of Outcome::reference_profile.
+inline constexpr std::string_view kWholeBoard = "gpu";
 
 /// What is known when the job has ended.
 struct Outcome {
@@ -97,7 +103,9 @@ struct Outcome {
   float network_s;      ///< Of a step the time in which it sends between nodes; missing = none.
   float network_gbps;   ///< Gb/s over each link meanwhile; missing = as much as the link carries.
   float read_gbs;       ///< GB/s of its data set that it reads at full speed; missing = none.
-  NameId metric = kNoName;  ///< What it would report as it trains (trace/metric.h).
+  NameId metric = kNoName;             ///< What it would report as it trains (trace/metric.h).
+  NameId reference_profile = kNoName;  ///< What instance `run` was recorded on: a profile, or "gpu"
+                                       ///< for all of a board; missing = what was asked for.
 
   Outcome();
 };

@@ -115,6 +115,8 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add(
       "gpu_share", [](Writer& csv, const Job& job) { csv.decimal(job.request.gpu_share); },
       [](const Job& job) { return job.request.gpu_share < 1; });
+  add_name("gpu_profile", &Request::gpu_profile);
+  add_amount("gpu_memory_gb", &Request::gpu_memory_gb);
   add_amount("cpus", &Request::cpus);
   add_amount("memory_gb", &Request::memory_gb);
   add_count("nodes", &Request::nodes);
@@ -156,6 +158,12 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
       [](const Job& job) { return job.request.after != kNoJobKey; });
   add_outcome("reference_cpus", &Outcome::reference_cpus);
   add_outcome("reference_memory_gb", &Outcome::reference_memory_gb);
+  add(
+      "reference_profile",
+      [&trace](Writer& csv, const Job& job) {
+        csv.text(trace.names[job.outcome.reference_profile]);
+      },
+      [](const Job& job) { return job.outcome.reference_profile != kNoName; });
   add_outcome("bandwidth_gbs", &Outcome::bandwidth_gbs);
   add_outcome("step_s", &Outcome::step_s);
   add_outcome("network_s", &Outcome::network_s);

@@ -140,6 +140,8 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.gpu_share = static_cast<float>(*inRange(1, 1000)) / 1000;
   if (maybe()) request.cpus = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) request.memory_gb = static_cast<float>(*inRange(0, 1'000'000)) / 1024;
+  if (maybe()) request.gpu_memory_gb = static_cast<float>(*inRange(0, 1'000'000)) / 1024;
+  if (maybe()) request.gpu_profile = trace.names.intern(maybe() ? "2g.20gb" : "1g.6gb+me");
   if (maybe()) request.after = trace.key(std::to_string(*inRange(0, 1000)));
   if (maybe()) outcome.start = draw_time();
   if (maybe() && outcome.start != kNoTime) outcome.end = outcome.start + draw_length();
@@ -149,6 +151,7 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) outcome.reference_memory_gb = maybe() ? positive() : kEndless;
   if (maybe()) request.restart_s = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) request.checkpoint_s = static_cast<float>(*inRange(0, 1'000'000)) / 7;
+  if (maybe()) outcome.reference_profile = trace.names.intern(maybe() ? "gpu" : "3g.40gb");
   if (maybe()) outcome.bandwidth_gbs = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) outcome.step_s = positive();
   if (maybe()) outcome.network_s = positive();
@@ -171,6 +174,9 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   const auto same = [](float u, float v) { return u == v || (std::isnan(u) && std::isnan(v)); };
   RC_ASSERT(same(p.cpus, q.cpus));
   RC_ASSERT(same(p.memory_gb, q.memory_gb));
+  RC_ASSERT(same(p.gpu_memory_gb, q.gpu_memory_gb));
+  RC_ASSERT(a.names[p.gpu_profile] == b.names[q.gpu_profile]);
+  RC_ASSERT(a.names[x.outcome.reference_profile] == b.names[y.outcome.reference_profile]);
   RC_ASSERT(p.time_limit == q.time_limit);
   RC_ASSERT(p.predicted == q.predicted);
   RC_ASSERT(p.deadline == q.deadline);

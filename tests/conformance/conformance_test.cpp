@@ -135,12 +135,31 @@ TEST_P(EveryPolicy, KeepsTheRulesWithPartsOfGpus) {
   }
 }
 
+TEST_P(EveryPolicy, KeepsTheRulesWithInstancesOfGpus) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Case input = crowded_day_with_instances(seed);
+    input.policy = GetParam();
+    input.options.timeline_interval = 10min;
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    input.cluster.changes = {{.at = Time{1h}, .vc = VcId{1}, .nodes = 3},
+                             {.at = Time{2h}, .vc = VcId{1}, .nodes = 4}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
 TEST_P(EveryPolicy, KeepsTheRulesWhereNodesFail) {
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     expect_rules_where_nodes_fail(day(seed), seed);
     Case parts = crowded_day_with_parts(seed);
     parts.policy = GetParam();
     expect_rules_where_nodes_fail(std::move(parts), seed);
+    Case instances = crowded_day_with_instances(seed);
+    instances.policy = GetParam();
+    expect_rules_where_nodes_fail(std::move(instances), seed);
   }
 }
 

@@ -82,6 +82,36 @@ inline Case crowded_day_with_parts(std::uint64_t seed) {
   return made;
 }
 
+/// The same where jobs of one virtual cluster share boards that are cut, most by instances, and
+/// some of the other ask parts with memory.
+inline Case crowded_day_with_instances(std::uint64_t seed) {
+  Case made = crowded_day(seed);
+  const slices::Board& board = *slices::find_board("A100-80GB");
+  for (cluster::NodeClass& make : made.cluster.classes) {
+    make.gpu_memory_gb = make.gpu_type == "A100" ? board.memory_gib : 16;
+    if (make.gpu_type != "A100") continue;
+    make.sharing = cluster::Sharing::mig;
+    make.board = &board;
+  }
+  Rng rng(seed, 4);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    const bool red = made.trace.names[request.vc] == "red";
+    if (rng.below(3) == 0) continue;
+    if (red) {
+      request.gpus = 1;
+      request.gpu_share = static_cast<float>(1 + rng.below(9)) / 10;
+      request.gpu_memory_gb = static_cast<float>(rng.below(12));
+      continue;
+    }
+    request.gpu_type = kNoName;
+    request.gpus = rng.below(4) == 0 ? 2 : 1;
+    request.gpu_profile = made.trace.names.intern(
+        board.profiles[rng.below(board.profiles.size() - (request.gpus > 1 ? 1 : 0))].name);
+  }
+  return made;
+}
+
 /// Nodes go down again and again in the first two hours, some with a notice, some two at once, and
 /// come back within half an hour; a price changes beside.
 inline cluster::Incidents bad_day(const Case& day, std::uint64_t seed) {

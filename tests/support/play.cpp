@@ -59,6 +59,9 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.batch = spec.batch;
   job.request.steps = spec.steps;
   job.request.gpu_share = spec.gpu_share;
+  job.request.gpu_profile = trace.names.intern(spec.gpu_profile);
+  job.request.gpu_memory_gb = spec.gpu_memory_gb;
+  job.outcome.reference_profile = trace.names.intern(spec.reference_profile);
   job.request.cpus = spec.cpus;
   job.request.memory_gb = spec.memory_gb;
   job.outcome.run = spec.run;
@@ -110,7 +113,8 @@ Result<Played> play(const Case& input, policy::Composition composition) {
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
                   [](const trace::Job& job) { return job.outcome.metric != kNoName; });
   if (!speeds && (tells_metrics || !applications.empty() ||
-                  policy::tells_traffic(input.trace, input.cluster))) {
+                  policy::tells_traffic(input.trace, input.cluster) ||
+                  policy::tells_sharing(input.trace, input.cluster))) {
     speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
     options.speeds = &*speeds;
   }
@@ -145,7 +149,9 @@ std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster
   for (const cluster::Grant& grant : grants) {
     text += fmt::format("{}{}:{}", text.empty() ? "" : ";", cluster.node_label(grant.node),
                         grant.count());
-    if (grant.gpu_milli != cluster::kWholeGpu && grant.gpus != 0) {
+    if (grant.profile != slices::kNoProfile) {
+      text += fmt::format("x{}@{}", slices::profile_name(grant.profile), grant.slice);
+    } else if (grant.gpu_milli != cluster::kWholeGpu && grant.gpus != 0) {
       text += fmt::format("x{}", grant.gpu_milli / 1e3);
     }
   }

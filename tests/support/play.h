@@ -67,6 +67,9 @@ struct JobSpec {
   float data_gb = std::numeric_limits<float>::quiet_NaN();
   float read_gbs = std::numeric_limits<float>::quiet_NaN();
   float gpu_share = 1;
+  std::string_view gpu_profile{};
+  std::string_view reference_profile{};
+  float gpu_memory_gb = std::numeric_limits<float>::quiet_NaN();
 };
 
 /// What happened, as the engine tells it and as the witness saw it.
@@ -86,7 +89,8 @@ Result<Played> play(const Case& input);
 /// Plays a case under a composition that has no name.
 Result<Played> play(const Case& input, policy::Composition composition);
 
-/// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them; "0:2x0.5" half of each.
+/// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them; "0:2x0.5" half of each,
+/// "0:1x2g.20gb@4" an instance that begins at slice 4.
 std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);
 
 /// "90s", "1.5s": a point of time as scenarios write it.

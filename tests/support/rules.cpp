@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ class Recount {
   std::vector<std::string> check() {
     check_gpus();
     check_rooms();
+    check_places();
     check_power();
     for (const Run& run : played_.runs) check_gang(run);
     for (std::uint32_t job = 0; job < input_.trace.jobs.size(); ++job) check_job(JobId{job});
@@ -61,6 +63,12 @@ class Recount {
     Time at{};
     cluster::Amount more{};
   };
+  /// A GPU, or a part of it, for a job.
+  struct Hold {
+    Time from{};
+    Time until{};
+    cluster::Grant grant{};
+  };
   struct GpuChange {
     Time at{};
     int more = 0;  // thousandths
@@ -76,6 +84,7 @@ class Recount {
           if ((grant.gpus >> gpu & 1) == 0) continue;
           gpu_changes_[{grant.node, gpu}].push_back({from, grant.gpu_milli});
           gpu_changes_[{grant.node, gpu}].push_back({until, -grant.gpu_milli});
+          held_[{grant.node, gpu}].push_back({from, until, grant});
         }
       }
     };
@@ -98,6 +107,37 @@ class Recount {
       std::sort(some.begin(), some.end(), [](const GpuChange& a, const GpuChange& b) {
         return a.at != b.at ? a.at < b.at : a.more < b.more;
       });
+    }
+  }
+
+  /// Instances on a GPU do not overlap, lie beside nothing else, and begin where they may; parts
+  /// have no more memory than there is.
+  void check_places() {
+    for (const auto& [gpu, some] : held_) {
+      const cluster::NodeClass& make =
+          input_.cluster.classes[input_.cluster.nodes[index(gpu.first)].node_class];
+      for (const Hold& one : some) {
+        double memory_gb = 0;
+        std::optional<slices::Layout> layout;
+        if (make.board != nullptr) layout.emplace(*make.board);
+        for (const Hold& other : some) {
+          // What is there as `one` begins.
+          if (other.from > one.from || other.until <= one.from) continue;
+          memory_gb += other.grant.gpu_memory_mb / 1e3;
+          if (other.grant.profile == slices::kNoProfile) {
+            if (one.grant.profile == slices::kNoProfile) continue;
+            say("node {}: an instance lies beside a job without one", index(gpu.first));
+          } else if (!layout || layout->create({slices::position(*make.board, other.grant.profile),
+                                                other.grant.slice}) != slices::Refusal::none) {
+            say("node {} at {} s: no place for a {} at slice {}", index(gpu.first),
+                seconds(one.from), slices::profile_name(other.grant.profile), other.grant.slice);
+          }
+        }
+        if (make.gpu_memory_gb > 0 && memory_gb > make.gpu_memory_gb) {
+          say("node {} gives {} of {} GB of a GPU", index(gpu.first), memory_gb,
+              make.gpu_memory_gb);
+        }
+      }
     }
   }
 
@@ -172,7 +212,7 @@ class Recount {
         if (suits && other.gpus == held) demand = other;
       }
     }
-    const std::vector<std::string> types = input_.cluster.gpu_types();
+    const auto kinds = input_.cluster.gpu_kinds();
     for (const Run::Resize& resize : run.resizes) {
       const bool same = std::equal(
           resize.grants.begin(), resize.grants.end(), run.grants.begin(), run.grants.end(),
@@ -182,8 +222,8 @@ class Recount {
     std::set<NodeId> nodes;
     for (const cluster::Grant& grant : run.grants) {
       const cluster::Node& node = input_.cluster.nodes[index(grant.node)];
-      const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
-      const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
+      const auto kind = cluster::Cluster::kind_of(input_.cluster.classes[node.node_class]);
+      const auto bit = std::find(kinds.begin(), kinds.end(), kind) - kinds.begin();
       const bool as_asked = grant.gpu_milli == demand.gpu_milli;
       // The pass may count GPUs, or let the job join others: up to four have equal parts.
       constexpr std::array<int, 3> kParts{500, 333, 250};
@@ -196,7 +236,12 @@ class Recount {
       }
       if (grant.cpu_milli < 0 || grant.memory_mb < 0)
         say("job {} holds less than none", index(run.job));
-      if (!nodes.insert(grant.node).second) say("job {}: a node twice", index(run.job));
+      const bool is_instance = grant.profile != slices::kNoProfile;
+      if (is_instance && grant.profile != demand.profile) {
+        say("job {} gets a {}", index(run.job), slices::profile_name(grant.profile));
+      }
+      if (!nodes.insert(grant.node).second && !is_instance)
+        say("job {}: a node twice", index(run.job));
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
     }
@@ -267,11 +312,19 @@ class Recount {
 
   void check_length(JobId job, Duration ran, int stops) {
     if (!input_.speed.empty() || !input_.elastic.empty()) return;
+    if (policy::tells_sharing(input_.trace, input_.cluster)) return;
     const schedule::RestartCost& cost = played_.restart;
     const trace::Job& asked = input_.trace.jobs[index(job)];
     const Duration least = asked.outcome.run + stops * cost.of(asked.request.gpus);
+    // What is in the way of an instance is removed, seven at most of each GPU, and it is made.
+    Duration changes{0};
+    for (const cluster::NodeClass& make : input_.cluster.classes) {
+      if (make.board == nullptr) continue;
+      changes =
+          std::max(changes, Duration{std::llround(8e3 * make.instance_s)} * asked.request.gpus);
+    }
     // A run that is stopped during its launch second has used some of it.
-    if (ran < least || ran > least + (stops + 1) * cost.launch) {
+    if (ran < least || ran > least + (stops + 1) * (cost.launch + changes)) {
       say("job {} runs {} s, not {} s", index(job), seconds(ran), seconds(least));
     }
   }
@@ -347,6 +400,7 @@ class Recount {
   std::set<JobId> never_;
   std::map<NodeId, std::vector<Change>> changes_;
   std::map<std::pair<NodeId, int>, std::vector<GpuChange>> gpu_changes_;
+  std::map<std::pair<NodeId, int>, std::vector<Hold>> held_;
   std::vector<std::string> broken_;
 };
 

@@ -213,6 +213,21 @@ class Parser {
         make.gpu_power_limit_w = words.number("the power limit of its GPUs in watts");
       } else if (words.skip("uplink")) {
         make.uplink_gbps = words.number("its link in Gb/s");
+      } else if (words.skip("mig")) {
+        const std::string board = words.take("a board");
+        make.sharing = cluster::Sharing::mig;
+        make.board = slices::find_board(board);
+        if (make.board == nullptr) throw Wrong{fmt::format("no board is called {}", board)};
+        make.gpu_memory_gb = make.board->memory_gib;
+        make.instance_s = 0;
+      } else if (words.skip("instance")) {
+        make.instance_s = seconds(words.duration("how long an instance takes"));
+      } else if (words.skip("mps")) {
+        make.sharing = cluster::Sharing::mps;
+      } else if (words.skip("turns")) {
+        make.sharing = cluster::Sharing::time;
+      } else if (words.skip("gpu_memory")) {
+        make.gpu_memory_gb = words.number("the memory of its GPUs in GB");
       } else if (words.skip("rack")) {
         rack = words.take("the name of a rack");
       } else {
@@ -332,6 +347,8 @@ class Parser {
         spec.memory_gb = static_cast<float>(words.number("its memory in GB"));
       } else if (key == "share") {
         spec.gpu_share = words.part("its part of the GPU");
+      } else if (key == "gpu_memory") {
+        spec.gpu_memory_gb = static_cast<float>(words.number("memory of a GPU in GB"));
       } else if (key == "reference_cpus") {
         spec.reference_cpus = static_cast<float>(words.number("the cores it was recorded with"));
       } else if (key == "bandwidth") {
@@ -366,6 +383,8 @@ class Parser {
   }
 
   static std::string_view JobSpec::*text_field(std::string_view key) {
+    if (key == "profile") return &JobSpec::gpu_profile;
+    if (key == "reference") return &JobSpec::reference_profile;
     if (key == "vc") return &JobSpec::vc;
     if (key == "user") return &JobSpec::user;
     if (key == "name") return &JobSpec::name;

@@ -83,6 +83,7 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
   std::vector<fragment::Curve> curves(placements.size() * orders);
   tbb::parallel_for(std::size_t{0}, curves.size(), [&](std::size_t at) {
     const auto placement = policy::registry().placements.make(placements[at / orders], host);
+    for (const cluster::Demand& demand : demands.jobs) placement->expect(demand);
     curves[at] = sim::fill(machines, *placement, arrivals[at % orders], demands.mix,
                            Rng(options.seed + at % orders, 1))
                      .curve;

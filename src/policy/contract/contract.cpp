@@ -30,7 +30,7 @@ Plan::Action Plan::action(JobId job, const Target& target) const {
   if (!runs) return Action::start;
   const std::span<const cluster::Grant> held = view_.grants(job);
   const auto on_same_gpus = [](const cluster::Grant& one, const cluster::Grant& other) {
-    return one.node == other.node && one.gpus == other.gpus;
+    return one.is_place_of(other);
   };
   if (!std::equal(held.begin(), held.end(), target.grants.begin(), target.grants.end(),
                   on_same_gpus)) {

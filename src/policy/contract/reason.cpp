@@ -1,14 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/contract/reason.h"
 
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace almanac::policy {
+
+namespace {
+
+std::string instance(const Reason& reason) {
+  return reason.profile == slices::kNoProfile ? "instance of its size"
+                                              : std::string(slices::profile_name(reason.profile));
+}
+
+std::string instances(const slices::Board& board) {
+  std::vector<std::string_view> names;
+  for (const slices::Profile& each : board.profiles) names.push_back(each.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
 
 bool is_never(const Reason& reason) {
   return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
          reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
-         reason.kind == ReasonKind::declined;
+         reason.kind == ReasonKind::declined || reason.kind == ReasonKind::no_such_instance ||
+         reason.kind == ReasonKind::not_in_thousandths ||
+         reason.kind == ReasonKind::gpu_memory_too_small;
 }
 
 std::string to_string(const Reason& reason, const std::string& other) {
@@ -57,6 +78,24 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return "never: the policy turned it away";
     case ReasonKind::no_such_gpu:
       return "never: where it may run there is no GPU of a type that it accepts";
+    case ReasonKind::no_instance:
+      return fmt::format("no {} is free on any board where it may run{}", instance(reason),
+                         other.empty() ? "" : ", one can be made once job " + other + " ends");
+    case ReasonKind::no_such_instance:
+      if (reason.board == nullptr) {
+        return fmt::format("never: asks a {}, where it may run no GPU is cut in instances",
+                           instance(reason));
+      }
+      return fmt::format("never: asks a {}, an {} has {}", instance(reason), reason.board->name,
+                         instances(*reason.board));
+    case ReasonKind::not_in_thousandths:
+      return "never: asks a part of a GPU in thousandths, where it may run GPUs are cut in "
+             "instances";
+    case ReasonKind::gpu_memory_too_small:
+      return fmt::format(
+          "never: asks {:g} GB of GPU memory, more than there is for it on any GPU "
+          "where it may run",
+          reason.wanted / 1e3);
   }
   return "";
 }
@@ -99,6 +138,14 @@ std::string name(ReasonKind kind) {
       return "DECLINED";
     case ReasonKind::no_such_gpu:
       return "NO_SUCH_GPU";
+    case ReasonKind::no_instance:
+      return "NO_INSTANCE";
+    case ReasonKind::no_such_instance:
+      return "NO_SUCH_INSTANCE";
+    case ReasonKind::not_in_thousandths:
+      return "NOT_IN_THOUSANDTHS";
+    case ReasonKind::gpu_memory_too_small:
+      return "GPU_MEMORY_TOO_SMALL";
   }
   return "";
 }

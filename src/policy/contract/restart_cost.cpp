@@ -10,7 +10,7 @@ Duration RestartCost::of(const trace::Request& request, Duration worked,
                          std::span<const cluster::Grant> held,
                          std::span<const cluster::Grant> wanted) const {
   const auto same_gpus = [](const cluster::Grant& one, const cluster::Grant& other) {
-    return one.node == other.node && one.gpus == other.gpus;
+    return one.is_place_of(other);
   };
   if (std::equal(held.begin(), held.end(), wanted.begin(), wanted.end(), same_gpus)) return {};
   int gpus = 0;

@@ -75,6 +75,18 @@ bool tells_traffic(const trace::Trace& trace, const cluster::Cluster& cluster) {
   });
 }
 
+bool tells_sharing(const trace::Trace& trace, const cluster::Cluster& cluster) {
+  bool has_boards = false;
+  for (const cluster::NodeClass& make : cluster.classes) {
+    has_boards = has_boards || make.board != nullptr;
+    if (make.sharing == cluster::Sharing::mps || make.sharing == cluster::Sharing::time)
+      return true;
+  }
+  return has_boards && std::any_of(trace.jobs.begin(), trace.jobs.end(), [](const auto& job) {
+           return job.outcome.reference_profile != kNoName;
+         });
+}
+
 SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
                      perf::Catalogue catalogue, PowerLimits limits)
     : models_(std::move(catalogue)),
@@ -88,6 +100,12 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
     type_of_class_.push_back(models_.gpu_type(make.gpu_type));
   }
   add_gpu_jobs(trace);
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const NameId name = trace.jobs[at].outcome.reference_profile;
+    if (name == kNoName) continue;
+    references_[JobId{static_cast<std::uint32_t>(at)}] =
+        slices::profile_id(trace.names[name]).value_or(slices::kNoProfile);
+  }
   add_alternatives(trace);
   add_traffic(cluster, trace);
 }
@@ -340,7 +358,30 @@ perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
     held[at] = translated(alike, grants[at], power_w);
   Short<const perf::SpeedModel*> others(beside.size());
   for (std::size_t at = 0; at < beside.size(); ++at) others[at] = &model(beside[at]);
-  return alike.speed.pace(held, others);
+  perf::Pace pace = alike.speed.pace(held, others);
+  if (!references_.empty()) pace.rate *= on_instance(job, grants);
+  return pace;
+}
+
+double SpeedBook::on_instance(JobId job, std::span<const cluster::Grant> grants) const {
+  const auto told = references_.find(job);
+  if (told == references_.end()) return 1;
+  const auto share = [](const slices::Board& own, slices::ProfileId profile) {
+    if (profile == slices::kNoProfile) return 1.0;
+    if (const int at = slices::position(own, profile); at >= 0) return own.speed(at);
+    for (const slices::Board& board : slices::boards()) {
+      const int at = slices::position(board, profile);
+      if (at >= 0) return board.speed(at);
+    }
+    return 1.0;
+  };
+  double slowest = kNoBound;
+  for (const cluster::Grant& grant : grants) {
+    const slices::Board* const board = classes_[class_of_[index(grant.node)]].board;
+    if (board == nullptr) return 1;
+    slowest = std::min(slowest, share(*board, grant.profile) / share(*board, told->second));
+  }
+  return slowest;
 }
 
 perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
@@ -351,7 +392,9 @@ perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
   for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant, power_w));
   std::vector<const perf::SpeedModel*> others;
   for (const JobId other : beside) others.push_back(&model(other));
-  return alike.speed.parts(held, others);
+  perf::Parts parts = alike.speed.parts(held, others);
+  if (!references_.empty()) parts.type *= on_instance(job, grants);
+  return parts;
 }
 
 double SpeedBook::rate(JobId job, const cluster::Amount& unit) const {

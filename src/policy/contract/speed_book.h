@@ -10,7 +10,9 @@
 /// that tells its batch and its steps, of a model that says what they mean (perf/genie.h), keeps
 /// both on any number of GPUs: its rate is the latency at the reference by that on what it holds. A
 /// CPU job runs in proportion to its cores, up to those that it asked. What is recorded ran without
-/// a power limit. A job that runs on what it would take instead (Request::alternatives) does so at
+/// a power limit. Where a log says on which MIG instance, or on all of a board, it was recorded
+/// (Outcome::reference_profile), speed is in proportion to multiprocessors; instances do not slow
+/// each other. A job that runs on what it would take instead (Request::alternatives) does so at
 /// the rate that it says, whatever its model.
 #pragma once
 
@@ -34,6 +36,10 @@ namespace almanac::policy {
 /// Whether a log tells what jobs send or read over what the cluster tells of links or storage: then
 /// jobs have speeds, whatever models are known.
 bool tells_traffic(const trace::Trace& trace, const cluster::Cluster& cluster);
+
+/// Whether jobs have speeds for what they share GPUs by: MPS, time slices, or instances that are
+/// not what their run times were recorded on.
+bool tells_sharing(const trace::Trace& trace, const cluster::Cluster& cluster);
 
 /// Read-only once made, so that several runs may ask at once. Cost: 8 bytes a job.
 class SpeedBook {
@@ -126,6 +132,9 @@ class SpeedBook {
   std::optional<double> instead(JobId job, std::span<const cluster::Grant> grants) const;
   const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
   void add_gpu_jobs(const trace::Trace& trace);
+  /// What share of the multiprocessors a job has, beside those that it was recorded with: of the
+  /// slowest of its GPUs.
+  double on_instance(JobId job, std::span<const cluster::Grant> grants) const;
   /// Grants of `gpus` GPUs, each with so much, on `nodes` nodes; 0 = on as few of the usual as hold
   /// them.
   std::vector<perf::Grant> spread(int gpus, int nodes, const perf::Grant& each) const;
@@ -149,6 +158,7 @@ class SpeedBook {
   std::vector<Job> jobs_;
   std::deque<Alike> alike_;
   std::unordered_map<JobId, std::vector<Instead>> instead_;  // as asked first
+  std::unordered_map<JobId, slices::ProfileId> references_;  // that are told; kNoProfile = a board
   bool has_links_ = false;
   std::unordered_map<JobId, links::Flow> flows_;  // that are told
   std::unordered_map<JobId, Reading> readings_;

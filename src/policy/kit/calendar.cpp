@@ -31,7 +31,9 @@ cluster::Grant take_part(cluster::Ledger& ledger, const Calendar::Piece& piece) 
   const cluster::Grant found = ledger.find_part(piece.node, {.gpus = 1,
                                                              .cpu_milli = piece.amount.cpu_milli,
                                                              .memory_mb = piece.amount.memory_mb,
-                                                             .gpu_milli = piece.gpu_milli});
+                                                             .gpu_milli = piece.gpu_milli,
+                                                             .gpu_memory_mb = piece.gpu_memory_mb,
+                                                             .profile = piece.profile});
   if (found.gpus != 0) ledger.take(found);
   return found;
 }
@@ -190,8 +192,8 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       made.end = later(at, length);
       made.pieces.clear();
       for (const cluster::Grant& grant : placed) {
-        made.pieces.push_back(
-            {grant.node, grant.amount(), ledger.room(grant.node), grant.gpu_milli});
+        made.pieces.push_back({grant.node, grant.amount(), ledger.room(grant.node), grant.gpu_milli,
+                               grant.gpu_memory_mb, grant.profile});
       }
       ledger.undo(before);
       if (!at_once) file(job, slot);
@@ -225,9 +227,16 @@ void Calendar::occupy(std::span<const cluster::Grant> grants, Time from, Time un
 std::span<const cluster::Grant> Calendar::take(const Promise& promise) {
   cluster::Ledger& ledger = desk_.ledger();
   grants_.clear();
-  if (const Piece& first = promise.pieces.front(); first.gpu_milli < cluster::kWholeGpu) {
-    const cluster::Grant part = take_part(ledger, first);
-    if (part.gpus != 0) grants_.push_back(part);
+  if (promise.pieces.front().gpu_milli < cluster::kWholeGpu) {
+    const std::size_t before = ledger.mark();
+    for (const Piece& piece : promise.pieces) {
+      const cluster::Grant part = take_part(ledger, piece);
+      if (part.gpus == 0) {
+        ledger.undo(before);
+        return {};
+      }
+      grants_.push_back(part);
+    }
     return grants_;
   }
   for (const Piece& piece : promise.pieces) {

@@ -38,6 +38,8 @@ class Calendar {
     cluster::Amount slack{};  ///< Free on the node when the promise begins, itself included. In a
                               ///< promise that is held, as of when it was made.
     std::int32_t gpu_milli = cluster::kWholeGpu;  ///< Of the GPU, where a part is promised.
+    std::int32_t gpu_memory_mb = 0;               ///< The same.
+    slices::ProfileId profile = slices::kNoProfile;
   };
   struct Promise {
     Time start{};

@@ -21,6 +21,8 @@ ClassTree::Node ClassTree::joined(const Node& a, const Node& b) {
   least.cpu_milli = std::min(least.cpu_milli, other.cpu_milli);
   least.memory_mb = std::min(least.memory_mb, other.memory_mb);
   least.gpu_milli = std::min(least.gpu_milli, other.gpu_milli);
+  least.gpu_memory_mb = std::min(least.gpu_memory_mb, other.gpu_memory_mb);
+  if (least.profile != other.profile) least.profile = slices::kNoProfile;
   if (least.nodes != other.nodes || least.claim != other.claim) least.nodes = kUnlike;
   return made;
 }

@@ -179,6 +179,7 @@ bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand
   if (whole_gpus && demand.is_part()) {
     cluster::Demand whole = demand;
     whole.gpu_milli = cluster::kWholeGpu;
+    whole.profile = slices::kNoProfile;
     return placement_->place(ledger, vc, whole, rng, grants);
   }
   return place_demand(*placement_, ledger, vc, demand, rng, grants);

@@ -202,7 +202,9 @@ class Pipeline final : public Policy {
     return desk_.fits(vc, {.gpus = demand.gpus,
                            .gpu_types = demand.gpu_types,
                            .nodes = demand.nodes,
-                           .gpu_milli = demand.gpu_milli});
+                           .gpu_milli = demand.gpu_milli,
+                           .gpu_memory_mb = demand.gpu_memory_mb,
+                           .profile = demand.profile});
   }
 
   void change_capacity(VcId id) {

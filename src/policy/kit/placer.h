@@ -11,7 +11,8 @@
 
 namespace almanac::policy {
 
-/// As place_demand(), of a part of a GPU by a placement that knows whole ones only.
+/// As place_demand(), of a part of a GPU by a placement that knows whole ones only. Instances that
+/// one job asks are placed one by one, on the same GPU or not.
 bool place_part(const Placement& placement, cluster::Ledger& ledger, VcId vc,
                 const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
 

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "policy/kit/instances.h"
 #include "policy/kit/node_images.h"
+#include "policy/kit/placer.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -66,6 +68,13 @@ class ScoredPlacement final : public Placement {
 
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const override {
+    if (demand.profile != slices::kNoProfile && rule_->reads_outlook()) {
+      return place_instances(ledger, vc, demand, grants);
+    }
+    // The rules know no memory of GPUs.
+    if (demand.profile != slices::kNoProfile || (demand.is_part() && demand.gpu_memory_mb > 0)) {
+      return place_part(*larger_, ledger, vc, demand, rng, grants);
+    }
     const bool is_plain = demand.tasks == 1 && demand.gpu_types == fragment::kAnyModel;
     if (demand.is_cpu_job() && !is_plain) {
       return larger_->place(ledger, vc, demand, rng, grants);
@@ -94,7 +103,8 @@ class ScoredPlacement final : public Placement {
   bool places_parts() const override { return true; }
   bool draws() const override { return rule_->draws(); }
   void expect(const cluster::Demand& demand) override {
-    if (!learns_) return;
+    instances_.add(demand);
+    if (!learns_ || demand.profile != slices::kNoProfile) return;
     seen_.add(pod_of(demand));
     // Here and not where it is asked: to ask where a job would go must change nothing.
     if (seen_.pods() >= next_mix_) renew_mix();
@@ -109,6 +119,20 @@ class ScoredPlacement final : public Placement {
 
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  /// As many as it asks, one by one.
+  bool place_instances(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
+                       std::vector<cluster::Grant>& grants) const {
+    const std::size_t before = ledger.mark();
+    const std::size_t had = grants.size();
+    for (int placed = 0; placed < demand.gpus; ++placed) {
+      if (place_instance(instances_, ledger, vc, demand, grants)) continue;
+      ledger.undo(before);
+      grants.resize(had);
+      return false;
+    }
+    return true;
+  }
 
   void renew_mix() {
     mix_ = std::make_shared<Mix>(seen_.mix());
@@ -217,7 +241,8 @@ class ScoredPlacement final : public Placement {
   std::unique_ptr<Placement> larger_;
   std::shared_ptr<const Mix> mix_;
   bool learns_;
-  fragment::Tally seen_;       // where it learns
+  fragment::Tally seen_;  // where it learns
+  InstanceMix instances_;
   std::int64_t next_mix_ = 1;  // as of so many pods
   mutable NodeImages images_;
   mutable std::unordered_map<Kind, Scores, HashKind> kinds_;
