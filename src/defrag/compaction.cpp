@@ -45,6 +45,17 @@ struct Site {
   auto order() const { return std::tuple(least_gpu_s, left, node); }
 };
 
+/// Instances and parts with memory of a GPU stay where they are.
+bool may_move(const Ledger& ledger, const Grant& grant) {
+  if (grant.gpu_milli == kWholeGpu) return true;
+  return grant.count() == 1 && grant.gpu_memory_mb == 0 && ledger.pool(grant.node).board == nullptr;
+}
+
+/// The same of a job that waits.
+bool may_have_room(const Demand& demand) {
+  return demand.profile == slices::kNoProfile && !(demand.is_part() && demand.gpu_memory_mb > 0);
+}
+
 class Search {
  public:
   Search(Ledger& ledger, std::span<const Resident> residents, const Limits& limits)
@@ -57,7 +68,7 @@ class Search {
     for (std::size_t at = 0; at < residents.size(); ++at) {
       const auto& held = residents[at].held;
       const bool all_ready = std::all_of(held.begin(), held.end(), [&](const Grant& grant) {
-        return ledger.ready(grant.node) && (grant.gpu_milli == kWholeGpu || grant.count() == 1);
+        return ledger.ready(grant.node) && may_move(ledger, grant);
       });
       if (!all_ready || residents[at].cost_gpu_s >= below_) continue;
       for (const Grant& grant : held) on_node_[index(grant.node)].push_back(at);
@@ -319,6 +330,7 @@ std::vector<int> shape(const Demand& demand, int size) {
 }  // namespace
 
 bool is_enough_free(const Ledger& ledger, VcId vc, const Demand& demand) {
+  if (!may_have_room(demand)) return false;
   const std::int64_t asked = std::int64_t{demand.gpus} * demand.gpu_milli;
   const auto pools = ledger.pools(vc);
   return std::any_of(pools.begin(), pools.end(), [&](const Pool& pool) {
@@ -329,6 +341,7 @@ bool is_enough_free(const Ledger& ledger, VcId vc, const Demand& demand) {
 Answer make_room(Ledger& ledger, std::span<const Resident> residents, VcId vc, const Demand& demand,
                  const Limits& limits) {
   ALMANAC_CHECK(!demand.is_cpu_job(), "room is made for GPU jobs");
+  if (!may_have_room(demand)) return {};
   std::set<std::pair<std::uint64_t, std::vector<int>>> shapes;
   for (const Pool& pool : ledger.pools(vc)) {
     if (!pool.suits(demand)) continue;

@@ -73,7 +73,8 @@ bool is_enough_free(const cluster::Ledger& ledger, VcId vc, const cluster::Deman
 
 /// The cheapest moves after which a GPU job of `demand` has a place in `vc`. `ledger`, in which
 /// `residents` hold what they say, is left as it was. A job of several GPUs lies on as few nodes of
-/// one type of GPU as their size allows. Of equally cheap sets the first found counts; same
+/// one type of GPU as their size allows. Jobs on instances, or on parts that say what GPU memory
+/// they need, stay, and none of them gets room. Of equally cheap sets the first found counts; same
 /// arguments, same answer.
 Answer make_room(cluster::Ledger& ledger, std::span<const Resident> residents, VcId vc,
                  const cluster::Demand& demand, const Limits& limits = {});

@@ -3,7 +3,6 @@
 #include "inference/deployment.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -11,6 +10,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "slices/lattice.h"
 
 namespace almanac::inference {
 namespace {
@@ -24,28 +25,36 @@ bool is_beside(const PlanningCase& asked, const Deployment& deployment, const In
                        [&](const Instance& other) { return other.gpu == one.gpu; }) > 1;
 }
 
-struct Profile {
-  int slices, memory;
-  std::vector<int> starts;
-};
+/// The board by which GPUs of seven slices are cut; all of them have the same lattice.
+const slices::Board& board() { return *slices::find_board("A100-80GB"); }
 
-/// Adds to `made` what fills a GPU that holds `held` already, occupied as `taken` says.
-void fill(const std::vector<Profile>& profiles, unsigned taken, std::vector<int>& held,
-          std::set<std::vector<int>, std::greater<>>& made) {
+/// The profiles that differ in compute slices: neither wide nor with the media engines alone.
+std::vector<int> usual_profiles() {
+  std::vector<int> made;
+  for (int each = 0; each < static_cast<int>(board().profiles.size()); ++each) {
+    const slices::Profile& profile = board()[each];
+    const bool is_wide = profile.compute == 1 && profile.memory > 1;
+    if (!is_wide && (!profile.media || profile.memory == board().memory)) made.push_back(each);
+  }
+  return made;
+}
+
+/// Adds to `made` what fills a GPU with these instances.
+void fill(const slices::Layout& layout, std::set<std::vector<int>, std::greater<>>& made) {
   bool is_full = true;
-  for (const Profile& profile : profiles) {
-    for (const int start : profile.starts) {
-      const unsigned place = ((1U << static_cast<unsigned>(profile.memory)) - 1)
-                             << static_cast<unsigned>(start);
-      if ((taken & place) != 0) continue;
+  for (const int profile : usual_profiles()) {
+    for (int start = 0; start < board().memory; ++start) {
+      slices::Layout next = layout;
+      if (next.create({profile, start}) != slices::Refusal::none) continue;
       is_full = false;
-      held.push_back(profile.slices);
-      fill(profiles, taken | place, held, made);
-      held.pop_back();
+      fill(next, made);
     }
   }
   if (!is_full) return;
-  std::vector<int> sorted = held;
+  std::vector<int> sorted;
+  for (const slices::Instance& each : layout.instances()) {
+    sorted.push_back(board()[each.profile].compute);
+  }
   std::sort(sorted.begin(), sorted.end(), std::greater<>());
   made.insert(std::move(sorted));
 }
@@ -188,19 +197,21 @@ double vote_accuracy(const std::vector<double>& accuracies) {
 
 const std::vector<std::vector<int>>& mig_splits() {
   static const std::vector<std::vector<int>> made = [] {
-    const std::vector<Profile> profiles{
-        {1, 1, {0, 1, 2, 3, 4, 5, 6}}, {2, 2, {0, 2, 4}}, {3, 4, {0, 4}}, {4, 4, {0}}, {7, 8, {0}}};
     std::set<std::vector<int>, std::greater<>> all;
-    std::vector<int> held;
-    fill(profiles, 0, held, all);
+    fill(slices::Layout(board()), all);
     return std::vector<std::vector<int>>(all.begin(), all.end());
   }();
   return made;
 }
 
 double mig_memory(int slices) {
-  constexpr std::array kEighths{0, 1, 2, 4, 4, 8, 8, 8};
-  return kEighths[static_cast<std::size_t>(std::clamp(slices, 0, 7))] / 8.0;
+  double part = slices > 0 ? 1 : 0;  // as much as the next profile with no fewer compute slices
+  for (const int each : usual_profiles()) {
+    const slices::Profile& profile = board()[each];
+    if (slices <= 0 || profile.compute < slices) continue;
+    part = std::min(part, static_cast<double>(profile.memory) / board().memory);
+  }
+  return part;
 }
 
 int mig_slices(double share) { return static_cast<int>(std::lround(share * 7)); }

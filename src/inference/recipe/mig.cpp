@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// MIG: all states of each card, those that nothing can be added to, and sequences of operations.
-#include "inference/published/mig.h"
-
+/// MIG: all states of each board, those that nothing can be added to, and sequences of operations.
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,26 +14,74 @@
 #include "inference/recipe/json_lines.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
+#include "slices/lattice.h"
+#include "text/number.h"
 
 namespace almanac::inference {
 namespace {
 
 using nlohmann::json;
-using State = std::vector<MigGpu::Instance>;  // ascending
+using State = std::vector<slices::Instance>;  // ascending
 using Kinds = std::vector<int>;               // instances of each profile
 
-bool is_wide(const MigProfile& profile) { return profile.compute == 1 && profile.memory > 1; }
-bool is_extra(const MigProfile& profile) { return profile.name.ends_with("+me"); }
+bool is_wide(const slices::Profile& profile) { return profile.compute == 1 && profile.memory > 1; }
+bool is_extra(const slices::Profile& profile) { return profile.name.ends_with("+me"); }
 
 /// The profiles that `used` ("base", "base+wide", "all") names.
-MigCard restricted(const MigCard& card, const std::string& used) {
-  MigCard made{.name = card.name};
-  for (const MigProfile& each : card.profiles) {
+slices::Board restricted(const slices::Board& board, const std::string& used) {
+  slices::Board made{.name = board.name, .memory = board.memory};
+  for (const slices::Profile& each : board.profiles) {
     if (is_extra(each) && used != "all") continue;
     if (is_wide(each) && used == "base") continue;
     made.profiles.push_back(each);
   }
   return made;
+}
+
+/// Boards of a table of profiles. Fails with not_found, invalid.
+Result<std::vector<slices::Board>> read_boards(const std::string& path) {
+  const auto sheet = Sheet::read(path, {"gpu", "profile", "max_instances", "profile_compute_slices",
+                                        "profile_memory_slices", "starts", "sm", "media"});
+  if (!sheet) return tl::unexpected(sheet.error());
+  std::vector<slices::Board> boards;
+  for (std::size_t row = 0; row < sheet->rows(); ++row) {
+    slices::Profile profile{.name = sheet->text("profile", row)};
+    if (sheet->has("memory_gib")) {
+      const auto memory = sheet->number("memory_gib", row);
+      if (!memory) return tl::unexpected(memory.error());
+      profile.memory_gib = *memory;
+    }
+    const auto read = [&](const char* column, auto& into) -> Result<void> {
+      const auto value = sheet->number(column, row);
+      if (!value) return tl::unexpected(value.error());
+      into = static_cast<std::remove_reference_t<decltype(into)>>(*value);
+      return {};
+    };
+    for (const auto& done :
+         {read("max_instances", profile.most), read("profile_compute_slices", profile.compute),
+          read("profile_memory_slices", profile.memory), read("sm", profile.sm),
+          read("media", profile.media)}) {
+      if (!done) return tl::unexpected(done.error());
+    }
+    const std::string& starts = sheet->text("starts", row);
+    for (std::size_t at = 0; at < starts.size();) {
+      const std::size_t end = std::min(starts.find(' ', at), starts.size());
+      const auto start = text::parse_whole(std::string_view(starts).substr(at, end - at));
+      if (!start || *start < 0 || *start + profile.memory > 31) {
+        return fail(Code::invalid, fmt::format("starts: \"{}\" is no list of slices", starts),
+                    {.file = path});
+      }
+      profile.starts |= slices::SliceMask{1} << *start;
+      at = end + 1;
+    }
+    const std::string& name = sheet->text("gpu", row);
+    auto board = std::find_if(boards.begin(), boards.end(),
+                              [&](const slices::Board& each) { return each.name == name; });
+    if (board == boards.end()) board = boards.insert(boards.end(), slices::Board{.name = name});
+    board->memory = std::max(board->memory, profile.memory);
+    board->profiles.push_back(std::move(profile));
+  }
+  return boards;
 }
 
 struct States {
@@ -44,24 +91,24 @@ struct States {
   int most_compute = 0;
 };
 
-void visit(const MigCard& card, const MigGpu& gpu, States& states) {
+void visit(const slices::Board& board, const slices::Layout& gpu, States& states) {
   State state = gpu.instances();
   std::sort(state.begin(), state.end());
   if (!states.valid.insert(state).second) return;
   bool maximal = true;
-  for (int profile = 0; profile < static_cast<int>(card.profiles.size()); ++profile) {
-    for (const int start : card.profiles[static_cast<std::size_t>(profile)].starts) {
-      MigGpu next = gpu;
-      if (next.create(profile, start) != MigRefusal::none) continue;
+  for (int profile = 0; profile < static_cast<int>(board.profiles.size()); ++profile) {
+    for (int start = 0; start < board.memory; ++start) {
+      slices::Layout next = gpu;
+      if (next.create({profile, start}) != slices::Refusal::none) continue;
       maximal = false;
-      visit(card, next, states);
+      visit(board, next, states);
     }
   }
-  Kinds kinds(card.profiles.size());
+  Kinds kinds(board.profiles.size());
   int compute = 0;
-  for (const MigGpu::Instance& each : state) {
+  for (const slices::Instance& each : state) {
     ++kinds[static_cast<std::size_t>(each.profile)];
-    compute += card.profiles[static_cast<std::size_t>(each.profile)].compute;
+    compute += board[each.profile].compute;
   }
   states.most_compute = std::max(states.most_compute, compute);
   states.kinds.insert(kinds);
@@ -70,9 +117,9 @@ void visit(const MigCard& card, const MigGpu& gpu, States& states) {
   states.maximal_kinds.insert(std::move(kinds));
 }
 
-States states_of(const MigCard& card) {
+States states_of(const slices::Board& board) {
   States states;
-  visit(card, MigGpu(card), states);
+  visit(board, slices::Layout(board), states);
   for (const Kinds& kinds : states.kinds) {
     states.outermost +=
         std::none_of(states.kinds.begin(), states.kinds.end(), [&](const Kinds& other) {
@@ -84,54 +131,53 @@ States states_of(const MigCard& card) {
 }
 
 /// "1g.5gb@0 2g.10gb@2", ascending by start.
-std::string name_of(const MigCard& card, State state) {
+std::string name_of(const slices::Board& board, State state) {
   std::sort(state.begin(), state.end(),
             [](const auto& a, const auto& b) { return a.start < b.start; });
   std::string name;
-  for (const MigGpu::Instance& each : state) {
-    name += fmt::format("{}{}@{}", name.empty() ? "" : " ",
-                        card.profiles[static_cast<std::size_t>(each.profile)].name, each.start);
+  for (const slices::Instance& each : state) {
+    name += fmt::format("{}{}@{}", name.empty() ? "" : " ", board[each.profile].name, each.start);
   }
   return name;
 }
 
-class Cards {
+class Boards {
  public:
-  explicit Cards(std::vector<MigCard> cards) : cards_(std::move(cards)) {}
-  const MigCard* find(const std::string& name) const {
-    for (const MigCard& each : cards_) {
+  explicit Boards(std::vector<slices::Board> boards) : boards_(std::move(boards)) {}
+  const slices::Board* find(const std::string& name) const {
+    for (const slices::Board& each : boards_) {
       if (each.name == name) return &each;
     }
     return nullptr;
   }
-  /// Null = no card has that name.
-  const std::pair<MigCard, States>* states(const std::string& name, const std::string& used) {
+  /// Null = no board has that name.
+  const std::pair<slices::Board, States>* states(const std::string& name, const std::string& used) {
     const auto found = states_.find({name, used});
     if (found != states_.end()) return &found->second;
-    const MigCard* const card = find(name);
-    if (card == nullptr) return nullptr;
-    MigCard made = restricted(*card, used);
+    const slices::Board* const board = find(name);
+    if (board == nullptr) return nullptr;
+    slices::Board made = restricted(*board, used);
     States states = states_of(made);
     return &states_.emplace(std::pair(name, used), std::pair(std::move(made), std::move(states)))
                 .first->second;
   }
 
  private:
-  std::vector<MigCard> cards_;
-  std::map<std::pair<std::string, std::string>, std::pair<MigCard, States>> states_;
+  std::vector<slices::Board> boards_;
+  std::map<std::pair<std::string, std::string>, std::pair<slices::Board, States>> states_;
 };
 
-tl::unexpected<Error> no_card(const std::string& path, const std::string& name) {
-  return fail(Code::not_found, fmt::format("no card is called {}", name), {.file = path});
+tl::unexpected<Error> no_board(const std::string& path, const std::string& name) {
+  return fail(Code::not_found, fmt::format("no board is called {}", name), {.file = path});
 }
 
-Result<void> compare_counts(const std::string& path, Cards& cards, Comparison& made) {
+Result<void> compare_counts(const std::string& path, Boards& boards, Comparison& made) {
   const auto sheet = Sheet::read(path, {"gpu", "profiles_used"});
   if (!sheet) return tl::unexpected(sheet.error());
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const auto* const found =
-        cards.states(sheet->text("gpu", row), sheet->text("profiles_used", row));
-    if (found == nullptr) return no_card(path, sheet->text("gpu", row));
+        boards.states(sheet->text("gpu", row), sheet->text("profiles_used", row));
+    if (found == nullptr) return no_board(path, sheet->text("gpu", row));
     const States& states = found->second;
     const std::map<std::string, double, std::less<>> ours{
         {"valid_states_incl_empty", static_cast<double>(states.valid.size())},
@@ -152,7 +198,7 @@ Result<void> compare_counts(const std::string& path, Cards& cards, Comparison& m
   return {};
 }
 
-Result<void> compare_maximal(const std::string& path, Cards& cards, Comparison& made) {
+Result<void> compare_maximal(const std::string& path, Boards& boards, Comparison& made) {
   const auto sheet = Sheet::read(
       path, {"gpu", "profiles_used", "placements", "compute_slices", "memory_slices", "sm"});
   if (!sheet) return tl::unexpected(sheet.error());
@@ -163,19 +209,19 @@ Result<void> compare_maximal(const std::string& path, Cards& cards, Comparison& 
         sheet->text("memory_slices", row), sheet->text("sm", row)));
   }
   for (const auto& [key, theirs] : published) {
-    const auto* const found = cards.states(key.first, key.second);
-    if (found == nullptr) return no_card(path, key.first);
-    const auto& [card, states] = *found;
+    const auto* const found = boards.states(key.first, key.second);
+    if (found == nullptr) return no_board(path, key.first);
+    const auto& [board, states] = *found;
     std::set<std::string> ours;
     for (const State& state : states.maximal) {
       int compute = 0, memory = 0, sm = 0;
-      for (const MigGpu::Instance& each : state) {
-        const MigProfile& profile = card.profiles[static_cast<std::size_t>(each.profile)];
+      for (const slices::Instance& each : state) {
+        const slices::Profile& profile = board[each.profile];
         compute += profile.compute;
         memory += profile.memory;
         sm += profile.sm;
       }
-      ours.insert(fmt::format("{} {} {} {}", name_of(card, state), compute, memory, sm));
+      ours.insert(fmt::format("{} {} {} {}", name_of(board, state), compute, memory, sm));
     }
     std::vector<std::string> differ;
     std::set_symmetric_difference(theirs.begin(), theirs.end(), ours.begin(), ours.end(),
@@ -187,24 +233,24 @@ Result<void> compare_maximal(const std::string& path, Cards& cards, Comparison& 
   return {};
 }
 
-/// How many operations of one sequence ended otherwise, or left other room. Throws where the card
+/// How many operations of one sequence ended otherwise, or left other room. Throws where the board
 /// does not have what they name.
-std::size_t replay(const json& sequence, const MigCard& card) {
-  MigGpu gpu(card);
-  std::map<int, MigGpu::Instance> instances;
+std::size_t replay(const json& sequence, const slices::Board& board) {
+  slices::Layout gpu(board);
+  std::map<int, slices::Instance> instances;
   int created = 0;
   std::size_t differ = 0;
   for (const json& op : sequence.at("ops")) {
     const bool ok = op.at("ok").get<bool>();
     bool same = true;
     if (op.at("op") == "create") {
-      const int profile = card.find(op.at("profile").get<std::string>());
+      const int profile = board.find(op.at("profile").get<std::string>());
       require(profile >= 0,
-              fmt::format("{} has no profile {}", card.name, op.at("profile").get<std::string>()));
+              fmt::format("{} has no profile {}", board.name, op.at("profile").get<std::string>()));
       const int start = op.at("start").get<int>();
-      const MigRefusal refused = gpu.create(profile, start);
-      same = (refused == MigRefusal::none) == ok;
-      if (refused == MigRefusal::none) {
+      const slices::Refusal refused = gpu.create({profile, start});
+      same = (refused == slices::Refusal::none) == ok;
+      if (refused == slices::Refusal::none) {
         same = same && op.at("instance").get<int>() == created;
         instances[created++] = {profile, start};
       } else {
@@ -219,7 +265,7 @@ std::size_t replay(const json& sequence, const MigCard& card) {
       }
     }
     for (const auto& [name, room] : op.at("free").items()) {
-      const int profile = card.find(name);
+      const int profile = board.find(name);
       same = same && profile >= 0 && gpu.room(profile) == room.get<int>();
     }
     differ += !same;
@@ -227,28 +273,50 @@ std::size_t replay(const json& sequence, const MigCard& card) {
   return differ;
 }
 
-void compare_sequence(const json& sequence, const Cards& cards, Comparison& made) {
+void compare_sequence(const json& sequence, const Boards& boards, Comparison& made) {
   const auto name = sequence.at("gpu").get<std::string>();
-  const MigCard* const card = cards.find(name);
-  require(card != nullptr, "no card is called " + name);
+  const slices::Board* const board = boards.find(name);
+  require(board != nullptr, "no board is called " + name);
   made.add_mismatches(fmt::format("sequence {}: operations", sequence.at("id").get<std::string>()),
-                      replay(sequence, *card));
+                      replay(sequence, *board));
+}
+
+/// Profiles of the table that the program knows otherwise.
+std::size_t count_differences(const std::vector<slices::Board>& told) {
+  std::size_t differ = 0;
+  for (const slices::Board& ours : slices::boards()) {
+    const auto theirs = std::find_if(told.begin(), told.end(),
+                                     [&](const auto& each) { return each.name == ours.name; });
+    if (theirs == told.end()) continue;
+    const auto as_told = [](const slices::Profile& one, const slices::Profile& other) {
+      return std::tie(one.name, one.most, one.compute, one.memory, one.starts, one.sm,
+                      one.memory_gib, one.media) == std::tie(other.name, other.most, other.compute,
+                                                             other.memory, other.starts, other.sm,
+                                                             other.memory_gib, other.media);
+    };
+    for (const slices::Profile& each : theirs->profiles) {
+      const int at = ours.find(each.name);
+      differ += at < 0 || !as_told(ours[at], each) ? 1 : 0;
+    }
+  }
+  return differ;
 }
 
 }  // namespace
 
 Result<Comparison> compare_mig(const Shared& shared) {
-  auto read = read_mig_cards(shared.data + "/mig/profiles.csv");
+  auto read = read_boards(shared.data + "/mig/profiles.csv");
   if (!read) return tl::unexpected(read.error());
-  Cards cards(std::move(*read));
-  const std::string folder = shared.golden + "/mig";
   Comparison made;
+  made.add_mismatches("profiles that simulations know, beside the table", count_differences(*read));
+  Boards boards(std::move(*read));
+  const std::string folder = shared.golden + "/mig";
   each_file(folder, "counts", ".csv", made,
-            [&](const std::string& path) { return compare_counts(path, cards, made); });
+            [&](const std::string& path) { return compare_counts(path, boards, made); });
   each_file(folder, "maximal_states", ".csv", made,
-            [&](const std::string& path) { return compare_maximal(path, cards, made); });
+            [&](const std::string& path) { return compare_maximal(path, boards, made); });
   each_file(folder, "sequences", ".jsonl", made, [&](const std::string& path) {
-    return each_json(path, made, [&](const json& told) { compare_sequence(told, cards, made); });
+    return each_json(path, made, [&](const json& told) { compare_sequence(told, boards, made); });
   });
   return made;
 }

@@ -21,11 +21,28 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "would fit, but would delay job 17, which holds a reservation");
 }
 
+TEST(Reason, SaysWhichInstanceIsLacking) {
+  const auto two = *slices::profile_id("2g.12gb");
+  EXPECT_EQ(to_string({.kind = ReasonKind::no_instance, .profile = two}, "17"),
+            "no 2g.12gb is free on any board where it may run, one can be made once job 17 ends");
+  EXPECT_EQ(to_string({.kind = ReasonKind::no_instance}, ""),
+            "no instance of its size is free on any board where it may run");
+  EXPECT_FALSE(is_never({.kind = ReasonKind::no_instance}));
+  EXPECT_EQ(to_string({.kind = ReasonKind::no_such_instance,
+                       .profile = *slices::profile_id("3g.40gb"),
+                       .board = slices::find_board("A30-24GB")},
+                      ""),
+            "never: asks a 3g.40gb, an A30-24GB has 1g.6gb, 1g.6gb+me, 2g.12gb, 2g.12gb+me, "
+            "4g.24gb");
+}
+
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
             "never: asks 9 GPUs, where it may run there are at most 8 of one type");
-  for (const ReasonKind kind : {ReasonKind::unknown_vc, ReasonKind::too_large,
-                                ReasonKind::too_many_cores, ReasonKind::no_such_gpu}) {
+  for (const ReasonKind kind :
+       {ReasonKind::unknown_vc, ReasonKind::too_large, ReasonKind::too_many_cores,
+        ReasonKind::no_such_gpu, ReasonKind::no_such_instance, ReasonKind::not_in_thousandths,
+        ReasonKind::gpu_memory_too_small}) {
     EXPECT_TRUE(is_never({.kind = kind}));
     EXPECT_TRUE(to_string({.kind = kind}, "").starts_with("never: "));
   }

@@ -314,11 +314,10 @@ std::uint64_t Allocator::type_held(JobId job, const View& view) {
 std::uint64_t Allocator::type_of(std::span<const cluster::Grant> grants, const View& view) {
   for (const cluster::Grant& grant : grants) {
     if (grant.gpus == 0) continue;
-    const std::string& type =
-        view.cluster.classes[view.cluster.nodes[index(grant.node)].node_class].gpu_type;
-    const std::vector<std::string> types = view.cluster.gpu_types();
-    const auto at = std::find(types.begin(), types.end(), type) - types.begin();
-    return std::uint64_t{1} << at;
+    const auto kind = cluster::Cluster::kind_of(
+        view.cluster.classes[view.cluster.nodes[index(grant.node)].node_class]);
+    const auto kinds = view.cluster.gpu_kinds();
+    return std::uint64_t{1} << (std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
   }
   return 0;
 }

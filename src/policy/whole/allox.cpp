@@ -21,6 +21,8 @@
 namespace almanac::policy::whole {
 namespace {
 
+constexpr double kLeastWork_s = 1e-3;
+
 class AlloX final : public Allocator {
  public:
   AlloX(std::unique_ptr<Placement> placement, Host host, int considered)
@@ -54,6 +56,10 @@ class AlloX final : public Allocator {
       timeshare::Job& made = line.emplace_back();
       for (const Stock& each : all) made.rates.push_back(rate_of(job, each, vc, view, plan.ledger));
       made.steps_left = seconds(work_left(job, view));
+      // No work takes as long on a type that will not do as on any.
+      const bool any_will_do =
+          std::all_of(made.rates.begin(), made.rates.end(), [](double rate) { return rate > 0; });
+      if (!any_will_do) made.steps_left = std::max(made.steps_left, kLeastWork_s);
     }
     const timeshare::Line lines = timeshare::least_sum_of_times(line, free);
     for (std::size_t at = 0; at < waiting.size(); ++at) {
