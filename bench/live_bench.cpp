@@ -3,10 +3,13 @@
 /// \file
 /// What a service costs its users, asked as they ask: over its socket.
 ///
-///   live_bench latency N             submit to start of N jobs, one after another, on an idle
-///   machine live_bench queue N               puts N jobs in the queue, behind one that takes all
-///   GPUs live_bench sustain RATE SECONDS  submissions at that rate: how long until each is
-///   acknowledged live_bench poll N SECONDS        N clients look at the queue, each once a second
+///   live_bench latency N: submit to start of N jobs, one after another, on an idle machine
+///
+///   live_bench queue N: puts N jobs in the queue, behind one that takes all GPUs
+///
+///   live_bench sustain RATE SECONDS: submissions at that rate, how long until each is acknowledged
+///
+///   live_bench poll N SECONDS: N clients look at the queue, each once a second
 ///
 /// The service is that of $ALMANAC_SOCKET. docs/live.md has what was measured.
 #include <algorithm>

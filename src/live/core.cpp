@@ -84,7 +84,8 @@ void LocalService::Core::step(Lock& lock) {
 Time LocalService::Core::next_alarm() const {
   const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !reports_.empty() ||
                        !moments_.empty() || !values_.empty();
-  if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
+  const bool has_news = !events_.empty() && !learns_;
+  if (has_news || (unsaved && trouble_.empty())) return now_;
   Time next = std::min(save_again_, start_again_);
   for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
@@ -178,6 +179,7 @@ void LocalService::Core::take_excesses() {
 }
 
 void LocalService::Core::let_in() {
+  if (learns_) return;
   const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
     const Time begin = may_begin(book_.find(number)->job);
     return begin != kNoTime && begin <= now_;
@@ -208,7 +210,7 @@ void LocalService::Core::decide() {
       events_.push_back({EventKind::timer, 0});
     }
   }
-  while (!events_.empty()) {
+  while (!events_.empty() && !learns_) {
     std::vector<Event> told = std::exchange(events_, {});
     std::stable_sort(told.begin(), told.end(),
                      [](const Event& a, const Event& b) { return a.kind < b.kind; });

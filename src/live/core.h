@@ -73,8 +73,7 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
   Overview overview() const;
   Counters counters() const;
-  std::vector<JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                            std::size_t most) const;
+  std::vector<JobView> jobs(const Sought& sought) const;
   Result<JobView> job(store::JobNumber number) const;
   /// It, if it runs, and whoever runs on some of its GPUs.
   std::vector<store::Job> beside(store::JobNumber number) const;
@@ -132,6 +131,7 @@ class LocalService::Core final : public schedule::Actuator {
     std::unique_ptr<predict::Estimator> estimator{};
     std::vector<policy::PastUse> past_use{};  // of those that ended before
     Time taught_until{};                      // by those that ended before
+    bool is_taught = true;
   };
   using Lock = std::unique_lock<FairMutex>;
 
@@ -156,7 +156,7 @@ class LocalService::Core final : public schedule::Actuator {
     std::vector<store::Moment> moments{};
     std::map<std::string, std::string> values{};
   };
-  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
+  store::Commit commit(Lock& lock, const store::Store::Batch& batch);
   /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
   Result<std::set<store::JobNumber>> commit_what_goes(Lock& lock, const store::Store::Batch& batch,
                                                       const Unsaved& what);
@@ -288,6 +288,10 @@ class LocalService::Core final : public schedule::Actuator {
   // succession.cpp: one policy after the other.
   /// Takes long; any thread.
   Result<Successor> prepare(policy::Composition composition, Time now) const;
+  /// One that has learned nothing.
+  Successor untaught(policy::Composition composition) const;
+  /// Gives the policy that begins all that may join its queue.
+  void take_in();
   /// Has it learn from whoever ended while it was prepared.
   void catch_up(Successor& next) const;
   /// What trials report to the store until now, for the policy that begins.
@@ -342,10 +346,11 @@ class LocalService::Core final : public schedule::Actuator {
   /// JobId. Of very many jobs it may be as it was some tenths of a second ago, and lack the latest.
   const std::vector<std::int64_t>& places() const;
   std::int64_t place_of(JobId job) const;
-  /// Calls `look` with each job, in order of number, with the lock for some of them at a time:
-  /// the deciding thread is to wait for no part of a long list. It gives what the job has cost, of
-  /// 2,000 a time, or nothing where it has seen enough.
-  void look_at_all(const std::function<std::optional<int>(const Entry&)>& look) const;
+  /// Calls `look` with each job of a larger number than `above`, in order of number, with the lock
+  /// for some of them at a time: the deciding thread is to wait for no part of a long list. It
+  /// gives what the job has cost, of 2,000 a time, or nothing where it has seen enough.
+  void look_at_all(store::JobNumber above,
+                   const std::function<std::optional<int>(const Entry&)>& look) const;
   /// present(), under the lock.
   Outlook look() const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
@@ -385,6 +390,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
   std::set<store::JobNumber> processes_;  // that have one
   bool look_aside_ = true;
+  bool learns_ = false;        // the policy has not learned yet from those that ended: none starts
   std::vector<JobId> to_pin_;  // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
   std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch

@@ -73,6 +73,12 @@ std::string number_in_words(store::JobNumber number) {
   return std::to_string(static_cast<std::int64_t>(number));
 }
 
+/// The job's state when that had happened to it; it may be another by now.
+trace::JobState state_then(const store::Job& job, const store::Note& note) {
+  if (note.what == "ended") return job.state;
+  return note.what == "started" ? trace::JobState::running : trace::JobState::pending;
+}
+
 }  // namespace
 
 bool Hook::is_for(const store::Job& job, const store::Note& note) const {
@@ -128,15 +134,15 @@ void Hooks::work() {
     waiting_.pop_front();
     lock.unlock();
     const store::Job& job = call.job;
-    const auto ran =
-        process::capture({.argv = {"/bin/sh", "-c", call.hook->command},
-                          .environment = {{"ALMANAC_EVENT", call.note.what},
-                                          {"ALMANAC_STATE", std::string(to_string(job.state))},
-                                          {"ALMANAC_JOB_ID", number_in_words(job.number)},
-                                          {"ALMANAC_JOB_NAME", job.asked->name},
-                                          {"ALMANAC_USER", job.asked->user},
-                                          {"ALMANAC_REASON", call.note.detail}}},
-                         kHookPatience);
+    const auto ran = process::capture(
+        {.argv = {"/bin/sh", "-c", call.hook->command},
+         .environment = {{"ALMANAC_EVENT", call.note.what},
+                         {"ALMANAC_STATE", std::string(to_string(state_then(job, call.note)))},
+                         {"ALMANAC_JOB_ID", number_in_words(job.number)},
+                         {"ALMANAC_JOB_NAME", job.asked->name},
+                         {"ALMANAC_USER", job.asked->user},
+                         {"ALMANAC_REASON", call.note.detail}}},
+        kHookPatience);
     if (!ran || !ran->ending.good()) {
       log_warning(fmt::format("hook of job {}: {}: {}", number_in_words(job.number),
                               call.hook->command,

@@ -287,8 +287,7 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
   spec.processes = static_cast<std::uint64_t>(gate_.processes(job.asked));
   spec.grace = std::min(spec.grace, config_.max_grace);
   auto run = shepherd::Run::start(folder_of(job), spec);
-  if (!run && run.error().code != Code::invalid) {
-    // No process to be had, or the shepherd's program is just being replaced: not the job's fault.
+  if (!run && run.error().how_long == shepherd::NotStarted::For::now) {
     to_start_.push_back(job.number);
     return start_failed(job.number, to_string(run.error()));
   }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -231,7 +233,13 @@ Result<void> LocalService::Core::take_over_runs() {
 
 bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
   using Kind = shepherd::Outcome::Kind;
-  const shepherd::Outcome how = entry.run->exited();
+  constexpr int kLooks = 20;
+  constexpr std::chrono::milliseconds kPause{100};
+  shepherd::Outcome how = entry.run->exited();
+  for (int looks = 0; looks < kLooks && how.kind == Kind::lives && entry.run->has_news(); ++looks) {
+    std::this_thread::sleep_for(kPause);  // what is killed takes a moment to go
+    how = entry.run->exited();
+  }
   if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;
   log_warning(fmt::format("{}; nothing of it runs any more", why.message));
   process_gone(entry, how);
@@ -240,8 +248,6 @@ bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
 
 Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
-  auto successor = prepare(composition_, now_);
-  if (!successor) return tl::unexpected(successor.error());
   forget_what_runs(unfinished);
   for (store::Job& job : unfinished) {
     gate_.count(job, +1);
@@ -253,8 +259,6 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   if (auto known = check_store_is_of_runs(); !known) return known;
   if (auto taken = take_over_runs(); !taken) return taken;
 
-  std::vector<Entry*> running;
-  std::vector<Entry*> waiting;
   cluster::Ledger room(config_.machine.cluster);
   for (auto& [number, entry] : book_.all()) {
     const store::Job& job = entry.job;
@@ -265,28 +269,21 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
       continue;
     }
     find_out_what_it_uses(entry);
-    running.push_back(&entry);
+    entry.id = JobId{0};           // its place is the policy's to give
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);
+    note(job, "adopted");
   }
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
     if (awaits_its_end(entry.job)) continue;  // it waits for its process alone
-    const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
-    if (book_.aside(entry, now_) == Aside::no && !is_barred) {
-      waiting.push_back(&entry);
-      book_.count_task(entry.job, +1);
-    } else {
-      aside_.insert(number);
-    }
+    aside_.insert(number);
   }
-  // Their places are the policy's to give.
-  for (const std::vector<Entry*>* const jobs : {&running, &waiting}) {
-    for (Entry* const entry : *jobs) entry->id = JobId{0};
-  }
-  for (const Entry* const entry : running) note(entry->job, "adopted");
   if (auto read = read_service(); !read) return read;
-  begin_policy(std::move(*successor));
+  // What it learns from takes long. Until then what runs is kept, and nothing starts.
+  learns_ = true;
+  begin_policy(untaught(composition_));
+  prepare_aside();
   values_[kPolicyKey] = config_.policy;
   return {};
 }

@@ -17,12 +17,12 @@ namespace almanac::live {
 
 using store::JobNumber;
 
-Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
+store::Commit LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
   if (batch.empty()) return {};
   const auto begun = std::chrono::steady_clock::now();
   line_.has_changed = true;
   lock.unlock();
-  Result<void> saved = store_.commit(batch);
+  store::Commit saved = store_.commit(batch);
   lock.lock();
   counters_.commit_s +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -33,12 +33,10 @@ Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& b
 Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
                                                                  const store::Store::Batch& batch,
                                                                  const Unsaved& what) {
-  const Result<void> saved = commit(lock, batch);
+  using Kind = store::Commit::Kind;
+  const store::Commit saved = commit(lock, batch);
   if (saved) return std::set<JobNumber>{};
-  const auto is_refusal = [](const Error& error) {
-    return error.code == Code::invalid || error.code == Code::corrupt;
-  };
-  if (!is_refusal(saved.error())) return tl::unexpected(saved.error());
+  if (saved.kind == Kind::not_now) return tl::unexpected(saved.why);
   // It is not the disk: the record of some job is at fault, and the others are not to wait for it.
   std::set<JobNumber> refused;
   for (const JobNumber number : what.jobs) {
@@ -47,22 +45,23 @@ Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
     for (const store::Note& note : what.notes) {
       if (note.job == number) own.note(note);
     }
-    const Result<void> one = commit(lock, own);
-    if (!one && !is_refusal(one.error())) return tl::unexpected(one.error());
+    const store::Commit one = commit(lock, own);
+    if (one.kind == Kind::not_now) return tl::unexpected(one.why);
     if (!one) refused.insert(number);
   }
   // A store that is damaged refuses them all.
-  const bool is_damaged = saved.error().code == Code::corrupt;
-  if (is_damaged && refused.size() == what.jobs.size()) return tl::unexpected(saved.error());
+  if (saved.kind == Kind::damaged && refused.size() == what.jobs.size()) {
+    return tl::unexpected(saved.why);
+  }
   store::Store::Batch rest;
   for (const store::Report& report : what.reports) rest.report(report);
   for (const store::Moment& moment : what.moments) rest.sample(moment);
   for (const auto& [key, value] : what.values) rest.set(key, value);
-  if (const auto others = commit(lock, rest); !others) return tl::unexpected(others.error());
+  if (const store::Commit others = commit(lock, rest); !others) return tl::unexpected(others.why);
   for (const JobNumber number : refused) {
     if (refused_.contains(number)) continue;
     log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}",
-                          static_cast<std::int64_t>(number), to_string(saved.error())));
+                          static_cast<std::int64_t>(number), to_string(saved.why)));
   }
   return refused;
 }

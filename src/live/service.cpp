@@ -38,6 +38,28 @@ void Counters::count_round(double length_s) {
   ++round_us[std::min<std::size_t>(std::bit_width(us), round_us.size() - 1)];
 }
 
+void add_ended(const store::Store& store, const Sought& sought, std::map<JobNumber, JobView> ended,
+               std::vector<JobView>& into) {
+  // Page by page, the smallest numbers first: there may be millions.
+  constexpr std::int64_t kPage = 10'000;
+  JobNumber last = sought.above;
+  for (bool has_more = sought.ended_since.has_value(); has_more && ended.size() < sought.most;) {
+    auto page = store.jobs({.ended_since = *sought.ended_since, .above = last, .limit = kPage});
+    if (!page) break;
+    has_more = std::ssize(*page) == kPage;
+    for (store::Job& job : *page) {
+      last = job.number;
+      if (!sought.wanted || sought.wanted(job)) {
+        ended.try_emplace(last, JobView{.job = std::move(job)});
+      }
+      if (ended.size() >= sought.most) break;
+    }
+  }
+  for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
+    into.push_back(std::move(each->second));
+  }
+}
+
 Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
                                  bool now) {
   if (now) {
@@ -204,9 +226,8 @@ Result<void> LocalService::set_gpu_trouble(const std::string& node, int gpu,
 std::uint64_t LocalService::revision() const { return core_->revision(); }
 Overview LocalService::overview() const { return core_->overview(); }
 Counters LocalService::counters() const { return core_->counters(); }
-std::vector<JobView> LocalService::jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                        std::size_t most) const {
-  std::vector<JobView> made = core_->jobs(ended_since, wanted, most);
+std::vector<JobView> LocalService::jobs(const Sought& sought) const {
+  std::vector<JobView> made = core_->jobs(sought);
   for (JobView& view : made) add(view);
   return made;
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -111,6 +112,18 @@ struct Counters {
   void count_round(double length_s);
 };
 
+/// Which jobs are looked at.
+struct Sought {
+  std::optional<Time> ended_since{};  ///< Those too that ended since; nothing = none of them.
+  store::JobNumber above{};           ///< Larger numbers only: the next page.
+  std::function<bool(const store::Job&)> wanted{};  ///< Empty = all.
+  /// Of those that wait or run, and of those that ended, so many with the smallest numbers.
+  std::size_t most = std::numeric_limits<std::size_t>::max();
+};
+/// Those of `ended`, and of a store, that are sought, the largest number first.
+void add_ended(const store::Store& store, const Sought& sought,
+               std::map<store::JobNumber, JobView> ended, std::vector<JobView>& into);
+
 class Service {
  public:
   virtual ~Service() = default;
@@ -161,12 +174,8 @@ class Service {
   virtual std::uint64_t revision() const = 0;
   virtual Overview overview() const = 0;
   virtual Counters counters() const = 0;
-  using Wanted = std::function<bool(const store::Job&)>;
-  /// Jobs that wait or run, in order of number, at most so many of those wanted; behind them those
-  /// wanted that ended since.
-  virtual std::vector<JobView> jobs(
-      std::optional<Time> ended_since = std::nullopt, const Wanted& wanted = {},
-      std::size_t most = std::numeric_limits<std::size_t>::max()) const = 0;
+  /// Jobs that wait or run, in order of number, and behind them those that ended.
+  virtual std::vector<JobView> jobs(const Sought& sought = {}) const = 0;
   virtual Result<JobView> job(store::JobNumber number) const = 0;
   /// Why it waits, or what became of it: a few lines.
   virtual Result<std::vector<std::string>> explain(store::JobNumber number) const = 0;

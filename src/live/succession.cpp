@@ -61,6 +61,29 @@ Result<LocalService::Core::Successor> LocalService::Core::prepare(policy::Compos
   return made;
 }
 
+LocalService::Core::Successor LocalService::Core::untaught(policy::Composition composition) const {
+  Successor made{.composition = std::move(composition),
+                 .trace = std::make_unique<trace::Trace>(),
+                 .taught_until = now_,
+                 .is_taught = false};
+  made.estimator = taught_estimator(made.composition, *made.trace, {});
+  return made;
+}
+
+void LocalService::Core::take_in() {
+  for (auto at = aside_.begin(); at != aside_.end();) {
+    Entry& entry = *book_.find(*at);
+    const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
+    if (is_barred || book_.aside(entry, now_) != Aside::no) {
+      ++at;
+      continue;
+    }
+    entry.id = JobId{0};
+    book_.count_task(entry.job, +1);
+    at = aside_.erase(at);
+  }
+}
+
 void LocalService::Core::catch_up(Successor& next) const {
   auto ended = store_.jobs({.ended_since = next.taught_until});
   if (!ended) return log_warning(to_string(ended.error()));
@@ -82,6 +105,7 @@ void LocalService::Core::begin_policy(Successor next) {
   };
   std::vector<Known> running;
   std::vector<Known> waiting;
+  if (next.is_taught && std::exchange(learns_, false)) take_in();
   for (auto& [number, entry] : book_.all()) {
     if (entry.id == kNoJob) continue;
     const store::Job& job = entry.job;
@@ -217,9 +241,9 @@ void LocalService::Core::prepare_aside() {
     std::promise<Result<Successor>> promise;
     Preparation made{.begun = begun_, .is_new = is_new, .made = promise.get_future(), .thread = {}};
     made.thread = std::async(std::launch::async,
-                             [this, promise = std::move(promise),
+                             [this, promise = std::move(promise), is_urgent = learns_,
                               composition = std::move(composition), now = now_]() mutable {
-                               step_back();
+                               if (!is_urgent) step_back();
                                promise.set_value(prepare(std::move(composition), now));
                                wake();
                              });
@@ -232,7 +256,7 @@ void LocalService::Core::prepare_aside() {
 
 void LocalService::Core::renew_policy() {
   if (!preparation_) {
-    if (now_ >= prepare_again_ && (wanted_ || is_worn())) prepare_aside();
+    if (now_ >= prepare_again_ && (wanted_ || learns_ || is_worn())) prepare_aside();
     return;
   }
   if (preparation_->made.wait_for(0s) != std::future_status::ready) return;
@@ -241,7 +265,10 @@ void LocalService::Core::renew_policy() {
   const bool is_new = preparation_->is_new;
   preparation_.reset();
   if (!next) {
-    log_warning(fmt::format("the policy goes on as it is: {}", to_string(next.error())));
+    log_warning(fmt::format("{}: {}",
+                            learns_ ? "nothing starts, for the policy cannot learn from what ended"
+                                    : "the policy goes on as it is",
+                            to_string(next.error())));
     prepare_again_ = now_ + kPrepareAgain;
   } else if (!is_stale) {
     begin_policy(std::move(*next));

@@ -102,8 +102,8 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
       word = "BeginTime";
       if (entry.job.again_at > entry.job.asked->not_before) {
         return fmt::format("failed, and is tried again at {} (retry {} of {})",
-                           text::format_datetime(entry.job.again_at), entry.job.failures,
-                           entry.job.asked->retries);
+                           text::format_datetime(ceil<std::chrono::seconds>(entry.job.again_at)),
+                           entry.job.failures, entry.job.asked->retries);
       }
       return "is not to begin yet";
     case Aside::depends:
@@ -115,6 +115,10 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
       return "as many tasks of its array run as may at once";
     case Aside::no:
       break;
+  }
+  if (learns_) {
+    word = "Learning";
+    return "waits until the policy has learned from the jobs that have ended";
   }
   if (const Window* const window = maintenance_.bars(entry.job.asked->time_limit, now_)) {
     word = "Maintenance";
@@ -141,7 +145,7 @@ const std::vector<std::int64_t>& LocalService::Core::places() const {
   if (!line_.has_changed || may_be_old) return line_.places;
   const auto begun = Clock::now();
   std::vector<JobId> line;
-  round_->line_up(line);
+  if (!learns_) round_->line_up(line);
   line_.places.assign(numbers_.size(), 0);
   std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
   for (const JobId job : line) {
@@ -193,32 +197,31 @@ JobView LocalService::Core::view_of(const Entry& entry) const {
 }
 
 void LocalService::Core::look_at_all(
-    const std::function<std::optional<int>(const Entry&)>& look) const {
+    JobNumber above, const std::function<std::optional<int>(const Entry&)>& look) const {
   constexpr int kPart = 2000;
-  std::optional<JobNumber> next{JobNumber{}};
-  while (next) {
+  for (bool has_more = true; has_more;) {
     const std::lock_guard lock(mutex_);
-    auto at = book_.all().lower_bound(*next);
+    auto at = book_.all().upper_bound(above);
     for (int left = kPart; at != book_.all().end() && left > 0; ++at) {
       const std::optional<int> cost = look(at->second);
       if (!cost) return;
       left -= *cost;
+      above = at->first;
     }
-    next = at == book_.all().end() ? std::nullopt : std::optional(at->first);
+    has_more = at != book_.all().end();
   }
 }
 
-std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                              std::size_t most) const {
+std::vector<JobView> LocalService::Core::jobs(const Sought& sought) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
-  look_at_all([&](const Entry& entry) -> std::optional<int> {
+  look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
     constexpr int kLook = 1;
     constexpr int kView = 10;
-    if (made.size() >= most) return std::nullopt;
+    if (made.size() >= sought.most) return std::nullopt;
     const bool is_over = has_ended(entry.job);
-    if (is_over && (!ended_since || entry.job.end < *ended_since)) return kLook;
-    if (wanted && !wanted(entry.job)) return kLook;
+    if (is_over && (!sought.ended_since || entry.job.end < *sought.ended_since)) return kLook;
+    if (sought.wanted && !sought.wanted(entry.job)) return kLook;
     if (is_over) {
       ended.emplace(entry.job.number, view_of(entry));
     } else {
@@ -226,23 +229,7 @@ std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, c
     }
     return kView;
   });
-  if (!ended_since) return made;
-  // Page by page, the smallest numbers first: there may be millions.
-  constexpr std::int64_t kPage = 10'000;
-  JobNumber last{};
-  for (bool has_more = true; has_more && ended.size() < most;) {
-    auto page = store_.jobs({.ended_since = *ended_since, .above = last, .limit = kPage});
-    if (!page) break;
-    has_more = std::ssize(*page) == kPage;
-    for (store::Job& job : *page) {
-      last = job.number;
-      if (!wanted || wanted(job)) ended.try_emplace(last, JobView{.job = std::move(job)});
-      if (ended.size() >= most) break;
-    }
-  }
-  for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
-    made.push_back(std::move(each->second));
-  }
+  add_ended(store_, sought, std::move(ended), made);
   return made;
 }
 
@@ -291,7 +278,7 @@ Result<Tenancy> LocalService::Core::tenancy() const {
     now = now_;
     half_life = half_life_of(composition_);
   }
-  look_at_all([&](const Entry& entry) -> std::optional<int> {
+  look_at_all({}, [&](const Entry& entry) -> std::optional<int> {
     if (entry.job.asked->gpus > 0) jobs.push_back(entry.job);
     return 2;
   });

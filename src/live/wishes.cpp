@@ -160,7 +160,8 @@ std::optional<LocalService::Core::Answer> LocalService::Core::take_wish(Lock& lo
     if (!wishes_.empty()) wake();
   }
   const Result<Change> change = wish.plan();
-  const Result<void> saved = change ? commit(lock, change->kept) : tl::unexpected(change.error());
+  const Result<void> saved = change.and_then(
+      [&](const Change& planned) -> Result<void> { return commit(lock, planned.kept); });
   if (!saved) {
     wish.answer.set_value(saved);
     return std::nullopt;

@@ -197,6 +197,12 @@ void Cgroup::remove() {
   path_.clear();
 }
 
+bool Cgroup::end(const std::string& path) {
+  write(path + "/cgroup.kill", "1");
+  ::rmdir((path + kWithin).c_str());
+  return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
+}
+
 Cgroup::Cgroup(Cgroup&& other) noexcept
     : path_(std::exchange(other.path_, {})), procs_(std::move(other.procs_)) {}
 

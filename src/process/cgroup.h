@@ -48,8 +48,9 @@ class Cgroup {
   /// Fails with unsupported, and says what the machine lacks.
   static Result<Cgroup> create(const CgroupTree& tree, const std::string& name,
                                const CgroupLimits& limits);
-  /// One that was made before and has lost its owner.
-  static Cgroup take_over(const std::string& path) { return {path, Descriptor()}; }
+  /// Kills what is left in one that has lost its owner, and removes it; whether it is gone. Does
+  /// not wait: while something in it dies it is to be called again.
+  static bool end(const std::string& path);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup();

@@ -136,12 +136,13 @@ Answer Api::list_jobs(const Ask& ask) const {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
     const auto wanted = [&](const store::Job& job) {
       return (user.empty() || job.asked->user == user) &&
-             (name.empty() || job.asked->name == name) && (!state || job.state == *state) &&
-             static_cast<std::int64_t>(job.number) > *after;
+             (name.empty() || job.asked->name == name) && (!state || job.state == *state);
     };
-    std::vector<live::JobView> jobs =
-        service_.jobs(*since == kNoTime ? std::nullopt : std::optional<Time>(*since), wanted,
-                      *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1);
+    std::vector<live::JobView> jobs = service_.jobs(
+        {.ended_since = *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
+         .above = store::JobNumber{*after},
+         .wanted = wanted,
+         .most = *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1});
     if (*place > 0) {
       std::erase_if(
           jobs, [&](const live::JobView& each) { return each.place < 1 || each.place > *place; });

@@ -103,11 +103,13 @@ Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
   const auto is_of_it = [&](const store::Job& each) {
     return each.task && each.task->array == job.number && !has_ended(each);
   };
-  for (const live::JobView& each : service.jobs(std::nullopt, is_of_it)) {
+  // Their numbers follow one another.
+  const store::JobNumber before{static_cast<std::int64_t>(job.number) - 1};
+  for (const live::JobView& each : service.jobs({.above = before, .wanted = is_of_it})) {
     tasks.push_back(each.job.number);
   }
   if (!tasks.empty()) return tasks;
-  // All have ended. Their numbers follow one another.
+  // All have ended.
   constexpr std::int64_t kPage = 1000;
   for (store::JobNumber last = job.number;; last = tasks.back()) {
     const auto page = service.store().jobs({.above = last, .limit = kPage});

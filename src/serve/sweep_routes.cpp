@@ -69,8 +69,8 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   for (const store::Report& each : *reports) of[each.job].push_back(each);
   // Of those that wait or run the service knows more than the store.
   std::map<store::JobNumber, live::JobView> present;
-  for (live::JobView& each : service_.jobs(
-           std::nullopt, [&](const store::Job& job) { return job.asked->group == name; })) {
+  const auto is_of_it = [&](const store::Job& job) { return job.asked->group == name; };
+  for (live::JobView& each : service_.jobs({.wanted = is_of_it})) {
     present.emplace(each.job.number, std::move(each));
   }
   std::vector<Trial> trials;

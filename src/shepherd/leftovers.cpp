@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shepherd/leftovers.h"
 
-#include <chrono>
+#include <algorithm>
 #include <csignal>
 #include <optional>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <unistd.h>
@@ -18,10 +17,6 @@
 
 namespace almanac::shepherd {
 namespace {
-
-/// What does not die of SIGKILL sits in the kernel; waiting longer would not help.
-constexpr int kTries = 500;
-constexpr std::chrono::milliseconds kPause{10};
 
 /// Whether the environment that a process began with has exactly this entry. Nothing when it cannot
 /// be read: the process is gone, or another user's and we are not root, or descriptors are short.
@@ -64,23 +59,18 @@ std::optional<int> kill_left(const std::string& folder) {
 }
 
 std::optional<int> end_leftovers(const std::string& folder) {
+  int in_group = 0;
   const auto started = read_record<Started>(folder + kStartedFile);
   if (!started && started.error().code == Code::unavailable) return std::nullopt;
   if (started) {
     const std::string boot = boot_id();
     if (boot.empty()) return std::nullopt;
     if (started->boot != boot) return 0;
-    if (!started->cgroup.empty() && is_there(started->cgroup) != There::absent) {
-      const auto killed = process::Cgroup::take_over(started->cgroup);
-    }
+    // The group counts as one: what wiped its environment is found there alone.
+    in_group = started->cgroup.empty() || process::Cgroup::end(started->cgroup) ? 0 : 1;
   }
-  std::optional<int> left = kill_left(folder);
-  // Again, for they may have started others meanwhile, and dying takes a moment.
-  for (int tries = 0; left && *left > 0 && tries < kTries; ++tries) {
-    std::this_thread::sleep_for(kPause);
-    left = kill_left(folder);
-  }
-  return left;
+  const std::optional<int> marked = kill_left(folder);
+  return marked ? std::optional(std::max(*marked, in_group)) : std::nullopt;
 }
 
 }  // namespace almanac::shepherd

@@ -16,7 +16,8 @@ namespace almanac::shepherd {
 /// Kills all of the run but its shepherd, and waits for none; gives how many there were. Nothing
 /// when that cannot be known now.
 std::optional<int> kill_left(const std::string& folder);
-/// Kills all of the run; gives how many would not go (they sit in the kernel, or are not ours).
+/// Kills all of the run, its control group too, and waits for none; gives how many there still
+/// were. What does not go of being told that again and again sits in the kernel, or is not ours.
 /// Nothing when that cannot be known now, for want of descriptors or memory: some may live on.
 std::optional<int> end_leftovers(const std::string& folder);
 

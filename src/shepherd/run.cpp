@@ -109,18 +109,22 @@ bool never_began(const std::string& folder) {
 
 }  // namespace
 
-Result<Run> Run::start(const std::string& folder, const Spec& spec) {
+tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& spec) {
   ALMANAC_CHECK(!spec.argv.empty() || !spec.script.empty(), "run {} has no command", spec.id);
+  using For = NotStarted::For;
+  const auto not_for = [](For how_long, Error why) {
+    return tl::unexpected(NotStarted{std::move(why), how_long});
+  };
   auto program = shepherd_program();
-  if (!program) return tl::unexpected(program.error());
+  if (!program) return not_for(For::now, program.error());
   auto text = to_json(spec);
-  if (!text) return tl::unexpected(text.error());
+  if (!text) return not_for(For::good, text.error());  // it is not UTF-8
 
   Run run;
   run.folder_ = spelled(folder);
   // Its user must come through to the script; no other has to read what else there is.
   if (::mkdir(run.folder_.c_str(), 0711) != 0 || ::chmod(run.folder_.c_str(), 0711) != 0) {
-    return cannot("make the folder " + run.folder_, errno);
+    return not_for(For::now, cannot("make the folder " + run.folder_, errno).value());
   }
   const auto begin = [&]() -> Result<pid_t> {
     const Descriptor lock(
@@ -142,7 +146,7 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
   if (!shepherd) {
     std::error_code ignored;
     fs::remove_all(run.folder_, ignored);
-    return tl::unexpected(shepherd.error());
+    return not_for(For::now, shepherd.error());
   }
   run.shepherd_ = *shepherd;
   // Nobody has waited for it yet, so the number is still its own. It runs, whether or not a
@@ -223,14 +227,18 @@ bool Run::take_hold() {
   return true;
 }
 
+bool Run::has_news() const {
+  pollfd wait{news_.get(), POLLIN, 0};
+  return news_ && ::poll(&wait, 1, 0) > 0;
+}
+
 Outcome Run::exited() {
   using Kind = Outcome::Kind;
   const auto unreadable = [&] {
     return Outcome{.kind = Kind::unreadable, .why = folder_ + ": how this run went cannot be told"};
   };
   if (news_) {
-    pollfd wait{news_.get(), POLLIN, 0};
-    if (::poll(&wait, 1, 0) <= 0) {
+    if (!has_news()) {
       // A shepherd that was killed, and sits in the kernel, does nothing any more.
       if (!is_killed_ || kill_left(folder_) != 0) return {};
       return {
@@ -271,6 +279,8 @@ Outcome Run::exited() {
   }
   const std::optional<int> left = end_leftovers(folder_);
   if (!left) return unreadable();
+  // Dying takes a moment, and they may have started others meanwhile.
+  if (*left > 0 && ++looks_ <= kLooks) return {};
   return {.kind = Kind::lost,
           .why = fmt::format("{}: the shepherd went without a word, it was killed{}", folder_,
                              *left == 0 ? "" : fmt::format("; {} processes would not go", *left))};

@@ -9,6 +9,7 @@
 /// is trusted.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -93,6 +94,15 @@ struct Outcome {
   std::string why{};           ///< In words, of all that follow.
 };
 
+/// Why a run was not started; its folder is gone again.
+struct NotStarted : Error {
+  enum class For : std::uint8_t {
+    now,   ///< No process or room is to be had, the shepherd's program is not there: try again.
+    good,  ///< What it is to run can be given to no program.
+  };
+  For how_long = For::now;
+};
+
 /// How limits are held. Of a run: "" = it has no such limit.
 struct Means {
   std::string cpus{};    ///< "cgroup v2", "affinity".
@@ -106,9 +116,7 @@ struct Means {
 class Run {
  public:
   /// Makes the folder, which must not be there, and starts; does not wait until the command runs.
-  /// Fails with unavailable, not_found (the shepherd's program), invalid (text not UTF-8); then the
-  /// folder is gone again.
-  static Result<Run> start(const std::string& folder, const Spec& spec);
+  static tl::expected<Run, NotStarted> start(const std::string& folder, const Spec& spec);
   /// What a folder says. Of one whose starter has gone: never_started stays so for ever. Of one
   /// that is unreadable nothing is known yet: it may be any of the others.
   enum class Found { lives, ended, lost, never_started, unreadable };
@@ -123,8 +131,10 @@ class Run {
   /// Readable when the shepherd has gone; for poll(2). -1 = it could not be held: only exited()
   /// tells.
   int news() const { return news_.get(); }
-  /// What has become of it. `unreadable`, and `lives` though there is news: to be asked again,
-  /// later.
+  /// Whether the shepherd has gone, as far as it is held.
+  bool has_news() const;
+  /// What has become of it; kills what a shepherd without a word has left, and waits for none.
+  /// `unreadable`, and `lives` though there is news: to be asked again, later.
   Outcome exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
@@ -166,7 +176,7 @@ class Run {
                               // empty = not held yet
   pid_t shepherd_ = -1;       // -1 = gone when we took over
   bool is_killed_ = false;
-  int looks_ = 0;  // at one whose shepherd is dead, and whose child is not
+  int looks_ = 0;  // at one whose shepherd is dead, and something else of it is not
 };
 
 /// What this machine allows.

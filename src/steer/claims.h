@@ -37,12 +37,18 @@ class Claims {
   /// Takes entries as Journal::Take does: in the order in which they were done. What may have been
   /// done counts as done, what may have been taken back does not.
   void take(const Entry& entry, const Failure& failed) {
-    const bool is_known = failed.has_value();
     const bool is_undo = entry.lever == kUndo;
-    if (is_known ? !failed->empty() : is_undo) return;
+    const bool is_refused = failed && !failed->empty();
+    if (is_refused ? *failed == kNotTried || is_undo : is_undo && !failed) return;
     std::visit(
         [&]<typename Kind>(const Kind& change) {
-          of<Kind>().take(change, {.at = entry.at, .is_undo = is_undo, .is_known = is_known});
+          auto& claims = of<Kind>();
+          if (!is_refused) {
+            claims.take(change,
+                        {.at = entry.at, .is_undo = is_undo, .is_known = failed.has_value()});
+          } else if constexpr (requires { claims.refused(change, entry.at); }) {
+            claims.refused(change, entry.at);
+          }
         },
         entry.what);
   }

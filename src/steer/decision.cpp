@@ -68,6 +68,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   suitable_.emplace(mirror, *world);
   if (chosen_.only_moves) freedom_.emplace(mirror, *world);
   past_use_ = past_use(mirror, *world);
+  const auto to_start_since = std::exchange(decision_.to_start_since, {});
   for (int tries = 1;; ++tries) {
     begin(*at, world);
     quotas_.emplace(mirror);
@@ -87,6 +88,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   freedom_.reset();
   note_quotas(mirror);
   read_plan();
+  note_starts(to_start_since);
   rank_limited(mirror);
   find_clashes();
   return decision_;
@@ -324,6 +326,20 @@ void Decider::read_plan() {
   std::vector<JobId> line;
   round_->line_up(line);
   for (const JobId job : line) join(job);
+}
+
+void Decider::note_starts(const std::map<JobNumber, Time>& before) {
+  for (const auto& [job, since] : before) {
+    const auto found = decision_.aside.find(job);
+    if (found != decision_.aside.end() && found->second == Aside::in_vain) {
+      decision_.to_start_since.emplace(job, since);
+    }
+  }
+  for (const Decision::Start& each : decision_.starts) {
+    const auto known = before.find(each.job);
+    decision_.to_start_since.emplace(each.job,
+                                     known == before.end() ? decision_.at : known->second);
+  }
 }
 
 std::optional<policy::Reason> Decider::why(JobNumber job) {

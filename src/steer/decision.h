@@ -62,10 +62,13 @@ struct Decision {
     double speed = 0;  ///< Of the slowest, of its speed alone; NaN where one asked a whole GPU.
   };
 
-  Time at = kNoTime;                          ///< By the controller's clock.
-  std::shared_ptr<const World> world{};       ///< Whose numbers the nodes below are.
-  std::vector<Line> lines{};                  ///< By virtual cluster, all of them.
-  std::vector<Start> starts{};                ///< In order; an array may be there several times.
+  Time at = kNoTime;                     ///< By the controller's clock.
+  std::shared_ptr<const World> world{};  ///< Whose numbers the nodes below are.
+  std::vector<Line> lines{};             ///< By virtual cluster, all of them.
+  std::vector<Start> starts{};           ///< In order; an array may be there several times.
+  /// Since which decision each of them was to start at every one; those that the policy is not
+  /// shown because Slurm did not start them keep it.
+  std::map<slurm::JobNumber, Time> to_start_since{};
   std::vector<slurm::JobNumber> stops{};      ///< Running jobs that are to make room.
   std::vector<slurm::Job> announced{};        ///< Waiting jobs that the mirror did not know yet.
   std::vector<Clash> clashes{};               ///< Of a policy that lets jobs share GPUs.
@@ -134,6 +137,8 @@ class Decider final : public schedule::Actuator {
   /// The instant that a decision at `now` is of; nothing = the last one stands.
   std::optional<Time> instant(Time now) const;
   void begin(Time at, std::shared_ptr<const World> world);
+  /// Which of them were to start at the last decision too.
+  void note_starts(const std::map<slurm::JobNumber, Time>& before);
   void take_nodes(const Mirror& mirror);
   void take_running(const Mirror& mirror, const Exempt& exempt);
   void take_waiting(const Mirror& mirror, const Exempt& exempt,

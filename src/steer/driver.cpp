@@ -39,6 +39,11 @@ slurm::JobNumber job_of(const Change& change) {
   return queued == nullptr ? slurm::JobNumber{} : queued->becomes.job;
 }
 
+bool sets_order(const Change& change) {
+  const auto* const queued = std::get_if<QueueChange>(&change);
+  return queued != nullptr && (queued->becomes.site_factor || queued->becomes.priority);
+}
+
 /// Two levers may give back the same job.
 bool has_change_of(const Slice& slice, slurm::JobNumber job) {
   return job != slurm::JobNumber{} &&
@@ -82,10 +87,25 @@ std::vector<LeverState> Driver::states() const {
   return made;
 }
 
-std::set<slurm::JobNumber> Driver::in_vain() const {
+std::set<slurm::JobNumber> Driver::in_vain(const Scene& given) const {
+  const Scene scene = seen_by_levers(given);
   std::set<slurm::JobNumber> made;
-  for (const Mounted& each : levers_) made.merge(each.lever->in_vain());
+  for (const Mounted& each : levers_) {
+    if (acts(each)) made.merge(each.lever->in_vain(scene));
+  }
   return made;
+}
+
+Scene Driver::seen_by_levers(Scene scene) const {
+  const auto is_up = [&](std::string_view lever) {
+    return std::any_of(levers_.begin(), levers_.end(),
+                       [&](const Mounted& each) { return each.state.name == lever && acts(each); });
+  };
+  scene.claims = &claims_;
+  scene.places = is_up("placement");
+  scene.shares = is_up("sharing");
+  scene.lease = lease_;
+  return scene;
 }
 
 std::vector<std::string> Driver::warnings() const {
@@ -127,12 +147,9 @@ void Driver::look_for_others(const Mirror& mirror) {
 
 Slice Driver::plan(const Scene& given, Time now) {
   look_for_others(given.mirror);
-  Scene scene = given;
-  scene.claims = &claims_;
-  for (Mounted& each : levers_) look_whether_it_rests(each, scene);
-  scene.places = acts("placement");
-  scene.shares = acts("sharing");
-  scene.lease = lease_ = lease_for(count_leases(scene.mirror), budget_.rate());
+  for (Mounted& each : levers_) look_whether_it_rests(each, seen_by_levers(given));
+  lease_ = lease_for(count_leases(given.mirror), budget_.rate());
+  const Scene scene = seen_by_levers(given);
   Slice slice;
   std::int64_t left = budget_.left(now);
   const std::int64_t most = left;
@@ -159,18 +176,15 @@ void Driver::look_whether_it_rests(Mounted& mounted, const Scene& scene) const {
   if (state.rests.empty() && state.how == Switch::on) state.rests = rests_;
 }
 
-bool Driver::acts(std::string_view lever) const {
-  return std::any_of(levers_.begin(), levers_.end(), [&](const Mounted& each) {
-    return each.state.name == lever && each.state.how == Switch::on && each.state.rests.empty();
-  });
+bool Driver::acts(const Mounted& mounted) {
+  return mounted.state.how == Switch::on && mounted.state.rests.empty();
 }
 
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
   LeverState& state = mounted.state;
   state.wanted = 0;
   state.next.clear();
-  const bool acts = state.how == Switch::on && state.rests.empty();
-  if (!acts) {
+  if (!acts(mounted)) {
     for (Action& action : mounted.lever->let_go(scene)) {
       if (left == 0) break;
       const slurm::JobNumber job = job_of(action.change);
@@ -183,7 +197,8 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   if (state.how == Switch::off || !state.rests.empty()) return;
   for (Action& action : mounted.lever->want(scene)) {
     const slurm::JobNumber job = job_of(action.change);
-    if (left_alone_.contains(job) || resting_.contains(job)) continue;
+    if (resting_.contains(job)) continue;
+    if (left_alone_.contains(job) && sets_order(action.change)) continue;
     const auto is_in_scope = [&](const auto& change) { return change.is_in_scope(scene); };
     if (!std::visit(is_in_scope, action.change)) continue;
     const auto forbidden = [&](const auto& change) { return change.forbidden(scene); };
@@ -193,7 +208,7 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
     }
     ++state.wanted;
     const bool is_shown = state.next.size() < kShown;
-    const bool is_done = acts && left > 0;
+    const bool is_done = acts(mounted) && left > 0;
     if (!is_shown && !is_done) continue;
     Entry entry = entry_of(std::move(action), state.name, scene);
     if (is_shown) state.next.push_back(to_words(entry));
@@ -223,27 +238,26 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
     if (slice.renewed[at]) mirror.note(slice.renewals[at]);
   }
   bool is_changed = false;
+  std::size_t asked = slice.renewed.size();
   for (std::size_t at = 0; at < slice.entries.size(); ++at) {
-    const Result<void>& result = slice.results[at];
+    const Change& change = slice.entries[at].what;
+    const Outcome& outcome = slice.outcomes[at];
     claims_.take(slice.entries[at], slice.failures[at]);
-    if (result) {
+    if (outcome.kind == Outcome::Kind::not_tried) continue;
+    ++asked;
+    const auto* const queued = std::get_if<QueueChange>(&change);
+    if (outcome) {
       is_changed = true;
-      if (const auto* const change = std::get_if<QueueChange>(&slice.entries[at].what)) {
-        mirror.note(change->becomes);
-      }
+      if (queued != nullptr) mirror.note(queued->becomes);
     }
-    if (slice.levers[at] == nullptr || at >= slice.tried) continue;
-    const bool is_refused = !result && result.error().code != Code::unavailable;
-    if (const auto job = job_of(slice.entries[at].what); is_refused && job != slurm::JobNumber{}) {
-      resting_[job] = mirror.at() + kRest;
-    }
-    slice.levers[at]->hear(slice.entries[at].what, result);
+    if (slice.levers[at] == nullptr) continue;
+    if (queued != nullptr && !outcome.may_be()) resting_[job_of(change)] = mirror.at() + kRest;
+    slice.levers[at]->hear(change, outcome);
     for (Mounted& mounted : levers_) {
       if (mounted.lever.get() != slice.levers[at]) continue;
-      ++(result ? mounted.state.done : mounted.state.failed);
+      ++(outcome ? mounted.state.done : mounted.state.failed);
     }
   }
-  const std::size_t asked = slice.tried + slice.renewed.size();
   if (asked > 0) budget_.spend(static_cast<std::int64_t>(asked), slice.took);
   return is_changed;
 }

@@ -57,8 +57,8 @@ class Driver {
   std::vector<std::string> names() const;
   std::vector<LeverState> states() const;
   const Claims& claims() const { return claims_; }
-  /// Of all levers (lever.h).
-  std::set<slurm::JobNumber> in_vain() const;
+  /// Of all levers that act (lever.h).
+  std::set<slurm::JobNumber> in_vain(const Scene& scene) const;
   /// What an operator should know; one line each.
   std::vector<std::string> warnings() const;
   double changes_per_s() const { return budget_.rate(); }
@@ -74,7 +74,9 @@ class Driver {
   void look_for_others(const Mirror& mirror);
   void look_whether_it_rests(Mounted& mounted, const Scene& scene) const;
   /// Whether a lever is on, and does not rest.
-  bool acts(std::string_view lever) const;
+  static bool acts(const Mounted& mounted);
+  /// With what the driver says.
+  Scene seen_by_levers(Scene scene) const;
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
   static void put(Mounted& mounted, Entry entry, Slice& slice);
   void renew(const Scene& scene, std::int64_t left, Slice& slice) const;

@@ -49,6 +49,23 @@ bool waits_for_room(const Decision::Start& start, const Scene& scene) {
   });
 }
 
+bool would_lose_age(const slurm::Job& job, const Scene& scene) {
+  return !is_marked(job) && job.eligible != kNoTime &&
+         scene.mirror.at() - job.eligible > kLittleAge && slurm::loses_age_when_held(scene.site);
+}
+
+QueueClaims::Tries tries_of(const slurm::Job& job, const Scene& scene) {
+  return scene.claims->of<QueueChange>().tries(job);
+}
+
+/// Whether a job that Slurm may start is to be held.
+bool is_to_be_held(const slurm::Job& job, bool starts, const Scene& scene) {
+  if (job.held || is_leased(job, scene.mirror.at())) return false;
+  const Time released = tries_of(job, scene).released;
+  if (released == kNoTime || !job.tasks.empty()) return !starts;
+  return scene.mirror.at() - released >= scene.settings.placement.patience;
+}
+
 }  // namespace
 
 std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
@@ -59,12 +76,7 @@ std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
 }
 
 std::vector<Action> HoldingLever::want(const Scene& scene) {
-  at_ = scene.mirror.at();
-  loses_age_ = slurm::loses_age_when_held(scene.site);
   aged_ = 0;
-  patience_ = scene.settings.placement.patience;
-  in_vain_.clear();
-  forget_gone(scene.mirror);
   begin(scene);
   std::vector<Action> releases;
   std::vector<Action> holds;
@@ -78,14 +90,14 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
       if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
       in_line.insert(number);
       if (const std::string why = leave(*job, scene); !why.empty()) {
-        expect(number, starts.contains(number));
-        aged_ += would_lose_age(*job) ? 1 : 0;
+        aged_ += would_lose_age(*job, scene) ? 1 : 0;
         if (auto action = give_to_slurm(*job, why, scene)) releases.push_back(*std::move(action));
         continue;
       }
       const auto start = starts.find(number);
       bool may_start = start != starts.end() && !waits_for_room(*start->second, scene);
-      if (may_start && (is_leased(*job, at_) || !released_.contains(number))) {
+      const bool is_released = tries_of(*job, scene).released != kNoTime;
+      if (may_start && (is_leased(*job, scene.mirror.at()) || !is_released)) {
         bool waits_on = false;
         if (auto action = let_start(*job, *start->second, scene, waits_on)) {
           releases.push_back(*std::move(action));
@@ -93,14 +105,14 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
         if (!waits_on) continue;
         may_start = false;
       }
-      if (is_to_be_held(*job, may_start, scene.settings.placement)) {
+      if (is_to_be_held(*job, may_start, scene)) {
         holds.push_back(hold(*job, may_start, scene));
       }
     }
   }
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene) || in_line.contains(number)) continue;
-    const Aside why = aside(job, scene.mirror, scene.settings.exempt, at_);
+    const Aside why = aside(job, scene.mirror, scene.settings.exempt, scene.mirror.at());
     const bool is_at_quota = scene.decision.quotas.contains(number);
     const bool is_new = why == Aside::no && !is_at_quota && !scene.decision.never.contains(number);
     // A job that has just come waits for the next lease; one that was requeued, until we look
@@ -112,7 +124,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
                           (seen->second == Aside::elsewhere || seen->second == Aside::in_vain);
     const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota || may_come;
     if (is_kept && leave(job, scene).empty()) {
-      if (!job.held && !is_leased(job, at_)) holds.push_back(hold(job, false, scene));
+      if (!job.held && !is_leased(job, scene.mirror.at())) holds.push_back(hold(job, false, scene));
       continue;
     }
     if (is_new) continue;
@@ -125,7 +137,6 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
 }
 
 std::vector<Action> HoldingLever::let_go(const Scene& scene) {
-  forget();
   std::vector<Action> made;
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene)) continue;
@@ -136,49 +147,6 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
   return made;
 }
 
-void HoldingLever::forget() {
-  released_.clear();
-  in_vain_.clear();
-  tries_.clear();
-  expected_.clear();
-  anywhere_.clear();
-}
-
-void HoldingLever::hear(const Change& made, const Result<void>& result) {
-  const auto* const queued = std::get_if<QueueChange>(&made);
-  if (queued == nullptr) return;
-  const JobChange* const change = &queued->becomes;
-  const bool may_be = result || result.error().code == Code::unavailable;
-  if (result && in_vain_.contains(change->job)) {
-    // Somewhere else it may go, or not at all.
-    anywhere_.insert(change->job);
-    Tries& tries = tries_[change->job];
-    tries.last = at_;
-    ++tries.in_vain;
-  }
-  const bool is_held = change->comment && slurm::lease_end(*change->comment) != kNoTime;
-  if (may_be && change->comment != "" && !is_held) released_[change->job] = at_;
-  if (result && is_held) released_.erase(change->job);
-  const bool has_nodes = change->required_nodes && !change->required_nodes->empty();
-  if (!may_be && has_nodes) anywhere_.insert(change->job);
-}
-
-void HoldingLever::forget_gone(const Mirror& mirror) {
-  const auto is_gone = [&](JobNumber number) {
-    const slurm::Job* const job = mirror.find(number);
-    return job == nullptr || !waits(*job);
-  };
-  std::erase_if(released_, [&](const auto& each) { return is_gone(each.first); });
-  std::erase_if(tries_, [&](const auto& each) { return is_gone(each.first); });
-  std::erase_if(expected_, [&](const auto& each) { return is_gone(each.first); });
-  std::erase_if(anywhere_, is_gone);
-}
-
-bool HoldingLever::would_lose_age(const slurm::Job& job) const {
-  return loses_age_ && !is_marked(job) && job.eligible != kNoTime &&
-         at_ - job.eligible > kLittleAge;
-}
-
 std::vector<std::string> HoldingLever::warnings() const {
   if (aged_ == 0) return {};
   return {
@@ -187,37 +155,37 @@ std::vector<std::string> HoldingLever::warnings() const {
                   aged_)};
 }
 
-void HoldingLever::expect(JobNumber job, bool starts) {
-  if (starts) {
-    expected_.try_emplace(job, at_);
-  } else {
-    expected_.erase(job);
-  }
-}
-
-std::set<JobNumber> HoldingLever::in_vain() const {
+std::set<JobNumber> HoldingLever::in_vain(const Scene& scene) const {
+  const Time now = scene.mirror.at();
   std::set<JobNumber> made;
-  for (const auto& [job, tries] : tries_) {
-    if (tries.in_vain >= kTries || at_ - tries.last < kRests) made.insert(job);
+  for (const auto& [number, job] : scene.mirror.jobs()) {
+    if (!waits(job) || !is_for(job, scene)) continue;
+    const QueueClaims::Tries known = tries_of(job, scene);
+    const bool rests =
+        known.in_vain > 0 && known.released == kNoTime && now - known.taken_back < kRests;
+    if (known.in_vain >= kTries || rests) made.insert(number);
   }
-  for (const auto& [job, since] : expected_) {
-    if (at_ - since >= kTries * patience_) made.insert(job);
+  for (const auto& [number, since] : scene.decision.to_start_since) {
+    const slurm::Job* const job = scene.mirror.find(number);
+    if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
+    const bool is_late = now - since >= kTries * scene.settings.placement.patience;
+    if (is_late && is_left(*job, scene)) made.insert(number);
   }
   return made;
 }
 
 /// Why a job is none of claims; "" = it is.
 std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
-  if (is_freed(job, at_)) return "somebody else has released it";
+  if (is_freed(job, scene.mirror.at())) return "somebody else has released it";
   if (scene.claims->of<QueueChange>().is_left(job)) return "it was left to Slurm for good";
   if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
   if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
   if (!job.required_nodes.empty() &&
-      !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job, at_))) {
+      !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job, scene.mirror.at()))) {
     return "it asks for nodes";
   }
   if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
-  if (would_lose_age(job)) return "a hold would take the age that it has";
+  if (would_lose_age(job, scene)) return "a hold would take the age that it has";
   return "";
 }
 
@@ -233,46 +201,37 @@ std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const s
 
 std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decision::Start& start,
                                               const Scene& scene, bool& waits_on) {
-  auto released = release(job, start, anywhere_.contains(job.number), scene);
+  const QueueClaims::Tries known = tries_of(job, scene);
+  auto released = release(job, start, known.in_vain > 0 || known.is_nodes_refused, scene);
   if (std::holds_alternative<NotYet>(released)) {
     waits_on = true;
     return std::nullopt;
   }
   auto& [change, where] = std::get<Release>(released);
-  if (is_leased(job, at_)) change.begins = scene.claims->of<QueueChange>().may_begin(job);
-  if (job.comment != kMark) change.comment = std::string(kMark);
-  if (change == JobChange{.job = job.number}) {
-    released_.emplace(job.number, at_);
-    return std::nullopt;
-  }
+  if (is_leased(job, scene.mirror.at()))
+    change.begins = scene.claims->of<QueueChange>().may_begin(job);
+  if (job.comment == kMark && change == JobChange{.job = job.number}) return std::nullopt;
+  change.comment = std::string(kMark);
   return Action{change, fmt::format("{} under {}", where, scene.policy.composition.name)};
 }
 
-/// Whether a job that Slurm may start is to be held.
-bool HoldingLever::is_to_be_held(const slurm::Job& job, bool starts,
-                                 const PlacementSettings& settings) const {
-  if (job.held || is_leased(job, at_)) return false;
-  const auto released = released_.find(job.number);
-  if (released == released_.end()) return !starts;
-  if (!job.tasks.empty()) return !starts;
-  return at_ - released->second >= settings.patience;
-}
-
-Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene) {
+Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene) const {
   // Slurm lets a job that it requeues begin a while later, which stays so.
-  const Time may_begin = job.eligible == kNoTime ? at_ : std::max(at_, job.eligible);
-  JobChange change = held_until(job.number, may_begin + scene.lease);
-  if (!job.required_nodes.empty()) change.required_nodes = "";
-  bring_back(job, scene, change);
-  if (!starts || !released_.contains(job.number)) return {change, "not yet to start"};
-  in_vain_.insert(job.number);
-  const auto tries = tries_.find(job.number);
-  const bool is_last = tries != tries_.end() && tries->second.in_vain + 1 >= kTries;
-  if (is_last && is_marked(job)) {
-    const std::string why = fmt::format("it was released {} times in vain", kTries);
-    return *give_to_slurm(job, why, scene, true);
+  const Time now = scene.mirror.at();
+  const Time may_begin = job.eligible == kNoTime ? now : std::max(now, job.eligible);
+  QueueChange made(held_until(job.number, may_begin + scene.lease));
+  if (!job.required_nodes.empty()) made.becomes.required_nodes = "";
+  bring_back(job, scene, made.becomes);
+  const QueueClaims::Tries known = tries_of(job, scene);
+  if (!starts || known.released == kNoTime) return {made, "not yet to start"};
+  made.in_vain = known.in_vain + 1;
+  if (made.in_vain >= kTries && is_marked(job)) {
+    Action given =
+        *give_to_slurm(job, fmt::format("it was released {} times in vain", kTries), scene, true);
+    std::get<QueueChange>(given.change).in_vain = made.in_vain;
+    return given;
   }
-  return {change, "was not started, is taken back"};
+  return {made, "was not started, is taken back"};
 }
 
 }  // namespace almanac::steer

@@ -9,10 +9,12 @@
 /// waited for longer than the age cap, were released by somebody else, were released in vain too
 /// often, or would lose by a hold what cannot be given back: age that Slurm counts. Arrays are held
 /// and released as a whole, without nodes.
+///
+/// Nothing is remembered of jobs here: how often each was released, and when, is with the claims
+/// (QueueClaims::Tries), so a service that begins anew goes on as the one before would have.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,10 +31,9 @@ class HoldingLever : public Lever {
                                       const slurm::Abilities& can) const override;
   std::vector<Action> want(const Scene& scene) override;
   std::vector<Action> let_go(const Scene& scene) override;
-  void hear(const Change& made, const Result<void>& result) override;
   /// Those that were released in vain, for a while after each time; those that are left to Slurm
   /// and were to start for long.
-  std::set<slurm::JobNumber> in_vain() const override;
+  std::set<slurm::JobNumber> in_vain(const Scene& scene) const override;
   std::vector<std::string> warnings() const override;
 
  protected:
@@ -62,15 +63,8 @@ class HoldingLever : public Lever {
   bool is_left(const slurm::Job& job, const Scene& scene) const {
     return !leave(job, scene).empty();
   }
-  /// All that is remembered of jobs.
-  void forget();
 
  private:
-  /// Jobs that do not wait any more.
-  void forget_gone(const Mirror& mirror);
-  bool would_lose_age(const slurm::Job& job) const;
-  /// That one which is left to Slurm is to start, or not.
-  void expect(slurm::JobNumber job, bool starts);
   std::string leave(const slurm::Job& job, const Scene& scene) const;
   /// Nothing where it is left already.
   std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
@@ -78,22 +72,9 @@ class HoldingLever : public Lever {
   /// Nothing where it is to wait, or Slurm may start it as it is.
   std::optional<Action> let_start(const slurm::Job& job, const Decision::Start& start,
                                   const Scene& scene, bool& waits_on);
-  bool is_to_be_held(const slurm::Job& job, bool starts, const PlacementSettings& settings) const;
-  Action hold(const slurm::Job& job, bool starts, const Scene& scene);
+  Action hold(const slurm::Job& job, bool starts, const Scene& scene) const;
 
-  Time at_{};
-  Duration patience_{};
-  bool loses_age_ = false;  // a job that is held, at this site
-  std::int64_t aged_ = 0;   // jobs that are left to Slurm for that
-  std::map<slurm::JobNumber, Time> released_;
-  std::set<slurm::JobNumber> in_vain_;  // released, and now to be taken back, at last look
-  struct Tries {
-    int in_vain = 0;
-    Time last{};
-  };
-  std::map<slurm::JobNumber, Tries> tries_;
-  std::map<slurm::JobNumber, Time> expected_;  // left to Slurm, and to start since
-  std::set<slurm::JobNumber> anywhere_;        // that no nodes are chosen for any more
+  std::int64_t aged_ = 0;  // jobs that a hold would take their age, at last look
 };
 
 }  // namespace almanac::steer

@@ -65,15 +65,15 @@ class IdleLever final : public Lever {
     return made;
   }
 
-  void hear(const Change& change, const Result<void>& result) override {
+  void hear(const Change& change, const Outcome& outcome) override {
     if (const auto* const fate = std::get_if<FateChange>(&change)) {
       // One that Slurm refuses is not asked again at once: its user hears of it anew before.
-      if (!result && result.error().code == Code::unavailable) return;
+      if (outcome.kind == Outcome::Kind::unknown) return;
       seen_.erase(fate->job);
       return;
     }
     const auto* const word = std::get_if<WordChange>(&change);
-    if (word == nullptr || !result) return;
+    if (word == nullptr || !outcome) return;
     live::IdleRule rule{.hook = settings_.hook};
     live::IdleLetter letter{word->user, to_store(word->job), word->text};
     hooks_[word->job] = std::async(

@@ -43,6 +43,8 @@ std::string to_words(const Entry& entry);
 
 /// Why something failed; "" = it did not; nothing = that is not known.
 using Failure = std::optional<std::string>;
+/// Of one that was planned, and is as if it had not been.
+inline constexpr const char* kNotTried = "was not tried";
 
 /// Not thread-safe.
 class Journal {

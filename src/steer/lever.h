@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "steer/action/action.h"
+#include "steer/outcome.h"
 #include "steer/scene.h"
 
 namespace almanac::steer {
@@ -35,13 +36,16 @@ class Lever {
   /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// What has become of one that was done, or tried. Not called while the lever is dry.
-  virtual void hear(const Change& change, const Result<void>& result) {
+  virtual void hear(const Change& change, const Outcome& outcome) {
     static_cast<void>(change);
-    static_cast<void>(result);
+    static_cast<void>(outcome);
   }
   /// Waiting jobs that Slurm has not started where there was room, for reasons that it does not
   /// tell. Nothing is planned for them, so that no other job waits for them.
-  virtual std::set<slurm::JobNumber> in_vain() const { return {}; }
+  virtual std::set<slurm::JobNumber> in_vain(const Scene& scene) const {
+    static_cast<void>(scene);
+    return {};
+  }
   /// What gives back to Slurm all that it took, as far as that is not so yet. Asked, and done, when
   /// it is not on any more or cannot be used.
   virtual std::vector<Action> let_go(const Scene& scene) {

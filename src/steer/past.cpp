@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/wall_clock.h"
+#include "steer/stage.h"
+#include "text/duration.h"
 
 namespace almanac::steer {
 namespace {
@@ -25,17 +27,25 @@ Past::Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to,
 
 std::string Past::trouble() const {
   const std::lock_guard lock(mutex_);
+  if (asked_ && std::chrono::steady_clock::now() - *asked_ >= kAccounting.longest) {
+    return fmt::format("{} has taken {} already", kAccounting.doing,
+                       text::format_duration(kAccounting.longest));
+  }
   return trouble_;
 }
 
 void Past::follow(const std::stop_token& stop) {
   std::condition_variable_any bell;
   bool has_come = false;
+  std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
+    asked_ = std::chrono::steady_clock::now();
+    lock.unlock();
     const auto done = import_.step(wall_clock());
     const bool all = done && done->done;
     if (all && !std::exchange(has_come, true)) has_come_ = true;
-    std::unique_lock lock(mutex_);
+    lock.lock();
+    asked_.reset();
     trouble_ = done ? "" : fmt::format("accounting: {}", to_string(done.error()));
     bell.wait_for(lock, stop, all || !done ? kFollow : kNextWeek, [] { return false; });
   }

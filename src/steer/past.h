@@ -6,8 +6,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -25,7 +27,7 @@ class Past {
 
   /// Once: all that accounting had when it began is in the store now.
   bool has_come() { return has_come_.exchange(false); }
-  /// "" = it answers.
+  /// "" = it answers, or may yet (stage.h).
   std::string trouble() const;
 
  private:
@@ -34,8 +36,9 @@ class Past {
   std::unique_ptr<slurm::Link> link_;
   learning::Import import_;
   std::atomic<bool> has_come_ = false;
-  mutable std::mutex mutex_;  // of trouble_
+  mutable std::mutex mutex_;  // of the two below
   std::string trouble_;
+  std::optional<std::chrono::steady_clock::time_point> asked_;  // nothing = it rests
   std::jthread thread_;  // the last: it uses all of the above
 };
 

@@ -97,14 +97,14 @@ class PowerLever final : public Lever {
     return {};
   }
 
-  void hear(const Change& made, const Result<void>& result) override {
+  void hear(const Change& made, const Outcome& outcome) override {
     if (const auto* const weighed = std::get_if<WeightChange>(&made)) {
       for (const std::string& each : weighed->nodes) weighed_[each] = commands_.now();
       return;
     }
     const auto& change = std::get<PowerChange>(made);
     commands_.given(change.nodes, change.on);
-    if (!result || !change.on) return;
+    if (!outcome || !change.on) return;
     for (std::size_t at = 0; at < change.nodes.size(); ++at) woken_.push_back(commands_.now());
   }
 

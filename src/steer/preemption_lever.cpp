@@ -2,7 +2,6 @@
 #include "steer/preemption_lever.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 
@@ -32,16 +31,14 @@ class PreemptionLever final : public Lever {
   }
 
   std::vector<Action> want(const Scene& scene) override {
-    at_ = scene.mirror.at();
-    std::erase_if(stopped_,
-                  [&](const auto& each) { return scene.mirror.find(each.first) == nullptr; });
     std::vector<Action> made;
     for (const JobNumber number : scene.decision.stops) {
       const slurm::Job* const job = scene.mirror.find(number);
       if (job == nullptr || job->state != State::running || !job->requeueable) continue;
       // One that began anew within a lease is none that the policy saw run.
       if (job->start != kNoTime && job->start > scene.decision.at) continue;
-      if (at_ - last_change(*job, scene) < scene.settings.preemption.once_in) continue;
+      if (scene.mirror.at() - last_change(*job, scene) < scene.settings.preemption.once_in)
+        continue;
       const bool suspends = scene.settings.preemption.suspends && job->gpus == 0;
       made.push_back({FateChange{number, suspends ? Fate::suspend : Fate::requeue},
                       fmt::format("makes room under {}", scene.policy.composition.name)});
@@ -70,12 +67,6 @@ class PreemptionLever final : public Lever {
     return {};
   }
 
-  void hear(const Change& made, const Result<void>& result) override {
-    // One that Slurm refuses is as good as done: it is not asked again at once.
-    if (!result && result.error().code == Code::unavailable) return;
-    stopped_[std::get<FateChange>(made).job] = at_;
-  }
-
   std::vector<std::string> left() const override {
     if (left_.empty()) return {};
     return {
@@ -86,13 +77,13 @@ class PreemptionLever final : public Lever {
   }
 
  private:
-  /// Since when its run goes on undisturbed. The policy moves those first that have not run for
-  /// long, and so lose little, and none twice (Decider).
-  Time last_change(const slurm::Job& job, const Scene& scene) const {
-    const auto found = stopped_.find(job.number);
-    Time start = job.start == kNoTime ? at_ : job.start;
+  /// Since when its run goes on undisturbed. One that Slurm refused is as good as done: it is not
+  /// asked again at once. A policy that only moves jobs has those move that have not run for long,
+  /// and so lose little, and none twice (Decider).
+  static Time last_change(const slurm::Job& job, const Scene& scene) {
+    Time start = job.start == kNoTime ? scene.mirror.at() : job.start;
     if (scene.policy.only_moves) start = Time{};
-    return found == stopped_.end() ? start : std::max(start, found->second);
+    return std::max(start, scene.claims->of<FateChange>().tried_at(job));
   }
 
   /// Whether no job has begun since on the nodes of one that we have suspended.
@@ -112,8 +103,6 @@ class PreemptionLever final : public Lever {
         });
   }
 
-  Time at_{};
-  std::map<JobNumber, Time> stopped_;
   std::string left_;  // that this way cannot resume
 };
 

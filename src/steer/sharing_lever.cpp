@@ -64,7 +64,6 @@ class SharingLever final : public HoldingLever {
   std::vector<Action> let_go(const Scene& scene) override {
     clashes_.clear();
     if (!scene.places) return HoldingLever::let_go(scene);
-    forget();
     std::vector<Action> made;
     for (const auto& [number, job] : scene.mirror.jobs()) {
       JobChange change{.job = number};

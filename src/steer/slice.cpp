@@ -15,20 +15,34 @@ namespace {
 /// A slice that takes longer ends early: there may be news.
 constexpr std::chrono::seconds kLongestSlice{2};
 
-/// What is said of an action that was planned and not even tried.
-constexpr const char* kNotTried = "was not tried";
-Result<void> not_tried() { return fail(Code::unavailable, kNotTried); }
+Failure how_it_went(const Entry& entry, const Outcome& outcome) {
+  switch (outcome.kind) {
+    case Outcome::Kind::done:
+      return "";
+    case Outcome::Kind::unknown:
+      return std::nullopt;
+    case Outcome::Kind::not_tried:
+      return kNotTried;
+    case Outcome::Kind::past:
+      if (entry.lever == kUndo) return "";  // nothing is left to be taken back
+      break;
+    case Outcome::Kind::refused:
+      break;
+  }
+  return to_string(outcome.why);
+}
 
-Failure how_it_went(const Entry& entry, const Result<void>& result) {
-  if (result) return "";
-  if (result.error().code == Code::unavailable) return std::nullopt;
-  if (entry.lever == kUndo && is_past(result)) return "";  // nothing is left to be taken back
-  return to_string(result.error());
+/// As many answers as were asked for; of those that are missing nothing was asked.
+std::vector<Outcome> outcomes_of(std::vector<Result<void>> answers, std::size_t asked) {
+  std::vector<Outcome> made;
+  for (Result<void>& each : answers) made.push_back(outcome_of(std::move(each)));
+  made.resize(asked);
+  return made;
 }
 
 /// Those from `at` on that can be made in one call, made.
-std::vector<Result<void>> execute_some(const std::vector<Entry>& entries, std::size_t at,
-                                       slurm::Link& link) {
+std::vector<Outcome> execute_some(const std::vector<Entry>& entries, std::size_t at,
+                                  slurm::Link& link) {
   return std::visit(
       [&]<typename Kind>(const Kind&) {
         std::vector<const Kind*> several;
@@ -37,32 +51,31 @@ std::vector<Result<void>> execute_some(const std::vector<Entry>& entries, std::s
           if (next == nullptr) break;
           several.push_back(next);
         }
-        std::vector<Result<void>> made = Kind::execute(several, link);
-        made.resize(several.size(), not_tried());
-        return made;
+        return outcomes_of(Kind::execute(several, link), several.size());
       },
       entries[at].what);
 }
 
+/// Whether the controller answers, by the last of what it was asked.
+bool answers(const std::vector<Outcome>& outcomes) {
+  using Kind = Outcome::Kind;
+  return !outcomes.empty() && outcomes.back().kind != Kind::unknown &&
+         outcomes.back().kind != Kind::not_tried;
+}
+
 void renew(Slice& slice, slurm::Link& link, std::chrono::steady_clock::time_point until) {
   const std::span<const slurm::JobChange> all = slice.renewals;
-  while (slice.renewed.size() < all.size() && std::chrono::steady_clock::now() < until) {
+  bool goes_on = true;
+  while (goes_on && slice.renewed.size() < all.size() && std::chrono::steady_clock::now() < until) {
     const auto left = all.subspan(slice.renewed.size());
-    auto some = link.change(left.first(std::min(left.size(), QueueChange::kAtOnce)));
-    std::move(some.begin(), some.end(), std::back_inserter(slice.renewed));
-    if (some.empty() ||
-        (!slice.renewed.back() && slice.renewed.back().error().code == Code::unavailable)) {
-      return;
-    }
+    const auto some = left.first(std::min(left.size(), QueueChange::kAtOnce));
+    auto outcomes = outcomes_of(link.change(some), some.size());
+    goes_on = answers(outcomes);
+    std::move(outcomes.begin(), outcomes.end(), std::back_inserter(slice.renewed));
   }
 }
 
 }  // namespace
-
-bool is_past(const Result<void>& result) {
-  return !result &&
-         (result.error().code == Code::conflict || result.error().code == Code::not_found);
-}
 
 void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
   const auto begun = std::chrono::steady_clock::now();
@@ -79,21 +92,18 @@ void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
     slice.entries.clear();
     return;
   }
-  std::vector<Result<void>>& results = slice.results;
+  std::vector<Outcome>& outcomes = slice.outcomes;
   bool goes_on = true;
-  while (goes_on && results.size() < slice.entries.size()) {
-    auto some = execute_some(slice.entries, results.size(), link);
-    std::move(some.begin(), some.end(), std::back_inserter(results));
-    const bool answers = results.back() || results.back().error().code != Code::unavailable;
-    goes_on = answers && std::chrono::steady_clock::now() - begun < kLongestSlice;
+  while (goes_on && outcomes.size() < slice.entries.size()) {
+    auto some = execute_some(slice.entries, outcomes.size(), link);
+    goes_on = answers(some) && std::chrono::steady_clock::now() - begun < kLongestSlice;
+    std::move(some.begin(), some.end(), std::back_inserter(outcomes));
   }
-  slice.tried = results.size();
   slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
-  for (std::size_t at = 0; at < slice.tried; ++at) {
-    slice.failures.push_back(how_it_went(slice.entries[at], results[at]));
+  outcomes.resize(slice.entries.size());
+  for (std::size_t at = 0; at < outcomes.size(); ++at) {
+    slice.failures.push_back(how_it_went(slice.entries[at], outcomes[at]));
   }
-  results.resize(slice.entries.size(), not_tried());
-  slice.failures.resize(slice.entries.size(), kNotTried);
   if (const auto written = journal.end(slice.failures); !written) {
     slice.trouble = to_string(written.error());
   }

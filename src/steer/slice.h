@@ -14,18 +14,18 @@
 #include "slurm/link.h"
 #include "steer/journal.h"
 #include "steer/lever.h"
+#include "steer/outcome.h"
 
 namespace almanac::steer {
 
 struct Slice {
   std::vector<Entry> entries{};
   std::vector<Lever*> levers{};                  // of each; null = an undo
-  std::vector<Result<void>> results{};           // of each, when it is done
+  std::vector<Outcome> outcomes{};               // of each, when it is done
   std::vector<Failure> failures{};               // the same, as the journal has it
-  std::size_t tried = 0;                         // the first so many of them
   std::optional<std::vector<Entry>> standing{};  // the journal is to begin anew with that
   std::vector<slurm::JobChange> renewals{};      // of leases, before all else
-  std::vector<Result<void>> renewed{};           // the first so many of them
+  std::vector<Outcome> renewed{};                // the first so many of them
   Duration took{};
   std::string trouble{};  // of the journal
 };
@@ -33,8 +33,5 @@ struct Slice {
 /// Does it, each change once the journal has it; ends early when that takes seconds, or the
 /// controller does not answer.
 void carry_out(Slice& slice, Journal& journal, slurm::Link& link);
-
-/// Whether a change came too late: the job does not wait any more.
-bool is_past(const Result<void>& result);
 
 }  // namespace almanac::steer

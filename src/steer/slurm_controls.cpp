@@ -52,7 +52,9 @@ Result<void> SlurmService::retreat(const Retreat& how) {
     }
   }
   if (auto kept = keep_switches(); !kept) return kept;
-  const auto act = [this](Slice& slice) { wait_for([&] { driver_.carry_out(slice, *link_); }); };
+  const auto act = [this](Slice& slice) {
+    wait_for(kUndoing, [&] { driver_.carry_out(slice, *link_); });
+  };
   const auto done = take_back(driver_, mirror_, mutex_, act, how.why);
   tell_agents();
   if (!done) return tl::unexpected(done.error());

@@ -18,6 +18,7 @@
 #include "steer/record.h"
 #include "steer/slimming_lever.h"
 #include "steer/watching.h"
+#include "text/duration.h"
 
 namespace almanac::steer {
 
@@ -28,8 +29,6 @@ constexpr Duration kStale = 10s;
 constexpr Duration kLongestPause = 30s;
 constexpr Duration kMoment = 1min;
 constexpr Duration kStatus = 2s;
-/// What takes longer has gone wrong; we do not say any more that we live.
-constexpr Duration kLongestWait = 5min;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -99,14 +98,19 @@ bool SlurmService::step() {
   return more;
 }
 
-void SlurmService::wait_for(const std::function<void()>& act) {
-  const auto begun = std::chrono::steady_clock::now();
-  const auto done = std::async(std::launch::async, act);
-  const Duration look = std::min<Duration>(watchdog_.patience(), 1s);
-  while (done.wait_for(look) != std::future_status::ready) {
-    if (std::chrono::steady_clock::now() - begun < kLongestWait) watchdog_.alive();
+void SlurmService::wait_for(const Stage& stage, const std::function<void()>& act) {
+  bool is_said = false;
+  steer::wait_for(stage, act, std::min<Duration>(watchdog_.patience(), 1s), [&](bool is_late) {
+    if (!is_late) {
+      watchdog_.alive();
+    } else if (!std::exchange(is_said, true)) {
+      const std::lock_guard lock(mutex_);
+      trouble_ =
+          fmt::format("{} has taken {} already", stage.doing, text::format_duration(stage.longest));
+      live::log_error(trouble_);
+    }
     if (wall_clock() >= next_status_) say_status();
-  }
+  });
 }
 
 void SlurmService::take_wishes() {
@@ -115,13 +119,13 @@ void SlurmService::take_wishes() {
     const std::lock_guard inbox(inbox_mutex_);
     taken.swap(wishes_);
   }
-  for (Wish& wish : taken) wait_for([&] { wish.answer.set_value(wish.act(*link_)); });
+  for (Wish& wish : taken) wait_for(kGranting, [&] { wish.answer.set_value(wish.act(*link_)); });
 }
 
 Result<slurm::News> SlurmService::ask_news() {
   const auto begun = std::chrono::steady_clock::now();
   Result<slurm::News> news;
-  wait_for([&] { news = link_->news(); });
+  wait_for(kAsking, [&] { news = link_->news(); });
   const std::lock_guard lock(mutex_);
   news_s_ = seconds_since(begun);
   if (news) {
@@ -186,7 +190,7 @@ bool SlurmService::decide() {
   // No job is stopped for one that may have been refused.
   const std::vector<slurm::Job> none;
   decider_->decide(mirror_, world_, config_.settings.exempt,
-                   moves("preemption") ? none : announced_.jobs(), driver_.in_vain());
+                   moves("preemption") ? none : announced_.jobs(), driver_.in_vain(scene()));
   counters_.count_round(seconds_since(begun));
   return true;
 }
@@ -198,20 +202,23 @@ void SlurmService::slim() {
   slimmer_->look(mirror_, world_, reports, config_.settings);
 }
 
+Scene SlurmService::scene() const {
+  return {.settings = config_.settings,
+          .site = site_,
+          .can = link_->can(),
+          .mirror = mirror_,
+          .decision = decider_->last(),
+          .policy = decider_->policy()};
+}
+
 bool SlurmService::turn_levers() {
   Slice slice;
   {
     const std::lock_guard lock(mutex_);
     if (decider_->last().world == nullptr) return false;
-    const Scene scene{.settings = config_.settings,
-                      .site = site_,
-                      .can = link_->can(),
-                      .mirror = mirror_,
-                      .decision = decider_->last(),
-                      .policy = decider_->policy()};
-    slice = driver_.plan(scene, steady());
+    slice = driver_.plan(scene(), steady());
   }
-  wait_for([&] { driver_.carry_out(slice, *link_); });
+  wait_for(kActing, [&] { driver_.carry_out(slice, *link_); });
   const auto kept = keep_switches();
   bool changed = false;
   {

@@ -44,6 +44,7 @@
 #include "steer/past.h"
 #include "steer/settings.h"
 #include "steer/slimmer.h"
+#include "steer/stage.h"
 
 namespace almanac::steer {
 
@@ -98,8 +99,7 @@ class SlurmService final : public live::Service {
   std::uint64_t revision() const override { return revision_; }
   live::Overview overview() const override;
   live::Counters counters() const override;
-  std::vector<live::JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                  std::size_t most) const override;
+  std::vector<live::JobView> jobs(const live::Sought& sought) const override;
   Result<live::JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
@@ -142,9 +142,9 @@ class SlurmService final : public live::Service {
   void heed_canary();
 
   // slurm_service.cpp: the thread that decides.
-  /// Waits until others have done something: the controller, for the most part. It may take long;
-  /// until it has taken too long we go on saying that we live.
-  void wait_for(const std::function<void()>& act);
+  /// Waits until others have done something: the controller, for the most part. Until that has
+  /// taken too long we go on saying that we live.
+  void wait_for(const Stage& stage, const std::function<void()>& act);
   void take_wishes();
   Result<slurm::News> ask_news();
   /// Whether the hardware is another now.
@@ -152,6 +152,8 @@ class SlurmService final : public live::Service {
   bool decide();
   void slim();
   bool turn_levers();
+  /// What levers look at now, under the lock.
+  Scene scene() const;
   void tell_agents();
   void save();
   /// What its log says of a job that failed; any thread.

@@ -60,23 +60,17 @@ JobView SlurmService::view_of(const slurm::Job& job) const {
   return made;
 }
 
-std::vector<JobView> SlurmService::jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                        std::size_t most) const {
+std::vector<JobView> SlurmService::jobs(const live::Sought& sought) const {
   std::vector<JobView> made;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [number, job] : mirror_.jobs()) {
-      if (made.size() == most) break;
-      if (!wanted || wanted(to_stored(job, *world_))) made.push_back(view_of(job));
+      if (made.size() == sought.most) break;
+      if (to_store(number) <= sought.above) continue;
+      if (!sought.wanted || sought.wanted(to_stored(job, *world_))) made.push_back(view_of(job));
     }
   }
-  if (!ended_since) return made;
-  if (auto ended = store_.jobs({.ended_since = *ended_since})) {
-    for (store::Job& job : *ended) {
-      if (wanted && !wanted(job)) continue;
-      made.push_back({.job = std::move(job)});
-    }
-  }
+  live::add_ended(store_, sought, {}, made);
   return made;
 }
 

@@ -50,19 +50,23 @@ Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
     if (!slice.trouble.empty()) return fail(Code::unavailable, slice.trouble);
     driver.settle(slice, mirror);
     bool goes_on = false;
-    for (std::size_t at = 0; at < slice.tried; ++at) {
-      const Result<void>& result = slice.results[at];
-      if (result || is_past(result)) {
-        ++made.changes;
-      } else if (result.error().code != Code::unavailable) {
-        refused.insert(to_words(slice.entries[at]));
-        made.left.push_back(in_words(slice.entries[at], result.error()));
-      } else {
-        continue;
+    for (std::size_t at = 0; at < slice.entries.size(); ++at) {
+      const Outcome& outcome = slice.outcomes[at];
+      switch (outcome.kind) {
+        case Outcome::Kind::unknown:
+        case Outcome::Kind::not_tried:
+          continue;
+        case Outcome::Kind::refused:
+          refused.insert(to_words(slice.entries[at]));
+          made.left.push_back(in_words(slice.entries[at], outcome.why));
+          break;
+        case Outcome::Kind::done:
+        case Outcome::Kind::past:
+          ++made.changes;
       }
       goes_on = true;
     }
-    if (!goes_on) return tl::unexpected(slice.results.front().error());
+    if (!goes_on) return tl::unexpected(slice.outcomes.front().why);
     slice = driver.plan_undo(mirror, why, refused);
   }
   return made;

@@ -22,8 +22,8 @@ Result<Store> Store::open(const std::string& path) {
   return guarded(path, [&] { return Store(std::make_unique<Database>(path)); });
 }
 
-Result<void> Store::commit(const Batch& batch) {
-  return database_->write([&](Connection& connection) {
+Commit Store::commit(const Batch& batch) {
+  Result<void> written = database_->write([&](Connection& connection) {
     for (const Job& job : batch.jobs_) write(connection, job);
     for (const Note& note : batch.notes_) write(connection, note);
     for (const Told& told : batch.told_) write(connection, told);
@@ -31,6 +31,13 @@ Result<void> Store::commit(const Batch& batch) {
     for (const Moment& moment : batch.moments_) write(connection, moment);
     for (const auto& setting : batch.settings_) write(connection, setting);
   });
+  if (written) return {};
+  using Kind = Commit::Kind;
+  Error& why = written.error();
+  const Kind kind = why.code == Code::invalid   ? Kind::refused
+                    : why.code == Code::corrupt ? Kind::damaged
+                                                : Kind::not_now;
+  return {kind, std::move(why)};
 }
 
 Result<JobNumber> Store::last_number() const { return database_->read(read_last_number); }

@@ -91,6 +91,26 @@ struct Filter {
   std::int64_t limit = -1;           ///< -1 = all.
 };
 
+/// What has become of a batch.
+struct Commit {
+  enum class Kind : std::uint8_t {
+    kept,
+    not_now,  ///< The disk is full, the file locked: nothing of it is there, and another may be.
+    refused,  ///< A record breaks a rule of the store, which takes the others without it.
+    damaged,  ///< The file is, where a record would go or all over.
+  };
+  Kind kind = Kind::kept;
+  Error why{};  ///< Of all but `kept`.
+
+  explicit operator bool() const { return kind == Kind::kept; }
+  const Error& error() const { return why; }
+  operator Result<void>() const {  // NOLINT(google-explicit-constructor): callers that only pass it
+                                   // on
+    if (kind == Kind::kept) return {};
+    return tl::unexpected(why);
+  }
+};
+
 class Database;
 
 class Store {
@@ -132,9 +152,9 @@ class Store {
     std::vector<Moment> moments_;
     std::vector<std::pair<std::string, std::string>> settings_;
   };
-  /// All of it, or nothing and why; then another may succeed. On disk when it returns. Fails with
-  /// unavailable (disk full, locked), invalid (a zero byte in a command, a note on no job).
-  Result<void> commit(const Batch& batch);
+  /// All of it, or nothing and why. On disk when it returns. It refuses a zero byte in a command,
+  /// and a note on no job.
+  Commit commit(const Batch& batch);
 
   /// The largest number ever given; 0 = none. Survives forget().
   Result<JobNumber> last_number() const;

@@ -55,25 +55,17 @@ Time next(Duration of_day, Time now) {
   return from_local(parts);
 }
 
-/// "2hours", "30", "3 days" of "now+..."; a bare number is seconds.
+/// "2hours", "2h", "30", "3days" of "now+..."; a bare number is seconds.
 std::optional<Duration> read_count_of(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, Duration>, 10> kUnits{{
-      {"", 1s},
-      {"second", 1s},
-      {"seconds", 1s},
-      {"minute", 1min},
-      {"minutes", 1min},
-      {"hour", 1h},
-      {"hours", 1h},
-      {"day", days(1)},
-      {"days", days(1)},
-      {"week", days(7)},
-  }};
+  constexpr std::array<std::pair<std::string_view, Duration>, 5> kUnits{
+      {{"seconds", 1s}, {"minutes", 1min}, {"hours", 1h}, {"days", days(1)}, {"weeks", days(7)}}};
   const auto end = std::min(text.find_first_not_of("0123456789"), text.size());
   const auto count = text::parse_whole(text.substr(0, end));
   const std::string_view word = text.substr(end);
   for (const auto& [name, unit] : kUnits) {
-    if (word != name && !(name == "week" && word == "weeks")) continue;
+    const bool is_short = word.size() == 1 || word.size() + 1 == name.size();  // "h", "hour"
+    const bool is_it = word == name || word.empty() || (is_short && name.starts_with(word));
+    if (!is_it) continue;
     if (!count || *count < 0 || *count > kFarthest / unit) return std::nullopt;
     return *count * unit;
   }

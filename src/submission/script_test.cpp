@@ -200,6 +200,9 @@ TEST_F(SubmissionScript, ReadsWhenToBegin) {
   const auto at = [](const char* text) { return asked(std::string("--begin=") + text).not_before; };
   EXPECT_EQ(at("now+1hour"), kNow + 1h);
   EXPECT_EQ(at("now+60"), kNow + 60s);
+  EXPECT_EQ(at("now+5s"), kNow + 5s);
+  EXPECT_EQ(at("now+2h"), kNow + 2h);
+  EXPECT_EQ(at("now+1week"), kNow + 168h);
   EXPECT_EQ(at("16:00"), kNow + 4h);
   EXPECT_EQ(at("08:30:00"), kNow + 20h + 30min);
   EXPECT_EQ(at("tomorrow"), kNow + 12h);
@@ -211,6 +214,7 @@ TEST_F(SubmissionScript, ReadsWhenToBegin) {
   EXPECT_EQ(at("2026-11-22T08:00:00"), kNow + 19h);
   EXPECT_EQ(at("2026-11-22T08:00:00Z"), kNow + 20h);
   EXPECT_THAT(refusal("#SBATCH --begin=soon"), HasSubstr("--begin must be a time as"));
+  EXPECT_THAT(refusal("#SBATCH --begin=now+2ho"), HasSubstr("now+2hours"));
 }
 
 TEST_F(SubmissionScript, ReadsFlags) {

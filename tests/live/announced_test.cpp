@@ -114,6 +114,19 @@ TEST_F(Told, CommandsOfTheSiteHearOfJobs) {
   EXPECT_TRUE(eventually([&] { return text("heard").ends_with("gone\n"); })) << "it never ran";
 }
 
+TEST_F(Told, CommandsHearTheStateOfThenThoughItIsAnotherByNow) {
+  Config config{.state = state(), .machine = made_up(4), .policy = "fifo", .futures = 0};
+  config.retry_pause = 1h;
+  config.hooks = hooks("[[hook]]\ncommand = 'echo \"$ALMANAC_EVENT $ALMANAC_STATE\" >> " +
+                       (folder_ / "work" / "heard").string() + "'\n");
+  begin(std::move(config));
+  store::Submission asked = shell("exit 3");
+  asked.retries = 1;
+  submit(asked);
+  EXPECT_TRUE(eventually([&] { return text("heard") == "started RUNNING\nrequeued PENDING\n"; }))
+      << text("heard");
+}
+
 TEST_F(Told, SaysWhatIsWrongWithAFileOfHooks) {
   std::ofstream(folder_ / "hooks.toml") << "[[hook]]\non = [\"ende\"]\ncommand = 'true'\n";
   const auto read = read_hooks((folder_ / "hooks.toml").string());

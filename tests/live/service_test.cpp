@@ -114,6 +114,24 @@ TEST_F(Box, HoldsAndReleases) {
   ASSERT_TRUE(comes_to(held, JobState::completed));
 }
 
+TEST_F(Box, LooksAtNoJobOfAnEarlierPage) {
+  begin();
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  const JobNumber first = submit(asked);
+  const JobNumber second = submit(asked);
+  const JobNumber third = submit(asked);
+  std::vector<JobNumber> looked_at;
+  const auto page =
+      service_->jobs({.ended_since = Time{}, .above = first, .wanted = [&](auto& job) {
+                        looked_at.push_back(job.number);
+                        return job.number != second;
+                      }});
+  EXPECT_EQ(looked_at, (std::vector<JobNumber>{second, third}));
+  ASSERT_EQ(page.size(), 1U);
+  EXPECT_EQ(page.front().job.number, third);
+}
+
 TEST_F(Box, RunsAnArrayAFewAtATime) {
   begin("fifo", 8);
   store::Submission asked =
@@ -147,6 +165,26 @@ TEST_F(Box, RunsAgainWhatIsRequeued) {
   ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n2\n3\n"; }));
   ASSERT_TRUE(service_->cancel(job, me_));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
+}
+
+TEST_F(Box, AnswersBeforeItsPolicyHasLearnedAndStartsNothing) {
+  begin();
+  const JobNumber runs = submit(shell("sleep 1000"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber waits = submit(shell("true", 4));
+  end();
+  // It takes the first step when it runs.
+  auto made =
+      LocalService::open({.state = state(), .machine = made_up(4), .policy = "qssf", .futures = 0});
+  ASSERT_TRUE(made) << to_string(made.error());
+  service_ = std::move(*made);
+  EXPECT_EQ(service_->job(waits)->why_word, "Learning");
+  EXPECT_EQ(look(runs).state, JobState::running);
+  EXPECT_EQ(service_->overview().gpus_busy, 1);
+  stop_ = false;
+  thread_ = std::thread([this] { service_->run(stop_); });
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  EXPECT_TRUE(comes_to(waits, JobState::completed));
 }
 
 TEST_F(Box, KnowsThatAJobEndedBeforeItCouldBeStopped) {

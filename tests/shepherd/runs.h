@@ -69,7 +69,11 @@ class Runs {
   static Outcome end_of(Run& run) {
     pollfd wait{run.news(), POLLIN, 0};
     EXPECT_EQ(::poll(&wait, 1, 120'000), 1);
-    return run.exited();
+    Outcome how = run.exited();
+    for (; how.kind == Outcome::Kind::lives; how = run.exited()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return how;
   }
   static Exit exit_of(Run& run) {
     const Outcome outcome = end_of(run);

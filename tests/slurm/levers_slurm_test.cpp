@@ -54,19 +54,13 @@ class Desk {
     news->at += ahead_;
     mirror_.take(std::move(*news));
     decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt, {},
-                    driver_.in_vain());
+                    driver_.in_vain(scene()));
     clock_ += 10s;
-    auto slice = driver_.plan({.settings = settings_,
-                               .site = site_,
-                               .can = link_->can(),
-                               .mirror = mirror_,
-                               .decision = decider_.last(),
-                               .policy = decider_.policy()},
-                              clock_);
+    auto slice = driver_.plan(scene(), clock_);
     driver_.carry_out(slice, *link_);
-    for (std::size_t at = 0; at < slice.results.size(); ++at) {
-      EXPECT_TRUE(slice.results[at])
-          << to_words(slice.entries[at]) << ": " << to_string(slice.results[at].error());
+    for (std::size_t at = 0; at < slice.outcomes.size(); ++at) {
+      EXPECT_TRUE(slice.outcomes[at])
+          << to_words(slice.entries[at]) << ": " << to_string(slice.outcomes[at].why);
     }
     driver_.settle(slice, mirror_);
   }
@@ -77,6 +71,15 @@ class Desk {
   const slurm::Site& site() const { return site_; }
 
  private:
+  Scene scene() const {
+    return {.settings = settings_,
+            .site = site_,
+            .can = link_->can(),
+            .mirror = mirror_,
+            .decision = decider_.last(),
+            .policy = decider_.policy()};
+  }
+
   Settings settings_;
   std::string name_;
   TemporaryFolder folder_;

@@ -70,13 +70,7 @@ class Desk {
   int step(Duration since_the_last = 10s) {
     clock_ += since_the_last;
     look();
-    const Scene scene{.settings = settings_,
-                      .site = slurm_.site,
-                      .can = link_.can(),
-                      .mirror = mirror_,
-                      .decision = decider_.last(),
-                      .policy = decider_.policy()};
-    return turn(driver_->plan(scene, clock_));
+    return turn(driver_->plan(scene(), clock_));
   }
 
   /// Steps and lets time pass, so often.
@@ -101,7 +95,7 @@ class Desk {
     if (!news) return;
     mirror_.take(std::move(*news));
     decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt, {},
-                    driver_->in_vain());
+                    driver_->in_vain(scene()));
   }
 
   void undo() {
@@ -123,6 +117,14 @@ class Desk {
   Decider& decider() { return decider_; }
 
  private:
+  Scene scene() const {
+    return {.settings = settings_,
+            .site = slurm_.site,
+            .can = link_.can(),
+            .mirror = mirror_,
+            .decision = decider_.last(),
+            .policy = decider_.policy()};
+  }
   int turn(Slice slice) {
     const int before = slurm_.changes;
     driver_->carry_out(slice, link_);

@@ -347,6 +347,37 @@ TEST(Placement, LeavesAPriorityOfItsOwnToTheJob) {
   EXPECT_EQ(slurm.job(2).priority, 77'777U);
 }
 
+TEST(Placement, StartsAJobThatHasAPriorityOfItsOwnAsAnyOther) {
+  for (const std::string lowered : {"before", "while it is held"}) {
+    FakeSlurm slurm = half_full();
+    Desk desk(slurm, "sjf+limit", with("placement"));
+    if (lowered == "while it is held") desk.step();
+    slurm.job(3).priority = 77'777;
+    slurm.job(3).own_priority = true;
+    desk.step();
+    ASSERT_TRUE(slurm.is_held(3)) << lowered;
+    desk.wait(1h);
+    slurm.pass(1s);
+    EXPECT_EQ(slurm.job(3).state, State::running) << lowered;
+    EXPECT_EQ(slurm.job(3).required_nodes, "v001") << lowered;
+    EXPECT_EQ(slurm.job(3).priority, 77'777U) << lowered;
+  }
+}
+
+TEST(Placement, StartsAJobWhoseOrderIsSomebodyElsesByNow) {
+  FakeSlurm slurm = half_full();
+  Settings settings = with("placement");
+  settings.levers["order"] = Switch::on;
+  Desk desk(slurm, "sjf+limit", settings);
+  desk.step();
+  ASSERT_TRUE(slurm.is_held(3));
+  slurm.job(3).site_factor = 4321;
+  desk.wait(1h);
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(3).state, State::running);
+  EXPECT_EQ(slurm.job(3).site_factor, 4321);
+}
+
 TEST(Placement, LeavesToSlurmWhatWouldLoseItsAge) {
   for (const bool keeps : {false, true}) {
     FakeSlurm slurm = half_full();
@@ -387,6 +418,45 @@ TEST(Placement, TakesBackAJobThatDoesNotStartAndGivesUpInTheEnd) {
   EXPECT_TRUE(anywhere);
   EXPECT_FALSE(slurm.is_held(4));
   EXPECT_EQ(slurm.job(4).comment, "") << "left to Slurm";
+}
+
+TEST(Placement, KnowsWhatItTriedInVainThoughItBeginsAnewAtEachStep) {
+  FakeSlurm slurm = half_full();
+  slurm.job(1).holds.clear();  // as above
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  int taken_back = 0;
+  bool was_held = false;
+  for (int step = 0; step < 60; ++step) {
+    desk.open();
+    desk.step();
+    taken_back += slurm.is_held(4) && !was_held ? 1 : 0;
+    was_held = slurm.is_held(4);
+    slurm.now += 10s;  // and nothing starts
+  }
+  EXPECT_EQ(taken_back, 2) << "the third time it is left to Slurm";
+  EXPECT_FALSE(slurm.is_held(4));
+  EXPECT_EQ(slurm.job(4).comment, "");
+}
+
+TEST(Placement, ForgetsNothingThatItTriedWhereItsJournalBeginsAnew) {
+  QueueClaims claims;
+  const Meant meant{.submit = Time{1s}};
+  const slurm::Job job{.number = slurm::JobNumber{4}, .submit = Time{1s}};
+  const auto change = [&](const std::string& comment, int in_vain) {
+    QueueChange made({.job = job.number}, {.job = job.number, .comment = comment}, meant);
+    made.in_vain = in_vain;
+    return made;
+  };
+  claims.take(change(std::string(kMark), 0), {.at = Time{10s}});
+  claims.take(change(slurm::mark_until(Time{200s}), 1), {.at = Time{100s}});
+  QueueClaims anew;
+  for (const auto& [at, each] : claims.standing(Time{1h})) anew.take(each, {.at = at});
+  EXPECT_EQ(anew.tries(job).in_vain, 1);
+  EXPECT_EQ(anew.tries(job).taken_back, Time{100s});
+  EXPECT_EQ(anew.tries(job).released, kNoTime);
+  slurm::Job again = job;
+  again.restarts = 1;
+  EXPECT_EQ(anew.tries(again).in_vain, 0) << "of another run";
 }
 
 TEST(Placement, DoesNotGiveUpBecauseItCouldNotTakeBack) {

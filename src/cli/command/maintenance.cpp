@@ -32,7 +32,7 @@ struct MaintenanceOptions {
 };
 
 Result<double> moment_of(const char* option, const std::string& text) {
-  const auto read = submission::read_moment(text, wall_clock());
+  const auto read = submission::read_moment(text, floor<std::chrono::seconds>(wall_clock()));
   if (read) return seconds(read->time_since_epoch());
   return fail(Code::usage,
               fmt::format("{}: expected {}, not {}", option, read.error().message, text));

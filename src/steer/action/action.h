@@ -52,7 +52,7 @@ concept Act = requires(const Kind& change, const Scene& scene, slurm::Link& link
   /// kind.
   change.record(into);
   { Kind::read(line) } -> std::same_as<std::optional<Kind>>;
-  claims.take(change, done);
+  claims.take(change, done);  // and, where that matters, claims.refused(change, done.at)
   /// Forgets what needs no undoing any more.
   claims.forget_gone(mirror);
   /// Invert: what brings back what was, as far as it still is as we left it.

@@ -57,21 +57,30 @@ std::optional<FateChange> FateChange::read(const nlohmann::json& line) {
 }
 
 void FateClaims::take(const FateChange& change, const Done& done) {
+  Standing& claim = jobs_.of(change.job, change.meant);
   if (change.fate == Fate::suspend) {
-    suspended_.of(change.job, change.meant) = done.at;
+    claim.suspended = done.at;
   } else if (done.is_known) {
-    suspended_.erase(change.job);
+    claim.suspended = kNoTime;
   }
+  if (done.is_known) claim.tried = done.at;
+}
+
+void FateClaims::refused(const FateChange& change, Time at) {
+  jobs_.of(change.job, change.meant).tried = at;
 }
 
 void FateClaims::forget_gone(const Mirror& mirror) {
-  suspended_.forget_gone(
-      mirror, [](const slurm::Job& job) { return job.state == slurm::State::suspended; });
+  jobs_.forget_gone(mirror, [](const slurm::Job&) { return true; });
+  for (auto& [number, claim] : jobs_) {
+    const bool is_suspended = mirror.find(number)->state == slurm::State::suspended;
+    if (!is_suspended) claim.value.suspended = kNoTime;
+  }
 }
 
 std::vector<FateChange> FateClaims::invert(const Mirror& mirror) const {
   std::vector<FateChange> made;
-  for (const auto& [number, claim] : suspended_) {
+  for (const auto& [number, claim] : jobs_) {
     const slurm::Job* const job = mirror.find(number);
     const bool is_ours = job != nullptr && suspended_at(*job) != kNoTime;
     if (is_ours && job->state == slurm::State::suspended) {
@@ -83,15 +92,22 @@ std::vector<FateChange> FateClaims::invert(const Mirror& mirror) const {
 
 std::vector<std::pair<Time, FateChange>> FateClaims::standing(Time /*at*/) const {
   std::vector<std::pair<Time, FateChange>> made;
-  for (const auto& [job, claim] : suspended_) {
-    made.push_back({claim.value, {job, Fate::suspend, claim.meant}});
+  for (const auto& [job, claim] : jobs_) {
+    const bool is_suspended = claim.value.suspended != kNoTime;
+    made.push_back({is_suspended ? claim.value.suspended : claim.value.tried,
+                    {job, is_suspended ? Fate::suspend : Fate::resume, claim.meant}});
   }
   return made;
 }
 
 Time FateClaims::suspended_at(const slurm::Job& job) const {
-  const Time* const since = suspended_.find(job);
-  return since == nullptr ? kNoTime : *since;
+  const Standing* const claim = jobs_.find(job);
+  return claim == nullptr ? kNoTime : claim->suspended;
+}
+
+Time FateClaims::tried_at(const slurm::Job& job) const {
+  const Standing* const claim = jobs_.find(job);
+  return claim == nullptr ? kNoTime : claim->tried;
 }
 
 }  // namespace almanac::steer

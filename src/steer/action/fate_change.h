@@ -41,19 +41,26 @@ struct FateChange {
   static std::optional<FateChange> read(const nlohmann::json& line);
 };
 
-/// Which jobs we have suspended.
+/// Which jobs we have suspended, and when each was last to change.
 class FateClaims {
  public:
   void take(const FateChange& change, const Done& done);
+  void refused(const FateChange& change, Time at);
   void forget_gone(const Mirror& mirror);
   std::vector<FateChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, FateChange>> standing(Time at) const;
 
   /// kNoTime = it is not suspended by us.
   Time suspended_at(const slurm::Job& job) const;
+  /// When it was last given another fate, or Slurm refused that; kNoTime = never.
+  Time tried_at(const slurm::Job& job) const;
 
  private:
-  JobClaims<Time> suspended_;  // since when
+  struct Standing {
+    Time tried = kNoTime;
+    Time suspended = kNoTime;
+  };
+  JobClaims<Standing> jobs_;
 };
 
 }  // namespace almanac::steer

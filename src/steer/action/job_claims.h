@@ -42,6 +42,8 @@ class JobClaims {
     return is_it ? &found->second.value : nullptr;
   }
   void erase(slurm::JobNumber job) { jobs_.erase(job); }
+  /// Of one that is there.
+  Value& at(slurm::JobNumber job) { return jobs_.at(job).value; }
   /// Forgets what is of jobs that are gone, or of which nothing stands any more.
   template <typename Stands>
   void forget_gone(const Mirror& mirror, Stands&& stands) {
@@ -56,6 +58,8 @@ class JobClaims {
     }
   }
   bool empty() const { return jobs_.empty(); }
+  auto begin() { return jobs_.begin(); }
+  auto end() { return jobs_.end(); }
   auto begin() const { return jobs_.begin(); }
   auto end() const { return jobs_.end(); }
   std::size_t size() const { return jobs_.size(); }

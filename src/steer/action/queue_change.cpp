@@ -135,6 +135,7 @@ void QueueChange::record(nlohmann::json& into) const {
   into["was"] = fields_of(was);
   into["becomes"] = fields_of(becomes);
   if (leaves) into["leaves"] = true;
+  if (in_vain > 0) into["in_vain"] = in_vain;
 }
 
 std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
@@ -142,6 +143,7 @@ std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
   const auto [job, meant] = read_job(line);
   QueueChange made{change_of(job, line.at("was")), change_of(job, line.at("becomes")), meant};
   made.leaves = line.value("leaves", false);
+  made.in_vain = line.value("in_vain", 0);
   return made;
 }
 

@@ -33,6 +33,7 @@ struct QueueChange {
   slurm::JobChange was{};  ///< The same fields before.
   Meant meant{};
   bool leaves = false;  ///< It is Slurm's from then on, whatever levers want.
+  int in_vain = 0;      ///< It was released so often by now without being started; 0 = not told.
 
   QueueChange() = default;
   QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
@@ -54,7 +55,18 @@ struct QueueChange {
 /// What stands of what was done to each job.
 class QueueClaims {
  public:
+  /// How one run of a job was held and released.
+  struct Tries {
+    int restarts = 0;               ///< Which run.
+    Time released = kNoTime;        ///< Since when; kNoTime = it is held, or was never.
+    int in_vain = 0;                ///< So often it was taken back.
+    Time taken_back = kNoTime;      ///< The last time.
+    bool is_nodes_refused = false;  ///< Slurm does not let it run on those that were chosen.
+  };
+
   void take(const QueueChange& change, const Done& done);
+  /// Slurm has said no.
+  void refused(const QueueChange& change, Time at);
   /// A job that has ended needs no undoing. One that runs may yet be requeued.
   void forget_gone(const Mirror& mirror);
   std::vector<QueueChange> invert(const Mirror& mirror) const;
@@ -78,8 +90,8 @@ class QueueClaims {
   bool has_own_priority(const slurm::Job& job) const;
   /// Whether it was given back for good.
   bool is_left(const slurm::Job& job) const;
-  /// Jobs that are not as they would be without us.
-  std::size_t size() const { return jobs_.size(); }
+  /// Of its present run.
+  Tries tries(const slurm::Job& job) const;
 
  private:
   struct Standing {
@@ -88,7 +100,10 @@ class QueueClaims {
     std::set<std::int64_t> numbers{};  // that it may rightly have
     std::set<std::string> nodes{};     // the same
     bool is_left = false;              // to Slurm, for good
+    Tries tries{};
   };
+  /// Of the run that a change was made to.
+  Tries& tries_of(const QueueChange& change);
 
   JobClaims<Standing> jobs_;
   std::set<slurm::JobNumber> undone_;  // since there was news

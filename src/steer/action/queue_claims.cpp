@@ -79,6 +79,32 @@ void QueueClaims::take(const QueueChange& change, const Done& done) {
   add_numbers(claim.numbers, change.becomes);
   if (change.becomes.required_nodes) claim.nodes.insert(*change.becomes.required_nodes);
   claim.is_left = claim.is_left || change.leaves;
+  if (!change.becomes.comment) return;
+  Tries& tries = tries_of(change);
+  tries.released = *change.becomes.comment == kMark ? done.at : kNoTime;
+  // Of one that did not answer it may not have been taken back, and will be again.
+  if (change.in_vain == 0 || !done.is_known) return;
+  tries.in_vain = change.in_vain;
+  tries.taken_back = done.at;
+}
+
+void QueueClaims::refused(const QueueChange& change, Time /*at*/) {
+  const auto& nodes = change.becomes.required_nodes;
+  if (nodes && !nodes->empty()) tries_of(change).is_nodes_refused = true;
+}
+
+QueueClaims::Tries& QueueClaims::tries_of(const QueueChange& change) {
+  Tries& tries = jobs_.of(change.becomes.job, change.meant).tries;
+  if (tries.restarts != change.meant.restarts) tries = {.restarts = change.meant.restarts};
+  return tries;
+}
+
+QueueClaims::Tries QueueClaims::tries(const slurm::Job& job) const {
+  if (const Standing* const claim = jobs_.find(job)) {
+    return claim->tries.restarts == job.restarts ? claim->tries : Tries{.restarts = job.restarts};
+  }
+  // Without a journal it was released when Slurm let it begin.
+  return {.restarts = job.restarts, .released = job.comment == kMark ? job.eligible : kNoTime};
 }
 
 void QueueClaims::forget_gone(const Mirror& mirror) {
@@ -125,8 +151,11 @@ std::vector<std::pair<Time, QueueChange>> QueueClaims::standing(Time at) const {
   std::vector<std::pair<Time, QueueChange>> made;
   for (const auto& [number, each] : jobs_) {
     QueueChange change{each.value.was, each.value.becomes, each.meant};
+    const Tries& tries = each.value.tries;
     change.leaves = each.value.is_left;
-    made.emplace_back(at, std::move(change));
+    change.in_vain = tries.in_vain;
+    const Time turned = std::max(tries.released, tries.taken_back);
+    made.emplace_back(turned == kNoTime ? at : turned, std::move(change));
   }
   return made;
 }
@@ -181,10 +210,19 @@ std::vector<slurm::JobNumber> QueueClaims::taken_over(const Mirror& mirror) {
     if (job == nullptr || !waits(*job) || job->held || jobs_.find(*job) == nullptr) continue;
     const auto number = number_of(*job, each.value.becomes);
     // A controller that was killed comes back with what it last wrote to its disk.
-    const bool is_ours = !number || *number == 0 || each.value.numbers.contains(*number);
+    if (!number) continue;
+    const bool is_ours = *number == 0 || each.value.numbers.contains(*number);
     if (!is_ours || has_own_priority(*job)) made.push_back(job_number);
   }
-  for (const slurm::JobNumber job : made) jobs_.erase(job);
+  // What else was done to them stands.
+  for (const slurm::JobNumber job : made) {
+    Standing& claim = jobs_.at(job);
+    claim.numbers.clear();
+    for (JobChange* const each : {&claim.was, &claim.becomes}) {
+      each->site_factor.reset();
+      each->priority.reset();
+    }
+  }
   return made;
 }
 
