@@ -101,6 +101,17 @@ struct CapacityChange {
   int nodes = 0;
 };
 
+/// Cells that a tenant owns (cell_plan.h): so many wherever they are, or a certain one.
+struct OwnedCells {
+  VcId vc{};               ///< Whose nodes they are of.
+  std::string kind{};      ///< "rack", "node", "socket" or "gpu".
+  std::string gpu_type{};  ///< Of the nodes; "" = of any.
+  int cells = 1;
+  std::string pinned{};  ///< The name of the node, or the rack, that it is; "" = wherever.
+
+  bool operator==(const OwnedCells&) const = default;
+};
+
 /// A group of users in a tree of them.
 struct Tenant {
   std::string name{};
@@ -108,6 +119,8 @@ struct Tenant {
   double guarantee = 0;      ///< GPUs that it gets back whenever it needs them.
   double limit = kNoLimit;   ///< GPUs that it may hold at most.
   bool may_borrow = true;    ///< Whether it may hold more than its guarantee while they are idle.
+  std::vector<OwnedCells> cells{};  ///< What its guarantee is made of; none = that is left open.
+  int priority = 0;                 ///< Of its jobs, among all that run in the cells of one tenant.
 
   static constexpr double kNoLimit = 1e6;
   bool operator==(const Tenant&) const = default;

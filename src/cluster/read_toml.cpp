@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "cluster/cell_plan.h"
 #include "cluster/read.h"
 #include "table/stream.h"
 #include "text/datetime.h"
@@ -209,14 +211,24 @@ class Reader final : text::TomlReader {
   }
 
   void read_tenant(const toml::table& from) {
-    allow(from, {"name", "parent", "guarantee", "limit", "may_borrow"});
+    allow(from, {"name", "parent", "guarantee", "limit", "may_borrow", "cell", "priority"});
     Tenant made{.name = value<std::string>(from, "name", ""),
                 .guarantee = amount(from, "guarantee", 0),
                 .limit = amount(from, "limit", Tenant::kNoLimit),
                 .may_borrow = value<bool>(from, "may_borrow", true)};
+    made.priority = static_cast<int>(whole(from, "priority", 0, 0, cells::kMostGuaranteed));
     if (made.name.empty()) refuse(from, "a [[tenant]] needs a name");
     if (made_.find_tenant(made.name) != kNoTenant) {
       refuse(from, fmt::format("tenant {} is there twice", made.name));
+    }
+    if (const int gpus = read_cells(from, made); gpus > 0) {
+      if (!from.contains("guarantee")) made.guarantee = gpus;
+      if (made.guarantee != gpus) {
+        refuse(*from.get("guarantee"),
+               fmt::format("tenant {} has a guarantee of {} GPUs and cells of {}: "
+                           "leave the guarantee out, or let it be as many",
+                           made.name, made.guarantee, gpus));
+      }
     }
     if (made.limit < made.guarantee) {
       refuse(from, fmt::format("tenant {}: its limit is below its guarantee", made.name));
@@ -229,6 +241,49 @@ class Reader final : text::TomlReader {
       made.parent = static_cast<std::int32_t>(index(found));
     }
     made_.tenants.push_back(std::move(made));
+  }
+
+  /// What a tenant owns, and how many GPUs that are.
+  int read_cells(const toml::table& from, Tenant& tenant) {
+    int gpus = 0;
+    for (const toml::table* const each : tables(from, "cell")) {
+      allow(*each, {"kind", "cells", "gpu_type", "vc", "pinned"});
+      OwnedCells cells{.vc = vc_of_cells(*each),
+                       .kind = value<std::string>(*each, "kind", ""),
+                       .gpu_type = value<std::string>(*each, "gpu_type", ""),
+                       .cells = static_cast<int>(whole(*each, "cells", 1, 1, 1'000'000)),
+                       .pinned = value<std::string>(*each, "pinned", "")};
+      const bool may_pin = cells.kind == "rack" || cells.kind == "node";
+      if (!may_pin && cells.kind != "socket" && cells.kind != "gpu") {
+        refuse(*each, fmt::format("a cell needs a kind: rack, node, socket or gpu, not \"{}\"",
+                                  cells.kind));
+      }
+      if (!cells.pinned.empty() && (!may_pin || each->contains("cells"))) {
+        refuse(*each, "a cell that is pinned is one node or one rack: leave cells out");
+      }
+      CellPlan& plan = plans_.try_emplace(cells.vc, made_, cells.vc).first->second;
+      const int before = plan.owned_gpus();
+      if (const Result<void> owned = plan.own(tenant.name, cells); !owned) {
+        refuse(*each, fmt::format("tenant {}: {}", tenant.name, owned.error().message),
+               owned.error().hint);
+      }
+      gpus += plan.owned_gpus() - before;
+      tenant.cells.push_back(std::move(cells));
+    }
+    return gpus;
+  }
+
+  VcId vc_of_cells(const toml::table& cell) {
+    const std::string name = value<std::string>(cell, "vc", "");
+    if (name.empty() && made_.vcs.size() == 1) return VcId{0};
+    const VcId vc = made_.find_vc(name);
+    if (vc == kNoVc) {
+      refuse(cell,
+             fmt::format("a cell of a cluster with several virtual clusters needs the vc whose "
+                         "nodes it is of: none is called \"{}\"",
+                         name));
+    }
+    return vc;
   }
 
   void read_switch(const toml::table& from) {
@@ -273,6 +328,7 @@ class Reader final : text::TomlReader {
   }
 
   Cluster made_;
+  std::map<VcId, CellPlan> plans_;  // of those of which tenants own cells
 };
 
 void append_class(std::string& toml, const NodeClass& make) {
@@ -292,6 +348,19 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.board != nullptr) toml += fmt::format("board = \"{}\"\n", make.board->name);
   if (make.gpu_memory_gb > 0) toml += fmt::format("gpu_memory_gb = {}\n", make.gpu_memory_gb);
   if (make.instance_s != kInstance_s) toml += fmt::format("instance_s = {}\n", make.instance_s);
+}
+
+void append_cells(std::string& toml, const Cluster& cluster, const OwnedCells& cells) {
+  toml += fmt::format("[[tenant.cell]]\nkind = \"{}\"\n", cells.kind);
+  if (cluster.vcs.size() > 1) {
+    toml += fmt::format("vc = \"{}\"\n", cluster.vcs[index(cells.vc)].name);
+  }
+  if (!cells.gpu_type.empty()) toml += fmt::format("gpu_type = \"{}\"\n", cells.gpu_type);
+  if (cells.pinned.empty()) {
+    toml += fmt::format("cells = {}\n", cells.cells);
+  } else {
+    toml += fmt::format("pinned = \"{}\"\n", cells.pinned);
+  }
 }
 
 }  // namespace
@@ -352,6 +421,8 @@ std::string to_toml(const Cluster& cluster) {
     if (tenant.guarantee > 0) toml += fmt::format("guarantee = {}\n", tenant.guarantee);
     if (tenant.limit < Tenant::kNoLimit) toml += fmt::format("limit = {}\n", tenant.limit);
     if (!tenant.may_borrow) toml += "may_borrow = false\n";
+    if (tenant.priority > 0) toml += fmt::format("priority = {}\n", tenant.priority);
+    for (const OwnedCells& cells : tenant.cells) append_cells(toml, cluster, cells);
     toml += "\n";
   }
   for (const Switch& each : cluster.switches) {

@@ -183,6 +183,14 @@ class Parser {
       } else if (words.skip("borrows")) {
         words.need("no");
         made.may_borrow = false;
+      } else if (words.skip("priority")) {
+        made.priority = words.number("the priority of its jobs");
+      } else if (words.skip("owns")) {
+        const int cells = words.number("how many cells it owns");
+        made.cells.push_back({.kind = words.take("a kind of cells"), .cells = cells});
+      } else if (words.skip("pins")) {
+        const std::string kind = words.take("node or rack");
+        made.cells.push_back({.kind = kind, .pinned = words.take("a node or rack")});
       } else {
         words.need("parent");
         const std::string parent = words.take("its parent");

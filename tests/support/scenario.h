@@ -33,7 +33,8 @@
 ///     launch 1s
 ///     seed 7
 ///     quota 4 users ann,eve       together they may hold 4 GPUs; before the jobs
-///     tenant NAME guarantee 4 [limit 8] [borrows no] [parent NAME]
+///     tenant NAME guarantee 4 [limit 8] [borrows no] [parent NAME] [priority 1]
+///                 [owns 2 socket] [pins node 3]
 ///     expect A 0s..100s at 0:3  B never too_large  C waits
 ///     waits C 10s..90s reserved B        all stretches in which C waits, in order
 // clang-format on
