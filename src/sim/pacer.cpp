@@ -44,6 +44,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   state.since = now;
   state.contention = 1;
   state.power_w = config.power_w;
+  state.yields = config.yields;
   shared_.enter(job, held);
   if (courses_.has(job)) set_course(job, held, config);
   set_alone(job, held, now);
@@ -94,6 +95,8 @@ void Pacer::end(JobId job, Time now) {
 void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
                    const policy::Config& config) {
   jobs_[index(job)].power_w = config.power_w;
+  const bool gives_way_anew =
+      std::exchange(jobs_[index(job)].yields, config.yields) != config.yields;
   if (courses_.has(job)) {
     settle(job, now);
     set_course(job, held, config);
@@ -110,7 +113,7 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
   pace_anew(job, held, now);
   share_traffic(job, held, config, now);
   const std::vector<JobId> joined = shared_.neighbours(job);
-  if (joined == left) return;
+  if (joined == left && !gives_way_anew) return;
   retime(left, now);
   retime(joined, now);
 }
@@ -151,7 +154,10 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
 perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held,
                             std::span<const JobId> beside, double alone) const {
   if (trace_.jobs[index(job)].request.gpus == 0) return {.cpus = alone, .computing = 0};
-  if (!courses_.paces(job)) return speeds_.parts(job, held, beside, jobs_[index(job)].power_w);
+  const Job& state = jobs_[index(job)];
+  if (!courses_.paces(job)) {
+    return speeds_.parts(job, held, beside, state.power_w, state.yields);
+  }
   const double own = courses_.rate(job);
   const double power = courses_.power(job);
   return {.gpus = own / power, .neighbours = alone / own, .power = power};
@@ -168,11 +174,13 @@ float Pacer::spared_by(JobId job, std::span<const cluster::Grant> held) const {
 }
 
 Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
-  const int power_w = jobs_[index(job)].power_w;
+  const auto [power_w, yields] = std::pair(jobs_[index(job)].power_w, jobs_[index(job)].yields);
   Shared made{speeds_.pace(job, held, {}, power_w), {}};
   const perf::Pace alone = made.pace;
   for (std::vector<JobId>& crowd : shared_.crowds(job)) {
-    const perf::Pace pace = speeds_.pace(job, held, crowd, power_w);
+    // What yields slows none that does not.
+    if (!yields) std::erase_if(crowd, [&](JobId each) { return jobs_[index(each)].yields; });
+    const perf::Pace pace = speeds_.pace(job, held, crowd, power_w, yields);
     if (pace.rate <= made.pace.rate) made = {pace, std::move(crowd)};
   }
   // Its own part of the time, not that in which the GPU computes for others.
