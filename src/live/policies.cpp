@@ -35,6 +35,14 @@ Result<policy::Composition> compose(const std::string& text) {
                     text),
         {}, "simulate plays it; +none leaves jobs as they are");
   }
+  if (policy::registry().traits(*made).has(policy::Trait::yields_gpus)) {
+    return fail(
+        Code::unsupported,
+        fmt::format("policy {} holds jobs to what others leave of their GPUs, which a service "
+                    "cannot do",
+                    text),
+        {}, "simulate plays it; packings such as lifelong let jobs share GPUs here");
+  }
   take_no_truth(*made);
   return made;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interleave/stages.h"
 #include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
@@ -53,6 +54,7 @@ struct Board {
   int most_gpus = 1;
   FitError error;
   std::optional<Sharing> sharing;
+  std::optional<interleave::Stages> stages{};  ///< Of a step at usual_batch(), as measured.
 
   /// The middle of what was measured: the batch of a job that says none.
   double usual_batch() const { return std::sqrt(least_batch * most_batch); }

@@ -212,7 +212,7 @@ class Reader final : text::TomlReader {
   Board read_board(const toml::table& board) {
     allow(board,
           {"gpu_type", "source", "fixed", "sample", "local", "local_more", "remote", "remote_more",
-           "remote_spread", "overlap", "batch", "gpus", "error", "held_out", "sharing"});
+           "remote_spread", "overlap", "batch", "gpus", "error", "held_out", "sharing", "stages"});
     Board made;
     made.gpu_type = word(board, "gpu_type", true);
     made.source = word(board, "source", true);
@@ -242,6 +242,13 @@ class Reader final : text::TomlReader {
     if (const toml::table* const sharing = table(board, "sharing")) {
       allow(*sharing, {"suffers", "suffers_power", "causes", "causes_power"});
       made.sharing = read_sharing(*sharing);
+    }
+    if (const toml::table* const stages = table(board, "stages")) {
+      allow(*stages, {"load", "compute", "network"});
+      made.stages = {.load = number(*stages, "load", kFromZero),
+                     .compute = number(*stages, "compute", kFromZero),
+                     .network = number(*stages, "network", kFromZero)};
+      if (made.stages->sum() <= 0) refuse(stages->source(), "the stages of a step must take time");
     }
     return made;
   }

@@ -68,6 +68,10 @@ std::string to_toml(const Board& board) {
       step.local_more, step.remote, step.remote_more, step.remote_spread, step.overlap,
       board.least_batch, board.most_batch, board.most_gpus, errors_of(board.error));
   if (board.sharing) text += "[model.board.sharing]\n" + sharing_of(*board.sharing);
+  if (board.stages) {
+    text += fmt::format("[model.board.stages]\nload = {:.4g}\ncompute = {:.4g}\nnetwork = {:.4g}\n",
+                        board.stages->load, board.stages->compute, board.stages->network);
+  }
   return text;
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "perf/sharing.h"
+#include "perf/beside.h"
 
 namespace almanac::perf {
 
-double SpeedModel::computes(GpuType type, double power, int gpus, int nodes, double causes) const {
+double SpeedModel::computes(GpuType type, double power, int gpus, int nodes) const {
   const OnType& board = on(type);
   double speed = board.alone;
   if (gpus > 1) {
@@ -16,7 +16,6 @@ double SpeedModel::computes(GpuType type, double power, int gpus, int nodes, dou
   } else {
     speed *= power;
   }
-  if (causes > 0) speed *= shared_speed(board.suffers, causes);
   return speed;
 }
 
@@ -24,14 +23,14 @@ JobSpeed::JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
                    std::optional<GenieTask> task)
     : model_(&model),
       task_(task),
-      reference_(gather(reference, {})),
+      reference_(gather(reference, {}, false)),
       reference_speed_(speed(reference_)) {
   ALMANAC_CHECK(reference_speed_ > 0, "a reference without speed: {} cores, {} GB a GPU",
                 reference_.cpus_per_gpu, reference_.memory_gb_per_gpu);
 }
 
 JobSpeed::Given JobSpeed::gather(std::span<const Grant> grants,
-                                 std::span<const SpeedModel* const> beside) const {
+                                 std::span<const SpeedModel* const> beside, bool yields) const {
   Given given;
   double slowest = std::numeric_limits<double>::infinity();
   for (const Grant& grant : grants) {
@@ -46,15 +45,17 @@ JobSpeed::Given JobSpeed::gather(std::span<const Grant> grants,
   }
   ALMANAC_CHECK(given.gpus > 0, "a job without GPUs has no speed");
   given.nodes = static_cast<int>(grants.size());
-  for (const SpeedModel* const other : beside) given.causes += other->on(given.type).causes;
+  if (beside.empty()) return given;
+  given.beside =
+      yields ? part_left(*model_, beside, given.type) : part_kept(*model_, beside, given.type);
   return given;
 }
 
 double JobSpeed::computes(const Given& given) const {
   // How the GPUs of a task wait for each other is in its latency.
   const bool alone = task_.has_value();
-  return model_->computes(given.type, given.power, alone ? 1 : given.gpus, alone ? 1 : given.nodes,
-                          given.causes);
+  return given.beside *
+         model_->computes(given.type, given.power, alone ? 1 : given.gpus, alone ? 1 : given.nodes);
 }
 
 double JobSpeed::all_of(const Given& given) const {
@@ -76,18 +77,18 @@ double JobSpeed::rate(int nodes, int gpus_per_node, double power) const {
   return speed(given) / reference_speed_;
 }
 
-Pace JobSpeed::pace(std::span<const Grant> grants,
-                    std::span<const SpeedModel* const> beside) const {
-  const Given given = gather(grants, beside);
+Pace JobSpeed::pace(std::span<const Grant> grants, std::span<const SpeedModel* const> beside,
+                    bool yields) const {
+  const Given given = gather(grants, beside, yields);
   const double computed = computes(given);
   const double fed = model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu);
   return {.rate = all_of(given) * std::min(computed, fed) / reference_speed_,
           .computing = std::min(1.0, fed / computed)};
 }
 
-Parts JobSpeed::parts(std::span<const Grant> grants,
-                      std::span<const SpeedModel* const> beside) const {
-  const Given end = gather(grants, beside);
+Parts JobSpeed::parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside,
+                      bool yields) const {
+  const Given end = gather(grants, beside, yields);
   Given now = reference_;
   double before = reference_speed_;
   const auto ratio = [&] {
@@ -102,7 +103,7 @@ Parts JobSpeed::parts(std::span<const Grant> grants,
   parts.gpus = ratio();
   now.type = end.type;
   parts.type = ratio();
-  now.causes = end.causes;
+  now.beside = end.beside;
   parts.neighbours = ratio();
   now.cpus_per_gpu = end.cpus_per_gpu;
   parts.cpus = ratio();

@@ -26,6 +26,7 @@
 #include <span>
 #include <vector>
 
+#include "interleave/stages.h"
 #include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
@@ -57,6 +58,8 @@ class SpeedModel {
     double suffers = 1;
     double causes = 1;
     double step_s = 0;  ///< Of one GPU; 0 = it is not known in seconds.
+    /// Where a step is spent, in seconds; nothing = it is not known.
+    std::optional<interleave::Stages> stages{};
   };
 
   SpeedModel() = default;
@@ -70,8 +73,8 @@ class SpeedModel {
   const OnType& on(GpuType type) const { return types_[static_cast<std::size_t>(type)]; }
   std::size_t types() const { return types_.size(); }
 
-  /// The speed of one of `gpus` GPUs as far as it computes; `power` as Grant::power.
-  double computes(GpuType type, double power, int gpus, int nodes, double causes) const;
+  /// The speed of one of `gpus` GPUs as far as it computes, beside none; `power` as Grant::power.
+  double computes(GpuType type, double power, int gpus, int nodes) const;
   /// How fast that GPU is fed; without bound where the model's input is not known.
   double fed(double cpus_per_gpu, double memory_gb_per_gpu) const {
     if (always_fed_) return std::numeric_limits<double>::infinity();
@@ -112,15 +115,18 @@ class JobSpeed {
   JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
            std::optional<GenieTask> task = std::nullopt);
 
-  /// `beside` are the other jobs of the most crowded of its GPUs. The grants have GPUs, and some of
-  /// cores and memory; a job without is not running.
-  Pace pace(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  /// `beside` are the other jobs of the most crowded of its GPUs; a job that `yields` has what
+  /// these leave (beside.h). The grants have GPUs, and some of cores and memory; a job without is
+  /// not running.
+  Pace pace(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {},
+            bool yields = false) const;
   double rate(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const {
     return pace(grants, beside).rate;
   }
   /// The same, taken apart: from the reference to the grants, one after another in the order of
   /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
-  Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {},
+              bool yields = false) const;
   /// On so many nodes, with as much for each GPU as at the reference but for `power`, and no
   /// neighbours.
   double rate(int nodes, int gpus_per_node, double power = 1) const;
@@ -137,9 +143,10 @@ class JobSpeed {
     double memory_gb_per_gpu = std::numeric_limits<double>::infinity();
     GpuType type = kOtherGpu;
     double power = 1;
-    double causes = 0;
+    double beside = 1;  // the part of its speed alone that it keeps beside others
   };
-  Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside) const;
+  Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside,
+               bool yields) const;
   double computes(const Given& given) const;
   /// What all GPUs do together, of what each does.
   double all_of(const Given& given) const;

@@ -159,6 +159,12 @@ SpeedModel::OnType SpeedModels::on_type(const Model& model, const std::string& t
                .remote_spread = board->step.remote_spread / compute_s,
                .overlap = board->step.overlap};
   made.step_s = compute_s;
+  if (board->stages) {
+    const double longer = compute_s / board->step.compute(board->usual_batch());
+    made.stages = {.load = board->stages->load * longer,
+                   .compute = board->stages->compute * longer,
+                   .network = board->stages->network * longer};
+  }
 
   const GpuClass* const gpu = catalogue_.find_gpu(type);
   if (here != nullptr && !here->sharing && gpu != nullptr && gpu->sharing) {

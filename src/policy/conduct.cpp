@@ -48,7 +48,7 @@ constexpr Deed kDeeds[] = {
     {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
     {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},
     {Trait::ends_trials, "ends trials"},     {Trait::limits_power, "limits power"},
-    {Trait::paces_traffic, "paces traffic"},
+    {Trait::paces_traffic, "paces traffic"}, {Trait::yields_gpus, "lets jobs yield GPUs"},
 };
 
 /// Whether jobs have to go on where they were stopped.

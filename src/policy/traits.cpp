@@ -39,6 +39,8 @@ std::string_view clause(Trait trait) {
       return "gives running jobs more cores";
     case Trait::shares_gpus:
       return "runs two jobs on the same GPUs";
+    case Trait::yields_gpus:
+      return "holds jobs to what others leave of their GPUs";
     case Trait::sleeps_nodes:
       return "turns nodes off";
     case Trait::ends_trials:

@@ -33,6 +33,7 @@ enum class Trait : std::uint8_t {
   chooses_cores,  ///< Chooses cores and memory of jobs as they start.
   gives_cores,    ///< Gives running jobs more cores, or takes some.
   shares_gpus,    ///< Runs two jobs that ask whole GPUs on the same ones.
+  yields_gpus,    ///< Lets jobs run only in what others leave of their GPUs.
   sleeps_nodes,   ///< Turns nodes off.
   ends_trials,    ///< Ends trials of a sweep before they are done.
   limits_power,   ///< Sets the power limit of a job's GPUs.

@@ -55,6 +55,9 @@ constexpr const char* kNeither =
     "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
     "carbon_scaler";
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: hived, yarn_cs";
+constexpr const char* kNoGuests =
+    "left out of all, as no speeds of jobs are given (--speed) and the cluster has no tenants: "
+    "antman";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   const Prepared made = prepared({});
@@ -62,14 +65,14 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
       made.left_out,
       ElementsAre("left out of all, as no job has a deadline: chronus",
                   "left out of all, as no speeds of jobs are given (--speed): coda, "
-                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
+                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
-                  kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants));
+                  kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 31, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 33, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
@@ -89,7 +92,7 @@ TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
   EXPECT_THAT(due.left_out,
               ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNotElastic,
-                          kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants));
+                          kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});

@@ -59,6 +59,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   state.since = now;
   state.contention = 1;
   state.power_w = config.power_w;
+  state.yields = config.yields;
   shared_.enter(job, held);
   if (courses_.has(job)) set_course(job, held, config);
   set_alone(job, held, now);
@@ -109,6 +110,8 @@ void Pacer::end(JobId job, Time now) {
 void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
                    const policy::Config& config) {
   jobs_[index(job)].power_w = config.power_w;
+  const bool gives_way_anew =
+      std::exchange(jobs_[index(job)].yields, config.yields) != config.yields;
   if (courses_.has(job)) {
     settle(job, now);
     set_course(job, held, config);
@@ -125,7 +128,7 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
   pace_anew(job, held, now);
   share_traffic(job, held, config, now);
   const std::vector<JobId> joined = shared_.neighbours(job);
-  if (joined == left) return;
+  if (joined == left && !gives_way_anew) return;
   retime(left, now);
   retime(joined, now);
 }
@@ -171,11 +174,12 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
 perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held, const Shared& shared,
                             double alone) const {
   if (trace_.jobs[index(job)].request.gpus == 0) return {.cpus = alone, .computing = 0};
+  const Job& state = jobs_[index(job)];
   if (!courses_.paces(job)) {
     const bool by_model = shared.neighbours == 1;
     perf::Parts parts = speeds_.parts(
         job, held, by_model ? std::span<const JobId>(shared.beside) : std::span<const JobId>{},
-        jobs_[index(job)].power_w);
+        state.power_w, state.yields);
     if (!by_model) parts.neighbours = shared.neighbours;
     return parts;
   }
@@ -195,14 +199,16 @@ float Pacer::spared_by(JobId job, std::span<const cluster::Grant> held) const {
 }
 
 Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
-  const int power_w = jobs_[index(job)].power_w;
+  const auto [power_w, yields] = std::pair(jobs_[index(job)].power_w, jobs_[index(job)].yields);
   Shared made{speeds_.pace(job, held, {}, power_w), {}};
   const perf::Pace alone = made.pace;
   for (SharedGpus::Crowd& crowd : shared_.crowds(job)) {
+    // What yields slows none that does not.
+    if (!yields) std::erase_if(crowd.jobs, [&](JobId each) { return jobs_[index(each)].yields; });
     perf::Pace pace = alone;
     const double neighbours = speed_beside(crowd);
     if (neighbours == 1) {
-      pace = speeds_.pace(job, held, crowd.jobs, power_w);
+      pace = speeds_.pace(job, held, crowd.jobs, power_w, yields);
     } else {
       pace.rate *= neighbours;
     }

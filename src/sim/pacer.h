@@ -6,13 +6,13 @@
 ///
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
 /// decides its rate alone (policy/contract/speed_book.h). Jobs on the same GPUs slow each other
-/// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
-/// overdrawn slows those of its jobs that use some (perf/bandwidth.h), a crowded link those that
-/// send over it (shared_links.h), and storage those that read from it (shared_storage.h): the
-/// scarcest of the three decides, for a job that waits for one asks less of the others. What power
-/// limits take off the draw of the GPUs in use is counted too; of a GPU held in parts, of those
-/// parts. Elastic jobs run as their application does (courses.h), slowed by power limits,
-/// neighbours and bandwidth alike.
+/// (shared_gpus.h, perf/beside.h); one that yields does not slow the others. A node whose memory
+/// bandwidth is overdrawn slows those of its jobs that use some (perf/bandwidth.h), a crowded link
+/// those that send over it (shared_links.h), and storage those that read from it
+/// (shared_storage.h): the scarcest of the three decides, for a job that waits for one asks less of
+/// the others. What power limits take off the draw of the GPUs in use is counted too; of a GPU held
+/// in parts, of those parts. Elastic jobs run as their application does (courses.h), slowed by
+/// power limits, neighbours and bandwidth alike.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses
@@ -98,6 +98,7 @@ class Pacer final : public policy::Telemetry {
     float spared = 0;            // see spared_gpus()
     std::int32_t gpu_milli = 0;  // that it holds, which may be others than it asks
     std::int32_t power_w = 0;    // Config::power_w
+    bool yields = false;         // Config::yields
 
     double rate() const { return alone * contention; }
   };

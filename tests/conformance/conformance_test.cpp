@@ -34,7 +34,7 @@ void expect_rules_where_nodes_fail(Case input, std::uint64_t seed) {
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const char* pass : {"scan", "relax", "defragment"}) {
+  for (const char* pass : {"scan", "relax", "defragment", "profile_first"}) {
     names.push_back(std::string("fifo+") + pass);
   }
   for (const policy::Entry& order : registry().orders.entries()) {
@@ -414,9 +414,9 @@ std::vector<std::string> every_mix() {
   for (const auto* choices : {&registry().shapes.entries(), &registry().sizes.entries(),
                               &registry().throttles.entries(), &registry().packings.entries()}) {
     for (const policy::Entry& choice : *choices) {
-      for (const char* base :
-           {"fifo+", "fifo+scan+", "fifo+defragment+", "easy+", "conservative+", "drf+",
-            "fifo+arrays+", "fifo+models+", "srtf+", "fifo+harmless+", "fifo+arrays+harmless+"}) {
+      for (const char* base : {"fifo+", "fifo+scan+", "fifo+defragment+", "fifo+profile_first+",
+                               "easy+", "conservative+", "drf+", "fifo+arrays+", "fifo+models+",
+                               "srtf+", "fifo+harmless+", "fifo+arrays+harmless+"}) {
         // A choice that the registry refuses with a base is not a policy.
         if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
       }

@@ -84,6 +84,9 @@ struct Config {
   /// The power limit of each of its GPUs, in watts. Where the node's own is lower, that counts; a
   /// board takes none below its least. Only policies that say so set one (Trait::limits_power).
   std::int32_t power_w = 0;
+  /// Whether it runs only in what the jobs beside it on its GPUs leave of them: these are as fast
+  /// as without it (perf/sharing.h). Only policies that say so set it (Trait::yields_gpus).
+  bool yields = false;
   /// How it shares what it has not to itself; only policies that say so set it
   /// (Trait::paces_traffic).
   Sending sending = Sending::at_once;

@@ -342,7 +342,7 @@ double SpeedBook::power(JobId job, std::span<const cluster::Grant> grants, int p
 }
 
 perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
-                           std::span<const JobId> beside, int power_w) const {
+                           std::span<const JobId> beside, int power_w, bool yields) const {
   if (const auto rate = instead(job, grants)) {
     return {.rate = *rate, .computing = grants.front().gpus == 0 ? 0.0 : 1.0};
   }
@@ -358,7 +358,7 @@ perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
     held[at] = translated(alike, grants[at], power_w);
   Short<const perf::SpeedModel*> others(beside.size());
   for (std::size_t at = 0; at < beside.size(); ++at) others[at] = &model(beside[at]);
-  perf::Pace pace = alike.speed.pace(held, others);
+  perf::Pace pace = alike.speed.pace(held, others, yields);
   if (!references_.empty()) pace.rate *= on_instance(job, grants);
   return pace;
 }
@@ -385,14 +385,14 @@ double SpeedBook::on_instance(JobId job, std::span<const cluster::Grant> grants)
 }
 
 perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
-                             std::span<const JobId> beside, int power_w) const {
+                             std::span<const JobId> beside, int power_w, bool yields) const {
   if (const auto rate = instead(job, grants)) return {.type = *rate};
   const Alike& alike = of(job);
   std::vector<perf::Grant> held;
   for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant, power_w));
   std::vector<const perf::SpeedModel*> others;
   for (const JobId other : beside) others.push_back(&model(other));
-  perf::Parts parts = alike.speed.parts(held, others);
+  perf::Parts parts = alike.speed.parts(held, others, yields);
   if (!references_.empty()) parts.type *= on_instance(job, grants);
   return parts;
 }

@@ -50,15 +50,16 @@ class SpeedBook {
   SpeedBook& operator=(const SpeedBook&) = delete;
 
   /// Of a job that holds `grants`, as far as cores, memory, GPUs with the power limit `power_w`
-  /// (Config::power_w) and `beside`, the jobs on the most crowded of its GPUs, decide.
+  /// (Config::power_w) and `beside`, the jobs on the most crowded of its GPUs, decide; `yields` as
+  /// Config::yields.
   perf::Pace pace(JobId job, std::span<const cluster::Grant> grants,
-                  std::span<const JobId> beside = {}, int power_w = 0) const;
+                  std::span<const JobId> beside = {}, int power_w = 0, bool yields = false) const;
   double rate(JobId job, std::span<const cluster::Grant> grants) const {
     return pace(job, grants).rate;
   }
   /// The same, taken apart. A GPU job's.
   perf::Parts parts(JobId job, std::span<const cluster::Grant> grants,
-                    std::span<const JobId> beside = {}, int power_w = 0) const;
+                    std::span<const JobId> beside = {}, int power_w = 0, bool yields = false) const;
   /// How fast the slowest GPU of a job computes under its power limits, beside none.
   double power(JobId job, std::span<const cluster::Grant> grants, int power_w) const;
   /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.

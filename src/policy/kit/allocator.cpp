@@ -135,7 +135,29 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   }
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);
+  std::vector<JobId>& line = lines_[index(vc)];
+  line.clear();
+  pairs_jobs() ? meet_pairs(vc, view, plan) : meet(vc, view, plan);
+  // Jobs that are not to run now stand behind those that are.
+  const std::size_t named = line.size();
+  std::vector<JobId> in_line = line;
+  std::sort(in_line.begin(), in_line.end());
+  for (const JobId job : jobs) {
+    if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
+    if (!std::binary_search(in_line.begin(), in_line.end(), job)) line.push_back(job);
+  }
+  order_rest(vc, std::span(line).subspan(named));
+  if (types_.learns()) note_types(jobs, view, plan);
+  settled(vc, view, plan);
+}
 
+void Allocator::stop(JobId job, const View& view, Plan& plan) {
+  plan.set(job, {});
+  stopped_.push_back(job);
+  left(job, view);
+}
+
+void Allocator::meet(VcId vc, const View& view, Plan& plan) {
   std::vector<JobId> staying;
   for (const Wish& wish : wishes_) {
     if (!stays(wish, view, plan.ledger)) continue;
@@ -154,7 +176,6 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
     homeless.push_back(job);
   }
   std::vector<JobId>& line = lines_[index(vc)];
-  line.clear();
   for (const Wish& wish : wishes_) {
     if (is_staying(wish.job)) continue;
     const bool placed = place(vc, wish, view, plan);
@@ -163,21 +184,8 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   for (const JobId job : homeless) {
     if (plan.find(job) != nullptr) continue;  // it is placed anew
     if (!rests(job) && go_on(job, view, plan)) continue;
-    plan.set(job, {});
-    stopped_.push_back(job);
-    left(job, view);
+    stop(job, view, plan);
   }
-  // Jobs that are not to run now stand behind those that are.
-  const std::size_t named = line.size();
-  std::vector<JobId> in_line = line;
-  std::sort(in_line.begin(), in_line.end());
-  for (const JobId job : jobs) {
-    if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
-    if (!std::binary_search(in_line.begin(), in_line.end(), job)) line.push_back(job);
-  }
-  order_rest(vc, std::span(line).subspan(named));
-  if (types_.learns()) note_types(jobs, view, plan);
-  settled(vc, view, plan);
 }
 
 bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
@@ -359,7 +367,7 @@ double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const Vie
 }
 
 double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
-                          const cluster::Ledger& ledger) {
+                          const cluster::Ledger& ledger, std::span<const JobId> beside) {
   cluster::Demand demand = asked(job, view);
   demand.gpu_types = type;
   std::vector<cluster::Grant> grants;
@@ -381,7 +389,7 @@ double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, cons
     }
     return left == 0;
   });
-  return fits ? view.speeds->rate(job, grants) : 0;
+  return fits ? view.speeds->pace(job, grants, beside).rate : 0;
 }
 
 Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {

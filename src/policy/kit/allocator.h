@@ -38,6 +38,9 @@ struct Wish {
   int least = 0;    ///< So few GPUs will do where no more fit; 0 = as many as wished.
   Config config{};  ///< How it is to run.
   std::span<const NodeGpus> on{};  ///< `gpus` on these nodes; none = where the placement likes.
+  /// A job that asks as many GPUs, to run on the same ones (Allocator::pairs_jobs()); it is in no
+  /// wish of its own. kNoJob = none.
+  JobId beside = kNoJob;
 };
 
 /// GPUs of one type that there are for jobs, in thousandths of a GPU.
@@ -69,6 +72,10 @@ class Allocator : public Policy {
   /// among them: those on nodes that are drained, asleep or booting run on.
   virtual void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                         std::vector<Wish>& wishes) = 0;
+  /// Whether wishes may name a job beside another. Then `gpus`, `least`, `on` and `config` of a
+  /// wish are not looked at; of two jobs beside each other each holds half of each GPU, and where
+  /// the second finds no cores the first has the GPUs alone.
+  virtual bool pairs_jobs() const { return false; }
   /// Told when the wishes are met as far as they can be: the time to ask to be woken.
   virtual void settled(VcId vc, const View& view, Plan& plan) {
     static_cast<void>(vc);
@@ -128,9 +135,10 @@ class Allocator : public Policy {
   /// Whether anything may be believed of types but that all are as fast.
   bool tells_types(const View& view) const { return view.speeds != nullptr || types_.learns(); }
   /// The speed that is believed of a GPU job on `gpus` GPUs of a type (one bit), on as few nodes of
-  /// `vc` as hold them, with the cores and memory that it asks. View::speeds must be there.
+  /// `vc` as hold them, with the cores and memory that it asks, and beside others. View::speeds
+  /// must be there.
   static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
-                        const cluster::Ledger& ledger);
+                        const cluster::Ledger& ledger, std::span<const JobId> beside = {});
   /// Whether a running job has run for a lease longer than it takes, at its speed so far, to do
   /// what it would lose if it were stopped now: else jobs whose restarts cost more than leases
   /// bring would never end.
@@ -152,6 +160,11 @@ class Allocator : public Policy {
   /// Carries out what end() said.
   void end_jobs(const View& view, Plan& plan);
   void settle(VcId vc, const View& view, Plan& plan);
+  /// Places those that are to run as they are wished, and stops whom that displaces.
+  void meet(VcId vc, const View& view, Plan& plan);
+  /// The same where jobs may be beside each other.
+  void meet_pairs(VcId vc, const View& view, Plan& plan);
+  void stop(JobId job, const View& view, Plan& plan);
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
   bool place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand, const View& view,
                       Plan& plan);

@@ -181,6 +181,8 @@ class Desk {
   /// Nodes of which jobs gave something back or took more beside their GPUs since the passes last
   /// looked; some twice.
   std::vector<NodeId> touched;
+  /// Running jobs that none may join.
+  std::set<JobId> apart;
   /// Whether a resize of this decision gave something back.
   bool freed = false;
 

@@ -19,6 +19,7 @@ std::span<const JobId> Grouping::group(JobId job) const {
 }
 
 bool Grouping::is_open(JobId host) const {
+  if (desk_.apart.contains(host)) return false;
   const std::span<const JobId> jobs = group(host);
   return jobs.empty() || (jobs.front() == host && jobs.size() < most_);
 }

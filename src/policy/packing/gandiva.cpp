@@ -8,7 +8,7 @@
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, in the reading of Narayanan et al.,
 /// OSDI'20:
 ///          a pair is kept where the sum of its speeds relative to alone is 1 or more.
-/// Differs  Jobs have whole turns: no time slices, and none is moved to make room for others. The
+/// Differs  Jobs have whole turns: no time slices, and moves are the pass's (`defragment`). The
 ///          host does not choose the least used. Whether two fit into a GPU's memory is not asked.
 #include <memory>
 #include <optional>

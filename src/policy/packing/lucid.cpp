@@ -10,8 +10,8 @@
 ///
 /// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator.
 /// Differs  The score comes from predicted pairs, not from a tree on utilisation. A job joins only
-///          where it finds no place, is not profiled first, and sharing is never off. Whether two
-///          fit into a GPU's memory is not known and not asked.
+///          where it finds no place, is measured first by the pass (`profile_first`) only, and
+///          sharing is never off. Whether two fit into a GPU's memory is not known and not asked.
 #include <algorithm>
 #include <map>
 #include <memory>

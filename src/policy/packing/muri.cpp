@@ -7,10 +7,11 @@
 ///
 /// Source   Zhao et al., SIGCOMM'22 (Muri): groups of up to four by interleaving efficiency, only
 ///          where the GPUs do not suffice, and none that is slower than its jobs one after another.
-/// Differs  A log does not tell the stages of an iteration, so the efficiency is that of measured
-///          sharing. Jobs join one after another; groups that run are not matched anew, which the
-///          published simulator does at each event for nothing (interleave/muri.h has that).
-///          Whether jobs fit into a GPU's memory together is not known and not asked.
+/// Differs  Where the speed models do not tell the stages of a step (perf/beside.h), the efficiency
+///          is that of measured sharing. Jobs join one after another; groups that run are not
+///          matched anew, which the published simulator does at each event for nothing
+///          (interleave/muri.h has that). Whether jobs fit into a GPU's memory together is not
+///          known and not asked.
 #include <memory>
 #include <numeric>
 #include <optional>

@@ -4,7 +4,8 @@
 /// Makes room for a job that finds no place though as many GPUs are free: running jobs go on
 /// elsewhere, those whose move costs least, if that costs little enough.
 ///
-/// In order of rank, each job starts if it fits, or if room can be made; the others pass it. The
+/// In order of rank, each job starts if it fits, or if room can be made; the others pass it. Where
+/// jobs may join others on their GPUs, those that still wait do, and jobs that share stay. The
 /// work that moves lose is bounded for each GPU of the job that starts in the room; so over a whole
 /// run no more is lost than that for each GPU so started.
 ///
@@ -19,6 +20,7 @@
 #include "defrag/compaction.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
+#include "policy/kit/let_join.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
 
@@ -37,6 +39,7 @@ class DefragmentPass final : public Pass {
     residents_.clear();
     while (start_next(vc)) {
     }
+    let_join(desk_, vc);
   }
 
   Reason blocker(const VcState& vc, JobId) const override {
@@ -98,7 +101,8 @@ class DefragmentPass final : public Pass {
   void find_residents(const VcState& vc) {
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
       const JobId job = at.get()->job;
-      if (!desk_.runs(job) || !may_move(desk_, job)) continue;
+      // Those that share GPUs stay together.
+      if (!desk_.runs(job) || !may_move(desk_, job) || desk_.is_paired(job)) continue;
       const auto held = desk_.grants(job);
       double gpus = 0;
       for (const cluster::Grant& grant : held) {
@@ -128,8 +132,8 @@ void register_defragment(Registry& registry) {
        .summary =
            "a job that fits passes those that do not, for which running jobs are moved aside",
        .source = "Xiao et al. OSDI'18 (Gandiva) §3.2",
-       .traits = {.has = {Trait::moves_jobs},
-                  .bars = {Trait::shares_gpus, Trait::deals_out, Trait::revises_waiting}},
+       .traits = {.has = {Trait::moves_jobs, Trait::lets_join},
+                  .bars = {Trait::deals_out, Trait::revises_waiting}},
        .parameters = {number("lost_s",
                              "how much work moves may lose, for each GPU of the job that starts",
                              600, 0, 1e9)}},

@@ -7,9 +7,8 @@
 /// join others on their GPUs, those that still wait do, in order of rank.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
-#include <vector>
-
 #include "policy/kit/desk.h"
+#include "policy/kit/let_join.h"
 #include "policy/kit/start_each.h"
 #include "policy/registry.h"
 
@@ -22,15 +21,7 @@ class ScanPass final : public Pass {
 
   void run(VcState& vc) override {
     start_each(desk_, vc, [](const RankedQueue& jobs) { return &jobs.front(); });
-    if (!desk_.packs()) return;
-    waiting_.clear();
-    for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) {
-      waiting_.push_back(at.job());
-    }
-    for (const JobId job : waiting_) {
-      const auto grants = desk_.join(vc.vc, job);
-      if (!grants.empty()) desk_.start(vc, job, grants);
-    }
+    let_join(desk_, vc);
   }
 
   Reason blocker(const VcState& vc, JobId) const override {
@@ -39,7 +30,6 @@ class ScanPass final : public Pass {
 
  private:
   Desk& desk_;
-  std::vector<JobId> waiting_;
 };
 
 }  // namespace

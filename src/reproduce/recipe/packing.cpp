@@ -41,9 +41,13 @@ namespace {
 constexpr const char* kPairs = "data/profiles/gavel/simulation_throughputs.json";
 constexpr double kUnpublished = std::numeric_limits<double>::quiet_NaN();
 constexpr double kAgreed = 0.85;
-const std::vector<std::string> kPolicies{
-    "tiresias",    "las",         "gittins",         "qssf+scan+lucid", "las+muri",
-    "las+gandiva", "las+guarded", "gittins+guarded", "las+lifelong",    "gittins+lifelong"};
+const std::vector<std::string> kPolicies{"tiresias",        "las",
+                                         "gittins",         "qssf+scan",
+                                         "qssf+scan+lucid", "qssf+profile_first+lucid",
+                                         "qssf+defragment", "qssf+defragment+gandiva",
+                                         "las+muri",        "las+gandiva",
+                                         "las+guarded",     "gittins+guarded",
+                                         "las+lifelong",    "gittins+lifelong"};
 /// In the months of these seeds.
 const std::vector<std::string> kNearest{"tiresias", "las+muri", "gittins+guarded",
                                         "gittins+lifelong"};

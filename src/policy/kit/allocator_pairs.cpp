@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How the frame of allocator.h places jobs two on the same GPUs.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "policy/kit/allocator.h"
+#include "policy/kit/placer.h"
+
+namespace almanac::policy {
+namespace {
+
+using Grants = std::vector<cluster::Grant>;
+
+/// GPUs like those of `held`, `gpu_milli` of each, with the cores and memory of `demand`.
+Grants like(std::span<const cluster::Grant> held, std::int32_t gpu_milli,
+            const cluster::Demand& demand) {
+  Grants made(held.begin(), held.end());
+  for (cluster::Grant& grant : made) {
+    const cluster::Amount amount = demand.of(grant.count());
+    grant.gpu_milli = gpu_milli;
+    grant.cpu_milli = amount.cpu_milli;
+    grant.memory_mb = amount.memory_mb;
+  }
+  return made;
+}
+
+bool take_all(std::span<const cluster::Grant> grants, cluster::Ledger& ledger) {
+  const std::size_t before = ledger.mark();
+  for (const cluster::Grant& grant : grants) {
+    if (ledger.can_take(grant)) {
+      ledger.take(grant);
+      continue;
+    }
+    ledger.undo(before);
+    return false;
+  }
+  return true;
+}
+
+void give_all(std::span<const cluster::Grant> grants, cluster::Ledger& ledger) {
+  for (const cluster::Grant& grant : grants) ledger.give_back(grant);
+}
+
+}  // namespace
+
+void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
+  cluster::Ledger& ledger = plan.ledger;
+  const auto runs = [&](JobId job) {
+    return job != kNoJob && view.progress(job).phase == Phase::running;
+  };
+  for (const JobId job : movable_) {
+    if (runs(job)) give_all(view.grants(job), ledger);
+  }
+  std::map<JobId, Grants> placed;
+  // Where it runs, without its neighbour.
+  const auto stay = [&](JobId job, const Wish& wish) {
+    if (!runs(job) || !stays({.job = job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
+    const cluster::Demand& demand = asked(job, view);
+    const auto held = view.grants(job);
+    Grants own = demand.is_cpu_job() ? Grants(held.begin(), held.end())
+                                     : like(held, demand.gpu_milli, demand);
+    if (!take_all(own, ledger)) return false;
+    placed[job] = std::move(own);
+    return true;
+  };
+  const auto has_quota = [&](JobId job) {
+    if (plan.quotas == nullptr || runs(job)) return true;
+    if (plan.quotas->has_room(plan.quotas->of(job))) return true;
+    plan.wake(view.now);  // there was room as the decision began
+    return false;
+  };
+  const auto put_beside = [&](JobId first, JobId second) {
+    const cluster::Demand& demand = asked(first, view);
+    if (second == kNoJob || demand.is_part() || demand.is_cpu_job() || !has_quota(second)) return;
+    Grants& own = placed.at(first);
+    Grants halved = like(own, cluster::kWholeGpu / 2, demand);
+    Grants other = like(own, cluster::kWholeGpu / 2, asked(second, view));
+    const std::size_t before = ledger.mark();
+    give_all(own, ledger);
+    if (!take_all(halved, ledger) || !take_all(other, ledger)) return ledger.undo(before);
+    own = std::move(halved);
+    placed[second] = std::move(other);
+  };
+  const auto set = [&](JobId job) {
+    const auto held = view.grants(job);
+    const Grants& own = placed.at(job);
+    const bool is_as_before =
+        runs(job) && std::equal(held.begin(), held.end(), own.begin(), own.end());
+    if (!is_as_before) plan.set(job, {.grants = own});
+  };
+  std::vector<bool> is_met(wishes_.size());
+  for (const bool may_stay : {true, false}) {
+    for (std::size_t at = 0; at < wishes_.size(); ++at) {
+      if (is_met[at]) continue;
+      const Wish& wish = wishes_[at];
+      JobId first = wish.job;
+      JobId second = wish.beside;
+      if (may_stay) {
+        if (!stay(first, wish)) {
+          std::swap(first, second);
+          if (first == kNoJob || !stay(first, wish)) continue;
+        }
+      } else {
+        Grants made;
+        if (!has_quota(first) ||
+            !place_demand(*placement_, ledger, vc, wanted(wish, view), view.rng, made)) {
+          continue;
+        }
+        placed[first] = std::move(made);
+      }
+      is_met[at] = true;
+      put_beside(first, second);
+      set(first);
+      if (second != kNoJob && placed.contains(second)) set(second);
+    }
+  }
+  for (const JobId job : movable_) {
+    if (placed.contains(job)) continue;
+    if (!runs(job)) continue;
+    if (!rests(job) && stay(job, {.job = job})) {
+      set(job);
+    } else {
+      stop(job, view, plan);
+    }
+  }
+  for (const Wish& wish : wishes_) {
+    for (const JobId job : {wish.job, wish.beside}) {
+      if (job == kNoJob || placed.contains(job) || runs(job)) continue;
+      lines_[index(vc)].push_back(job);
+    }
+  }
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Runs each new job for a short time on a few nodes first, where it is measured and where short
+/// jobs end; what is not over by then is stopped and queues for the other nodes, of which jobs that
+/// fit pass those that do not.
+///
+/// The first `nodes` nodes of a virtual cluster, half of them at most, are kept for that. Jobs of
+/// up to `most_gpus` GPUs go there, those of the fewest GPUs first, and none passes another; larger
+/// ones, and those that ask a part of a GPU or none, are not measured. Where nothing runs in a
+/// virtual cluster all its nodes are for all. Where jobs may join others on their GPUs, those that
+/// were measured and still wait do.
+///
+/// Source   Hu et al., ASPLOS'23 (Lucid), section 3.2, and its published simulator.
+/// Differs  The nodes that measure stay as many. A job that is stopped there loses what any stop
+///          costs, instead of all that it did.
+/// Cost     as `scan`; and O(jobs that wait and were not measured) a decision.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "policy/kit/desk.h"
+#include "policy/kit/let_join.h"
+#include "policy/kit/start_each.h"
+#include "policy/registry.h"
+
+namespace almanac::policy {
+namespace {
+
+class ProfileFirstPass final : public Pass {
+ public:
+  ProfileFirstPass(Desk& desk, std::size_t nodes, Duration time, int most_gpus)
+      : desk_(desk), nodes_(nodes), time_(time), most_gpus_(most_gpus) {
+    desk_.track = Desk::Track::rank;
+  }
+
+  void run(VcState& vc) override {
+    stop_measured(vc);
+    const std::vector<NodeId> kept = kept_nodes(vc.vc);
+    measure(vc, kept);
+    const std::vector<cluster::Grant> held = vc.running.empty() ? Grants{} : hold(kept);
+    start_each(desk_, vc, [&](const RankedQueue& jobs) { return first(jobs); });
+    for (const cluster::Grant& grant : held) desk_.ledger().give_back(grant);
+    let_join(desk_, vc, [&](JobId job) { return !is_new(job); });
+  }
+
+  void withdrawn(VcState& vc, JobId job) override { new_[vc.vc].erase(job); }
+  void arrived(VcState& vc, JobId job) override {
+    const cluster::Demand& demand = desk_.demand(job);
+    const bool is_measured = demand.gpus > most_gpus_ || demand.is_part() || demand.is_cpu_job();
+    const bool ran = desk_.view().attained(job) > Duration{0};
+    if (!is_measured && !ran && !kept_nodes(vc.vc).empty()) new_[vc.vc].insert(job);
+  }
+  void ended(VcState&, JobId job) override { forget(job); }
+
+  void timer(std::span<VcState>, std::vector<VcId>& need) override {
+    for (const auto& [job, until] : measured_) {
+      if (until <= desk_.now()) need.push_back(desk_.view().progress(job).vc);
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId job) const override {
+    const JobId first = vc.waiting.first().jobs.front().job;
+    // What is free is kept for others.
+    if (first == job || is_new(job)) return {.kind = ReasonKind::passed_over};
+    return {.kind = ReasonKind::behind, .other = first};
+  }
+
+ private:
+  using Grants = std::vector<cluster::Grant>;
+
+  bool is_new(JobId job) const {
+    const auto here = new_.find(desk_.view().progress(job).vc);
+    return here != new_.end() && here->second.contains(job);
+  }
+  void forget(JobId job) {
+    measured_.erase(job);
+    desk_.apart.erase(job);
+  }
+
+  const QueueEntry* first(const RankedQueue& jobs) const {
+    for (RankedQueue::Cursor at(jobs); at.get() != nullptr; at.advance()) {
+      if (!is_new(at.get()->job)) return at.get();
+    }
+    return nullptr;
+  }
+
+  std::vector<NodeId> kept_nodes(VcId vc) const {
+    std::vector<NodeId> nodes;
+    for (const cluster::Pool& pool : desk_.ledger().pools(vc)) {
+      if (pool.gpus_per_node > 0) nodes.insert(nodes.end(), pool.nodes.begin(), pool.nodes.end());
+    }
+    std::sort(nodes.begin(), nodes.end());
+    nodes.resize(std::min(nodes_, nodes.size() / 2));
+    return nodes;
+  }
+
+  void stop_measured(VcState& vc) {
+    std::vector<JobId> over;
+    for (const auto& [job, until] : measured_) {
+      if (until <= desk_.now() && desk_.view().progress(job).vc == vc.vc) over.push_back(job);
+    }
+    for (const JobId job : over) {
+      forget(job);
+      if (!desk_.runs(job)) continue;
+      desk_.give_back(job);
+      desk_.stop(vc, job);
+      desk_.plan().wake(desk_.now());
+    }
+  }
+
+  void measure(VcState& vc, const std::vector<NodeId>& kept) {
+    std::set<JobId>& waiting = new_[vc.vc];
+    std::vector<std::pair<int, JobId>> line;
+    for (const JobId job : waiting) line.emplace_back(desk_.demand(job).gpus, job);
+    std::sort(line.begin(), line.end());
+    for (const auto& [gpus, job] : line) {
+      const cluster::Demand& demand = desk_.demand(job);
+      const auto node = std::find_if(kept.begin(), kept.end(), [&](NodeId each) {
+        return desk_.ledger().ready(each) && desk_.ledger().suits(each, demand) &&
+               desk_.ledger().units(each, demand) >= demand.gpus;
+      });
+      if (node == kept.end() || !desk_.is_within_quotas(demand)) {
+        // One that has no room on such a node though that is idle is not measured.
+        const bool may_wait = std::any_of(kept.begin(), kept.end(), [&](NodeId each) {
+          const int all = desk_.ledger().pool(each).gpus_per_node;
+          return desk_.ledger().ready(each) && desk_.ledger().suits(each, demand) &&
+                 all >= demand.gpus && std::popcount(desk_.ledger().free_mask(each)) < all;
+        });
+        if (may_wait) return;
+        waiting.erase(job);
+        continue;
+      }
+      const Grants grants{desk_.ledger().take(*node, demand.of(demand.gpus))};
+      waiting.erase(job);
+      measured_[job] = desk_.now() + time_;
+      desk_.apart.insert(job);
+      desk_.plan().wake(desk_.now() + time_);
+      desk_.start(vc, job, grants);
+    }
+  }
+
+  /// Takes what is free of the nodes, for nobody.
+  Grants hold(const std::vector<NodeId>& nodes) {
+    Grants held;
+    for (const NodeId node : nodes) {
+      const cluster::GpuMask free = desk_.ledger().free_mask(node);
+      if (free == 0) continue;
+      held.push_back({.node = node, .gpus = free});
+      desk_.ledger().take(held.back());
+    }
+    return held;
+  }
+
+  Desk& desk_;
+  std::size_t nodes_;
+  Duration time_;
+  int most_gpus_;
+  std::map<VcId, std::set<JobId>> new_;  // that wait to be measured
+  std::map<JobId, Time> measured_;       // that are, and until when
+};
+
+}  // namespace
+
+namespace pass {
+
+void register_profile_first(Registry& registry) {
+  registry.passes.add(
+      {.name = "profile_first",
+       .summary = "new jobs run on a few nodes for a short time first; then as scan",
+       .source = "Hu et al. ASPLOS'23 (Lucid) §3.2",
+       .traits = {.has = {Trait::lets_join, Trait::stops_jobs, Trait::parts_cluster},
+                  .bars = {Trait::deals_out, Trait::revises_waiting, Trait::chooses_gpus}},
+       .parameters = {whole_number("nodes", "that measure new jobs, of each virtual cluster", 1, 1,
+                                   10'000),
+                      number("time_s", "for which a new job is measured", 200, 1, 1e9),
+                      whole_number("most_gpus", "of a job that is measured", 8, 1, 64)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<ProfileFirstPass>(desk,
+                                                  static_cast<std::size_t>(told.whole("nodes")),
+                                                  told.duration("time_s"), told.whole("most_gpus"));
+      });
+}
+
+}  // namespace pass
+}  // namespace almanac::policy
