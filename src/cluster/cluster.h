@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "cluster/connections.h"
 
 namespace almanac::cluster {
 
@@ -35,6 +36,8 @@ struct NodeClass {
   double gpu_power_limit_w = 0;  ///< That each GPU may draw; 0 = as much as its board allows.
   int sockets = 1;  ///< Over which its GPUs are spread evenly, in order of number; at least 1.
   double uplink_gbps = 0;  ///< Gb/s each way that a node sends to others; 0 = not given.
+  /// Of its GPUs, beside those of sockets; where several sockets are given, none by `socket`.
+  std::vector<Connection> connections{};
 
   bool operator==(const NodeClass&) const = default;
 };

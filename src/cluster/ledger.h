@@ -20,6 +20,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <span>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
 #include "cluster/room_set.h"
+#include "topology/layout.h"
 
 namespace almanac::cluster {
 
@@ -114,9 +116,12 @@ struct Pool {
   std::int32_t cpu_milli = kUnbounded;  ///< Of a node.
   std::int32_t memory_mb = kUnbounded;  ///< Of a node.
   int sockets = 1;                      ///< Of a node, over which its GPUs are spread.
-  int free_gpus = 0;                    ///< On ready nodes.
-  int capacity = 0;                     ///< GPUs on ready nodes.
-  std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
+  /// Which GPUs of a node go well together; null where neither sockets nor connections are told.
+  std::shared_ptr<const topology::Layout> layout{};
+  std::vector<Connection> connections{};  ///< Of the GPUs of a node.
+  int free_gpus = 0;                      ///< On ready nodes.
+  int capacity = 0;                       ///< GPUs on ready nodes.
+  std::vector<NodeId> nodes;              ///< In order of number; positions are the members below.
   /// switches[0]: of the same nodes the switch that each is plugged into, or kNoSwitch; [1] the one
   /// above that, and so on. As many levels as any node is told.
   std::vector<std::vector<std::uint32_t>> switches;
@@ -335,7 +340,7 @@ class Ledger {
   int busy_ = 0;
   std::int64_t open_milli_ = 0;  // that is left of busy GPUs
   int busy_nodes_ = 0;
-  bool has_sockets_ = false;  // any node has several
+  bool has_layouts_ = false;  // of any node it is told which GPUs lie together
   std::int64_t total_cpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
   struct Count {
