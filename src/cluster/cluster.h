@@ -14,6 +14,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "cluster/connections.h"
 #include "slices/board.h"
 
 namespace almanac::cluster {
@@ -54,6 +55,8 @@ struct NodeClass {
   const slices::Board* board = nullptr;  ///< Where `sharing` is mig: one of slices::boards().
   double gpu_memory_gb = 0;              ///< Of each GPU, as its driver counts; 0 = not given.
   double instance_s = kInstance_s;       ///< Where `sharing` is mig.
+  /// Of its GPUs, beside those of sockets; where several sockets are given, none by `socket`.
+  std::vector<Connection> connections{};
 
   bool operator==(const NodeClass&) const = default;
 };

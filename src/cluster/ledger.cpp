@@ -85,7 +85,7 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
       auto pool = std::find_if(pools_.begin() + first, pools_.end(), [&](const Pool& known) {
         return known.gpus_per_node == make.gpus && known.gpu_type == type_bit &&
                known.cpu_milli == cpus && known.memory_mb == memory &&
-               known.sockets == make.sockets;
+               known.sockets == make.sockets && known.connections == make.connections;
       });
       if (pool == pools_.end()) {
         pool = pools_.insert(pools_.end(), Pool{});
@@ -97,7 +97,11 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
         pool->board = make.board;
         pool->gpu_memory_mb = bound_of(make.gpu_memory_gb, cluster::memory_mb(make.gpu_memory_gb));
         pool->switches.resize(levels.size());
-        has_sockets_ = has_sockets_ || make.sockets > 1;
+        if (make.sockets > 1 || !make.connections.empty()) {
+          pool->connections = make.connections;
+          pool->layout = std::make_shared<topology::Layout>(distances(make));
+          has_layouts_ = true;
+        }
       }
       nodes_[index(id)] = {.free = all_gpus(make.gpus),
                            .all = all_gpus(make.gpus),
@@ -402,6 +406,9 @@ inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
 
 GpuMask Ledger::choose(const NodeState& state, int gpus) const {
   const Pool& pool = pools_[state.pool];
+  if (!pool.connections.empty() && gpus > 0 && gpus <= std::popcount(state.free)) {
+    return pool.layout->choose(state.free, gpus).gpus;
+  }
   const int size = pool.gpus_per_node / pool.sockets;
   GpuMask chosen = 0;
   while (gpus > 0) {
@@ -426,7 +433,7 @@ Grant Ledger::take(NodeId node, const Amount& amount) {
   const NodeState& state = nodes_[index(node)];
   const Grant grant{
       .node = node,
-      .gpus = has_sockets_ ? choose(state, amount.gpus) : lowest_bits(state.free, amount.gpus),
+      .gpus = has_layouts_ ? choose(state, amount.gpus) : lowest_bits(state.free, amount.gpus),
       .cpu_milli = amount.cpu_milli,
       .memory_mb = amount.memory_mb};
   ALMANAC_CHECK(grant.count() == amount.gpus, "node {}: {} of {} GPUs", index(node), amount.gpus,

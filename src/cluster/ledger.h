@@ -21,6 +21,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -32,6 +33,7 @@
 #include "cluster/node_set.h"
 #include "cluster/room_set.h"
 #include "slices/lattice.h"
+#include "topology/layout.h"
 
 namespace almanac::cluster {
 
@@ -126,10 +128,13 @@ constexpr std::uint32_t kNoSwitch = 0;
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
   int gpus_per_node = 0;
-  std::uint64_t gpu_type = 0;               ///< One bit.
-  std::int32_t cpu_milli = kUnbounded;      ///< Of a node.
-  std::int32_t memory_mb = kUnbounded;      ///< Of a node.
-  int sockets = 1;                          ///< Of a node, over which its GPUs are spread.
+  std::uint64_t gpu_type = 0;           ///< One bit.
+  std::int32_t cpu_milli = kUnbounded;  ///< Of a node.
+  std::int32_t memory_mb = kUnbounded;  ///< Of a node.
+  int sockets = 1;                      ///< Of a node, over which its GPUs are spread.
+  /// Which GPUs of a node go well together; null where neither sockets nor connections are told.
+  std::shared_ptr<const topology::Layout> layout{};
+  std::vector<Connection> connections{};    ///< Of the GPUs of a node.
   const slices::Board* board = nullptr;     ///< Its GPUs can be cut in instances.
   std::int32_t gpu_memory_mb = kUnbounded;  ///< Of a GPU.
   int free_gpus = 0;                        ///< On ready nodes.
@@ -369,7 +374,7 @@ class Ledger {
   int busy_ = 0;
   std::int64_t open_milli_ = 0;  // that is left of busy GPUs
   int busy_nodes_ = 0;
-  bool has_sockets_ = false;  // any node has several
+  bool has_layouts_ = false;  // of any node it is told which GPUs lie together
   std::int64_t total_cpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
   struct Count {

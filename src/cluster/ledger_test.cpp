@@ -437,5 +437,16 @@ RC_GTEST_PROP(Ledger, AgreesWithARecountWhateverIsTakenGivenAndUndone, ()) {
   }
 }
 
+TEST(Ledger, TakesGpusThatAreConnectedWell) {
+  Cluster cluster = uniform(1, 4);
+  cluster.classes.front().connections = {{Between::nvlink, {0, 3}, 2}, {Between::nvlink, {1, 2}}};
+  Ledger ledger(cluster);
+  // That leaves the pair with two links whole.
+  EXPECT_EQ(ledger.take(NodeId{0}, {.gpus = 1}).gpus, 0b0010U);
+  EXPECT_EQ(ledger.take(NodeId{0}, {.gpus = 2}).gpus, 0b1001U);
+  EXPECT_EQ(ledger.take(NodeId{0}, {.gpus = 1}).gpus, 0b0100U);
+  EXPECT_EQ(ledger.take(NodeId{0}, {}).gpus, 0U);
+}
+
 }  // namespace
 }  // namespace almanac::cluster

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/read_toml.h"
+#include "cluster/sockets.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::cluster {
@@ -244,6 +245,79 @@ TEST_F(ClusterFile, RefusesAmountsThatAreNone) {
   EXPECT_EQ(with("n0,64000,-1,2,T4\n"),
             "cluster.csv:2: memory_mib must be a number from 0 to 1000000000: \"-1\"");
   EXPECT_EQ(with("n0,64000,1024,0,\n"), "cluster.csv: the cluster has no node with a GPU");
+}
+
+std::string with_connections(const std::string& connections) {
+  return "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 4\nconnections = " + connections;
+}
+
+TEST(ReadCluster, ReadsHowGpusAreConnected) {
+  const auto made = parse_toml(with_connections(R"([
+    { by = "socket", gpus = [0, 1, 3] },
+    { by = "pcie", gpus = [0, 1] },
+    { by = "nvlink", gpus = [3, 0], links = 4 },
+  ])"),
+                               "a.toml");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_EQ(table_of_ways(made->classes.front()),
+            "       GPU0   GPU1   GPU2   GPU3\n"
+            "GPU0   X      PIX    SYS    NV4\n"
+            "GPU1   PIX    X      SYS    NODE\n"
+            "GPU2   SYS    SYS    X      SYS\n"
+            "GPU3   NV4    NODE   SYS    X\n");
+  const auto again = parse_toml(to_toml(*made), "again.toml");
+  ASSERT_TRUE(again) << message(again);
+  EXPECT_EQ(again->classes, made->classes);
+}
+
+TEST(ReadCluster, SaysWhatIsWrongWithConnections) {
+  const auto refusal = [](const std::string& connections) {
+    return message(parse_toml(with_connections(connections), "a.toml"));
+  };
+  EXPECT_EQ(refusal("[[0, 1]]"),
+            "a.toml:5:16: a connection is a table, as { by = \"nvlink\", gpus = [0, 1] }");
+  EXPECT_EQ(refusal("[{ gpus = [0, 1] }]"),
+            "a.toml:5:16: a connection needs by: nvlink, pcie or socket");
+  EXPECT_EQ(refusal("[{ by = \"nvlnk\", gpus = [0, 1] }]"),
+            "a.toml:5:23: GPUs are not connected by \"nvlnk\" (did you mean nvlink?)");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\" }]"), "a.toml:5:16: a connection needs gpus, as [0, 1]");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [0, 4] }]"),
+            "a.toml:5:44: a GPU of these nodes is a number from 0 to 3");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2, 2] }]"), "a.toml:5:40: GPU 2 is there twice");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2] }]"),
+            "a.toml:5:40: a connection is between two GPUs or more");
+  EXPECT_EQ(refusal("[{ by = \"pcie\", gpus = [2, 3], links = 2 }]"),
+            "a.toml:5:54: only nvlink has a number of links");
+  EXPECT_EQ(
+      refusal("[{ by = \"nvlink\", gpus = [0, 1, 2] }, { by = \"nvlink\", gpus = [1, 2] }]"),
+      "a.toml:5:53: GPUs 1 and 2 are connected by nvlink twice (links = 2 says that there are "
+      "two links between them)");
+  EXPECT_EQ(refusal("[{ by = \"socket\", gpus = [0, 1] }, { by = \"socket\", gpus = [1, 2] }]"),
+            "a.toml:5:50: GPU 1 is of two sockets");
+  EXPECT_EQ(refusal("[{ by = \"socket\", gpus = [0, 1] }]\nsockets = 2"),
+            "a.toml:5:15: sockets are told twice: by sockets and by connections (leave out sockets "
+            "where they are not as large as each other)");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2, 3] }]\n[[vc.group]]\nnodes = 1\ngpus = 2"),
+            "a.toml:8:8: connections are of more than these 2 GPUs (say those of these nodes too, "
+            "or connections = [])");
+}
+
+TEST(ReadCluster, KnowsWhatItsFirstGpusAreConnectedBy) {
+  NodeClass make{.gpus = 8, .sockets = 2};
+  make.connections = {{Between::nvlink, {2, 3}}, {Between::nvlink, {4, 5}}};
+  NodeClass six = make;
+  set_gpus(six, 6);
+  EXPECT_EQ(six.sockets, 1);
+  EXPECT_EQ(six.connections, (std::vector<Connection>{{Between::nvlink, {2, 3}},
+                                                      {Between::nvlink, {4, 5}},
+                                                      {Between::socket, {0, 1, 2, 3}},
+                                                      {Between::socket, {4, 5}}}));
+  NodeClass three = six;
+  set_gpus(three, 3);
+  EXPECT_EQ(three, (NodeClass{.gpus = 3}));
+  NodeClass same = make;
+  set_gpus(same, 8);
+  EXPECT_EQ(same, make);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -20,6 +21,9 @@
 
 namespace almanac::cluster {
 namespace {
+
+/// Of NVLink between two GPUs; a GPU of today has 18 in all.
+constexpr int kMostLinks = 64;
 
 class Reader final : text::TomlReader {
  public:
@@ -50,7 +54,7 @@ class Reader final : text::TomlReader {
  private:
   const toml::array& array(const toml::node& node) {
     if (const auto* found = node.as_array()) return *found;
-    refuse(node, "expected an array of tables, written [[...]]");
+    refuse(node, "expected a list, written [...]");
   }
 
   template <typename T>
@@ -86,7 +90,7 @@ class Reader final : text::TomlReader {
   void allow_kind(const toml::table& from, std::vector<std::string> others) {
     for (const char* const key :
          {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w", "sockets",
-          "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s"}) {
+          "connections", "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -109,6 +113,20 @@ class Reader final : text::TomlReader {
       refuse(
           said == nullptr ? from : *said,
           fmt::format("{} GPUs cannot be spread evenly over {} sockets", made.gpus, made.sockets));
+    }
+    made.connections = from.contains("connections") ? connections(from, made) : usual.connections;
+    const bool is_of_others =
+        std::any_of(made.connections.begin(), made.connections.end(),
+                    [&](const Connection& each) { return each.gpus.back() >= made.gpus; });
+    if (is_of_others) {
+      refuse(*from.get("gpus"),
+             fmt::format("connections are of more than these {} GPUs", made.gpus),
+             "say those of these nodes too, or connections = []");
+    }
+    if (made.sockets > 1 && tells_sockets(made)) {
+      refuse(*from.get(from.contains("connections") ? "connections" : "sockets"),
+             "sockets are told twice: by sockets and by connections",
+             "leave out sockets where they are not as large as each other");
     }
     return made;
   }
@@ -151,6 +169,86 @@ class Reader final : text::TomlReader {
     if (made.board == nullptr) refuse(from, "sharing = \"mig\" needs the board of the GPUs");
     if (!from.contains("gpu_memory_gb") && made.board != usual.board) {
       made.gpu_memory_gb = made.board->memory_gib;
+    }
+  }
+
+  static bool tells_sockets(const NodeClass& make) {
+    return std::any_of(make.connections.begin(), make.connections.end(),
+                       [](const Connection& each) { return each.by == Between::socket; });
+  }
+
+  std::vector<Connection> connections(const toml::table& from, const NodeClass& of) {
+    std::vector<Connection> made;
+    for (const toml::node& node : array(*from.get("connections"))) {
+      if (!node.is_table()) {
+        refuse(node, "a connection is a table, as { by = \"nvlink\", gpus = [0, 1] }");
+      }
+      const toml::table& each = *node.as_table();
+      const Connection read = connection(each, of);
+      for (const Connection& other : made) {
+        if (other.by == read.by) refuse_twice(each, other, read);
+      }
+      made.push_back(read);
+    }
+    return made;
+  }
+
+  Connection connection(const toml::table& from, const NodeClass& of) {
+    allow(from, {"by", "gpus", "links"});
+    Connection made{.by = between(from)};
+    if (from.contains("links") && made.by != Between::nvlink) {
+      refuse(*from.get("links"), "only nvlink has a number of links");
+    }
+    made.links = static_cast<int>(whole(from, "links", 1, 1, kMostLinks));
+    const toml::node* const gpus = from.get("gpus");
+    if (gpus == nullptr) refuse(from, "a connection needs gpus, as [0, 1]");
+    for (const toml::node& gpu : array(*gpus)) {
+      const auto number = gpu.value<std::int64_t>();
+      if (!number || *number < 0 || *number >= of.gpus) {
+        refuse(gpu, fmt::format("a GPU of these nodes is a number from 0 to {}", of.gpus - 1));
+      }
+      made.gpus.push_back(static_cast<int>(*number));
+    }
+    std::sort(made.gpus.begin(), made.gpus.end());
+    if (const auto twice = std::adjacent_find(made.gpus.begin(), made.gpus.end());
+        twice != made.gpus.end()) {
+      refuse(*gpus, fmt::format("GPU {} is there twice", *twice));
+    }
+    // A socket may have one GPU, to say that it is alone there.
+    const std::size_t least = made.by == Between::socket ? 1 : 2;
+    if (made.gpus.size() < least) {
+      refuse(*gpus, least == 1 ? "a socket here has one GPU or more"
+                               : "a connection is between two GPUs or more");
+    }
+    return made;
+  }
+
+  Between between(const toml::table& from) {
+    const auto word = value<std::string>(from, "by", "");
+    std::vector<std::string> known;
+    for (const Between by : {Between::nvlink, Between::pcie_switch, Between::socket}) {
+      if (word == word_of(by)) return by;
+      known.emplace_back(word_of(by));
+    }
+    const toml::node* const said = from.get("by");
+    if (said == nullptr) refuse(from, "a connection needs by: nvlink, pcie or socket");
+    refuse(*said, fmt::format("GPUs are not connected by \"{}\"", word),
+           text::meant_or_known(word, known));
+  }
+
+  /// Two GPUs are told of once, and a GPU is behind one switch and of one socket.
+  void refuse_twice(const toml::table& at, const Connection& one, const Connection& other) {
+    std::vector<int> both;
+    std::set_intersection(one.gpus.begin(), one.gpus.end(), other.gpus.begin(), other.gpus.end(),
+                          std::back_inserter(both));
+    if (one.by == Between::nvlink && both.size() > 1) {
+      refuse(at, fmt::format("GPUs {} and {} are connected by nvlink twice", both[0], both[1]),
+             "links = 2 says that there are two links between them");
+    }
+    if (one.by != Between::nvlink && !both.empty()) {
+      refuse(at, fmt::format(
+                     "GPU {} is {}", both[0],
+                     one.by == Between::socket ? "of two sockets" : "behind two PCIe switches"));
     }
   }
 
@@ -348,6 +446,14 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.board != nullptr) toml += fmt::format("board = \"{}\"\n", make.board->name);
   if (make.gpu_memory_gb > 0) toml += fmt::format("gpu_memory_gb = {}\n", make.gpu_memory_gb);
   if (make.instance_s != kInstance_s) toml += fmt::format("instance_s = {}\n", make.instance_s);
+  if (make.connections.empty()) return;
+  toml += "connections = [\n";
+  for (const Connection& each : make.connections) {
+    toml +=
+        fmt::format("  {{ by = \"{}\", gpus = [{}]", word_of(each.by), fmt::join(each.gpus, ", "));
+    toml += each.links > 1 ? fmt::format(", links = {} }},\n", each.links) : " },\n";
+  }
+  toml += "]\n";
 }
 
 void append_cells(std::string& toml, const Cluster& cluster, const OwnedCells& cells) {

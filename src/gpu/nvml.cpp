@@ -9,133 +9,19 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "gpu/nvml_library.h"
+
 namespace almanac::gpu {
 namespace {
 
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
-constexpr int kNotSupported = 3;                // NVML_ERROR_NOT_SUPPORTED
 constexpr int kGpuIsLost = 15;                  // NVML_ERROR_GPU_IS_LOST
 constexpr int kUncorrected = 1;                 // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr int kSinceLoaded = 0;                 // NVML_VOLATILE_ECC
 constexpr unsigned long long kTooHot = 0x40;    // nvmlClocksThrottleReasonHwThermalSlowdown
 constexpr unsigned long long kXidEvents = 0x8;  // nvmlEventTypeXidCriticalError
 
-using Device = void*;
-
-/// nvmlUtilization_t and nvmlMemory_t.
-struct Utilization {
-  unsigned gpu = 0;
-  unsigned memory = 0;
-};
-struct Memory {
-  unsigned long long total = 0;
-  unsigned long long free = 0;
-  unsigned long long used = 0;
-};
-/// nvmlEventData_t.
-struct EventData {
-  Device device = nullptr;
-  unsigned long long type = 0;
-  unsigned long long data = 0;
-  unsigned gpu_instance = 0;
-  unsigned compute_instance = 0;
-};
-
 }  // namespace
-
-struct Nvml::Library {
-  void* handle = nullptr;
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  const char* (*error_string)(int) = nullptr;
-  int (*device_count)(unsigned*) = nullptr;
-  int (*device)(unsigned, Device*) = nullptr;
-  int (*device_name)(Device, char*, unsigned) = nullptr;
-  int (*device_uuid)(Device, char*, unsigned) = nullptr;
-  int (*device_use)(Device, Utilization*) = nullptr;
-  int (*device_memory)(Device, Memory*) = nullptr;
-  // Of later drivers; null = not there.
-  int (*device_power)(Device, unsigned*) = nullptr;
-  int (*device_limit)(Device, unsigned) = nullptr;
-  int (*device_persistence)(Device, int) = nullptr;
-  int (*device_errors)(Device, int, int, unsigned long long*) = nullptr;
-  int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
-  int (*device_throttled)(Device, unsigned long long*) = nullptr;
-  ListProcesses device_processes = nullptr;
-  ListProcesses device_mps_clients = nullptr;
-  int (*events_create)(void**) = nullptr;
-  int (*events_register)(Device, unsigned long long, void*) = nullptr;
-  int (*events_wait)(void*, EventData*, unsigned) = nullptr;
-  int (*events_free)(void*) = nullptr;
-  void* events = nullptr;
-  bool ready = false;
-
-  Library() = default;
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
-  ~Library() {
-    if (events != nullptr) events_free(events);
-    if (ready) shutdown();
-    if (handle != nullptr) ::dlclose(handle);
-  }
-
-  template <typename Function>
-  bool find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(handle, name));
-    return function != nullptr;
-  }
-  void find_more() {
-    find(device_power, "nvmlDeviceGetPowerUsage");
-    find(device_limit, "nvmlDeviceSetPowerManagementLimit");
-    find(device_persistence, "nvmlDeviceSetPersistenceMode");
-    find(device_errors, "nvmlDeviceGetTotalEccErrors");
-    find(device_rows, "nvmlDeviceGetRemappedRows");
-    find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
-    // The latest that it has.
-    for (const char* const version : {"", "_v2", "_v3"}) {
-      ListProcesses found = nullptr;
-      const std::string of = version;
-      if (find(found, ("nvmlDeviceGetComputeRunningProcesses" + of).c_str())) {
-        device_processes = found;
-      }
-      if (find(found, ("nvmlDeviceGetMPSComputeRunningProcesses" + of).c_str())) {
-        device_mps_clients = found;
-      }
-    }
-    const bool has_events = find(events_create, "nvmlEventSetCreate") &&
-                            find(events_register, "nvmlDeviceRegisterEvents") &&
-                            find(events_wait, "nvmlEventSetWait_v2") &&
-                            find(events_free, "nvmlEventSetFree");
-    if (!has_events) events_create = nullptr;
-  }
-  bool find_all() {
-    return find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
-           find(error_string, "nvmlErrorString") && find(device_count, "nvmlDeviceGetCount_v2") &&
-           find(device, "nvmlDeviceGetHandleByIndex_v2") &&
-           find(device_name, "nvmlDeviceGetName") && find(device_uuid, "nvmlDeviceGetUUID") &&
-           find(device_use, "nvmlDeviceGetUtilizationRates") &&
-           find(device_memory, "nvmlDeviceGetMemoryInfo");
-  }
-
-  Device at(int gpu) const {
-    Device found = nullptr;
-    return device(static_cast<unsigned>(gpu), &found) == kFine ? found : nullptr;
-  }
-  std::string text(int gpu, int (*ask)(Device, char*, unsigned)) const {
-    std::array<char, 128> text{};
-    const Device found = at(gpu);
-    if (found == nullptr || ask(found, text.data(), text.size() - 1) != kFine) return {};
-    return text.data();
-  }
-  Result<std::vector<Holder>> holders(Device of, ListProcesses list) const {
-    Holders listed = list_holders(list, of);
-    // A driver without MPS has no clients of it.
-    if (listed.status == kNotSupported && list == device_mps_clients) return listed.all;
-    if (listed.status != kFine) return fail(Code::unavailable, error_string(listed.status));
-    if (listed.is_understood) return std::move(listed.all);
-    return fail(Code::unavailable, "the driver's list of processes is not as we know it");
-  }
-};
 
 Result<Nvml> Nvml::open() {
   auto library = std::make_unique<Library>();

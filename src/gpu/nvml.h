@@ -17,6 +17,8 @@
 
 #include "base/result.h"
 #include "gpu/holders.h"
+#include "gpu/mig.h"
+#include "gpu/route.h"
 
 namespace almanac::gpu {
 
@@ -68,6 +70,21 @@ class Nvml {
   /// Fails with unavailable and the driver's words: only root may, or the limit is none of the
   /// board's.
   Result<void> limit_power(int gpu, double watts);
+  /// How it reaches the GPU `other`.
+  Route route(int gpu, int other) const;
+  /// Whether it is cut in instances (MIG); nothing = it cannot be, or the driver does not say.
+  std::optional<bool> is_cut(int gpu) const;
+  /// The sizes that an instance of it may have, as the driver has them; none where it is not cut.
+  std::vector<MigProfile> mig_profiles(int gpu) const;
+  /// The instances that it is cut in, in order of where they begin. Fails with unavailable and the
+  /// driver's words.
+  Result<std::vector<MigInstance>> mig_instances(int gpu) const;
+  /// Makes an instance with all its multiprocessors for one job. Fails with unavailable and the
+  /// driver's words: only root may, or others stand in its way; then nothing was made.
+  Result<MigInstance> create_mig_instance(int gpu, const MigProfile& profile, int start);
+  /// Removes one. Fails with unavailable and the driver's words: only root may, or a process uses
+  /// it.
+  Result<void> destroy_mig_instance(int gpu, unsigned instance);
   /// Told since the last call; the first call begins to listen.
   std::vector<Xid> new_xids();
 

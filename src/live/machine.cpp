@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cluster/read.h"
+#include "live/connections.h"
 #include "profiling/machine.h"
 #include "shepherd/run.h"
 
@@ -30,11 +31,18 @@ cluster::Cluster found_cluster(const profiling::Machine& found) {
   cluster::Cluster made;
   made.add_vc("local");
   made.takes_every_job = true;
-  made.add_nodes({.gpus = static_cast<int>(found.gpus.size()),
-                  .gpu_type = found.gpu_type(),
-                  .cpus = static_cast<double>(found.cpus.size()),
-                  .memory_gb = std::floor(found.memory_gb * (1 - kSystemsPart))},
-                 1, {host_name()});
+  cluster::NodeClass make{.gpus = static_cast<int>(found.gpus.size()),
+                          .gpu_type = found.gpu_type(),
+                          .cpus = static_cast<double>(found.cpus.size()),
+                          .memory_gb = std::floor(found.memory_gb * (1 - kSystemsPart))};
+  std::vector<int> numbers;
+  for (const gpu::Visible& gpu : found.gpus) {
+    if (gpu.gpu) numbers.push_back(*gpu.gpu);
+  }
+  if (found.nvml && numbers.size() == found.gpus.size()) {
+    find_connections(*found.nvml, numbers, make);
+  }
+  made.add_nodes(make, 1, {host_name()});
   return made;
 }
 

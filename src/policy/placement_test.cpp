@@ -13,13 +13,19 @@
 namespace almanac::policy {
 namespace {
 
-/// The first three are one type of GPU.
+/// The first three are one type of GPU; of the second it is told how its GPUs are connected, of the
+/// third of which sockets they are.
 cluster::Cluster nodes_of_four_kinds() {
+  using cluster::Between;
   cluster::Cluster made;
   made.add_vc("all");
   made.add_nodes({.gpus = 4, .cpus = 16}, 3);
-  made.add_nodes({.gpus = 8, .cpus = 64}, 3);
-  made.add_nodes({.gpus = 8, .cpus = 96}, 2);
+  made.add_nodes({.gpus = 8,
+                  .cpus = 64,
+                  .sockets = 2,
+                  .connections = {{Between::nvlink, {0, 5}, 2}, {Between::nvlink, {1, 2, 3}}}},
+                 3);
+  made.add_nodes({.gpus = 8, .cpus = 96, .sockets = 4}, 2);
   made.add_nodes({.gpus = 2, .gpu_type = "V100"}, 4);
   return made;
 }
@@ -33,7 +39,11 @@ cluster::Demand random_demand() {
 
 std::unique_ptr<Placement> any_placement() {
   const Entry entry = *rc::gen::elementOf(registry().placements.entries());
-  return make_shaped_placement(registry().placements.make(Choice(entry.name), {}));
+  Choice choice(entry.name);
+  if (entry.name == "topology") {
+    choice.told["least_utility"] = {*rc::gen::element(0., 0.3, 0.5, 1.)};
+  }
+  return make_shaped_placement(registry().placements.make(choice, {}));
 }
 
 RC_GTEST_PROP(AnyPlacement, FitsWhatIsCoveredByWhatFits, ()) {

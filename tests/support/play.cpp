@@ -2,6 +2,7 @@
 #include "support/play.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -154,6 +155,19 @@ std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster
     } else if (grant.gpu_milli != cluster::kWholeGpu && grant.gpus != 0) {
       text += fmt::format("x{}", grant.gpu_milli / 1e3);
     }
+  }
+  return text;
+}
+
+std::string placed_on_text(const cluster::Cluster& cluster,
+                           std::span<const cluster::Grant> grants) {
+  std::string text;
+  for (const cluster::Grant& grant : grants) {
+    std::string gpus;
+    for (cluster::GpuMask rest = grant.gpus; rest != 0; rest &= rest - 1) {
+      gpus += fmt::format("{}{}", gpus.empty() ? "" : "+", std::countr_zero(rest));
+    }
+    text += fmt::format("{}{}:[{}]", text.empty() ? "" : ";", cluster.node_label(grant.node), gpus);
   }
   return text;
 }

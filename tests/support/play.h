@@ -92,6 +92,8 @@ Result<Played> play(const Case& input, policy::Composition composition);
 /// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them; "0:2x0.5" half of each,
 /// "0:1x2g.20gb@4" an instance that begins at slice 4.
 std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);
+/// "0:[0+3];1:[2]": which GPUs of each node.
+std::string placed_on_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);
 
 /// "90s", "1.5s": a point of time as scenarios write it.
 std::string time_text(Time at);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -236,6 +237,10 @@ class Parser {
         make.sharing = cluster::Sharing::time;
       } else if (words.skip("gpu_memory")) {
         make.gpu_memory_gb = words.number("the memory of its GPUs in GB");
+      } else if (words.skip("sockets")) {
+        make.sockets = words.number("the number of its sockets");
+      } else if (words.skip("nvlink")) {
+        make.connections.push_back(nvlink(words.take("GPUs: 0+3, with two links 0+3:2")));
       } else if (words.skip("rack")) {
         rack = words.take("the name of a rack");
       } else {
@@ -243,6 +248,16 @@ class Parser {
       }
     }
     machines.add_nodes(make, static_cast<std::uint32_t>(count), {}, rack);
+  }
+
+  static cluster::Connection nvlink(const std::string& text) {
+    cluster::Connection made{.by = cluster::Between::nvlink};
+    std::istringstream numbers(text);
+    for (int gpu = 0; numbers >> gpu;) {
+      made.gpus.push_back(gpu);
+      if (numbers.get() == ':') numbers >> made.links;
+    }
+    return made;
   }
 
   void capacity(Words& words) {
@@ -518,9 +533,12 @@ std::string actual_timeline(const Scenario& scenario, const Played& played) {
     for (const Run& run : played.runs) {
       if (run.job != job.job) continue;
       const bool place_matters = at < job.runs.size() && !job.runs[at].place.empty();
+      const bool gpus_matter = place_matters && job.runs[at].place.find('[') != std::string::npos;
       ++at;
       text += run_text(run.begin, run.end,
-                       place_matters ? placed_text(scenario.input.cluster, run.grants) : "");
+                       gpus_matter     ? placed_on_text(scenario.input.cluster, run.grants)
+                       : place_matters ? placed_text(scenario.input.cluster, run.grants)
+                                       : "");
     }
     text += '\n';
   }

@@ -8,9 +8,11 @@
 ///
 // clang-format off
 ///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150] [rack r1] [uplink 10]
+///                           [sockets 2] [nvlink 0+3:2]
 ///                                 one virtual cluster for every job; a further line adds nodes;
 ///                                 cores, GB, GB/s of a node, watts of a GPU,
-///                                 Gb/s of the link of a node
+///                                 Gb/s of the link of a node; GPUs that NVLink connects, each with
+///                                 each, by so many links
 ///     vc NAME 2 x 8 gpu ...       or several virtual clusters
 ///     switch r1 uplink 40         Gb/s of the link above a switch
 ///     storage remote 1 [cache 100]       GB/s from afar and GB, of all jobs
@@ -40,8 +42,8 @@
 // clang-format on
 ///
 /// A job that is stopped has several stretches: `expect A 0s..10s 40s..137s`. `at` says where the
-/// stretch before it ran; without it any place will do. A job that `waits` never starts though it
-/// could, were there room.
+/// stretch before it ran, with numbers of GPUs as `at 0:[0+3]`; without it any place will do. A job
+/// that `waits` never starts though it could, were there room.
 #pragma once
 
 #include <string>

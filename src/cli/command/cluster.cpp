@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac cluster show | infer: a cluster in words, or as TOML to edit.
+/// almanac cluster show | infer | discover: a cluster in words, or as TOML to edit.
 #include <memory>
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "cli/service_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
+#include "live/machine.h"
 #include "sim/infer_cluster.h"
 
 namespace almanac::cli {
@@ -33,6 +34,14 @@ void print_table(const cluster::Cluster& cluster) {
                            described.gpu_type.empty() ? "gpu" : described.gpu_type);
     }
     fmt::print("{:20} {:>6} {:>6}  {}\n", vc.name, vc.num_nodes, cluster.gpus(VcId{at}), types);
+  }
+  for (const cluster::NodeClass& make : cluster.classes) {
+    if (make.sockets == 1 && make.connections.empty()) continue;
+    fmt::print("\nHow the GPUs of a node of {}x{} are connected:\n{}", make.gpus,
+               make.gpu_type.empty() ? "gpu" : make.gpu_type, table_of_ways(make));
+    fmt::print(
+        "NVn: n links of NVLink; PIX: one PCIe switch; NODE: within a socket; SYS: across "
+        "sockets\n");
   }
 }
 
@@ -70,6 +79,18 @@ void register_cluster(Program& program) {
     const auto loaded = trace->load();
     if (!loaded) return tl::unexpected(loaded.error());
     return print(sim::infer_cluster(*loaded), *inferred_as);
+  });
+
+  const auto found_as = std::make_shared<std::string>();
+  CLI::App& discover = *noun.add_subcommand(
+      "discover", "Show this machine as serve finds it: its GPUs and how they are connected");
+  add_output(discover, *found_as, {"table", "toml"});
+  add_example(discover, "almanac cluster discover -o toml > machine.toml");
+  program.on(discover, [found_as]() -> Result<int> {
+    auto machine = live::find_machine("");
+    if (!machine) return tl::unexpected(machine.error());
+    for (const std::string& text : machine->notes) note(text);
+    return print(std::move(machine->cluster), *found_as);
   });
 }
 

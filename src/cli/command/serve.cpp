@@ -17,6 +17,7 @@
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
+#include "cluster/sockets.h"
 #include "energy/power_file.h"
 #include "live/local_service.h"
 #include "live/log.h"
@@ -110,7 +111,7 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
   while (names.size() < static_cast<std::size_t>(gpus))
     names.push_back(std::to_string(names.size()));
   names.resize(static_cast<std::size_t>(gpus));
-  machine.cluster.classes.front().gpus = gpus;
+  cluster::set_gpus(machine.cluster.classes.front(), gpus);
   if (!machine.has_driver) {
     machine.notes = {fmt::format("there is no driver; the {} GPUs are those of --gpus", gpus)};
   }

@@ -178,9 +178,14 @@ class Consolidate final : public Placement {
 
 bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
                  std::vector<Grant>& grants) {
+  return place_on_one_node(ledger, ledger.pools(vc), demand, grants) ||
+         consolidate_on_several(ledger, vc, demand, is_on, grants);
+}
+
+bool consolidate_on_several(Ledger& ledger, VcId vc, const cluster::Demand& demand,
+                            const IsOn& is_on, std::vector<Grant>& grants) {
   const std::span<const Pool> pools = ledger.pools(vc);
-  return place_on_one_node(ledger, pools, demand, grants) ||
-         place_in_one_kind(ledger, pools, demand, is_on, grants) ||
+  return place_in_one_kind(ledger, pools, demand, is_on, grants) ||
          across_kinds(pools, demand,
                       [&](Kinds kinds) { return place_across(ledger, kinds, demand, grants); });
 }

@@ -15,5 +15,8 @@ namespace almanac::policy::placement {
 /// for one node, O(nodes of the job) for several, and where switches are told O(idle nodes).
 bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
                  std::vector<cluster::Grant>& grants);
+/// The same where no node is to have all of them.
+bool consolidate_on_several(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
+                            const IsOn& is_on, std::vector<cluster::Grant>& grants);
 
 }  // namespace almanac::policy::placement

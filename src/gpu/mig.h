@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPUs that are cut in instances (MIG), as NVML tells of them and makes them.
+///
+/// Source   NVML API reference, "Multi Instance GPU Management". An instance for a job is a GPU
+///          instance with one compute instance that has all of it; its device has a UUID that
+///          CUDA_VISIBLE_DEVICES takes.
+#pragma once
+
+#include <string>
+
+namespace almanac::gpu {
+
+/// A size that an instance of a GPU may have.
+struct MigProfile {
+  unsigned id = 0;         ///< The driver's.
+  int compute_slices = 0;  ///< Of seven, or four.
+  double memory_gb = 0;
+  int multiprocessors = 0;
+  int most = 0;  ///< Instances of it on one GPU.
+  bool has_media = false;
+};
+
+struct MigInstance {
+  unsigned id = 0;       ///< The driver's, on its GPU.
+  unsigned profile = 0;  ///< MigProfile::id.
+  int start = 0;         ///< Memory slice at which it begins.
+  int size = 0;          ///< Memory slices.
+  std::string uuid{};    ///< "MIG-..."; "" = it has no compute instance, or several.
+
+  bool operator==(const MigInstance&) const = default;
+};
+
+}  // namespace almanac::gpu
