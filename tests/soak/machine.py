@@ -38,6 +38,8 @@ class Machine:
         self.folder, self.build, self.kills_all = folder, build, kills_all
         self.disk, self.state = f"{folder}/disk", f"{folder}/disk/state"
         self.log, self.job = f"{folder}/runs", f"{folder}/job"
+        # One that learns from thousands of jobs has not done so within a second, and starts none.
+        self.policy = ["--policy", "fifo"] if kills_all else []
         self.did = collections.Counter()
         self.acknowledged, self.requeues, self.cancelled = set(), set(), set()
         self.arrays = {}  # by their first number
@@ -73,7 +75,7 @@ class Machine:
         with open(f"{self.folder}/service.log", "a") as log:
             self.service = subprocess.Popen(
                 [f"{self.build}/almanac", "serve", "--gpus", str(GPUS), "--state", self.state,
-                 "--limits", f"{self.folder}/limits.toml", "--max-grace", "5s"],
+                 "--limits", f"{self.folder}/limits.toml", "--max-grace", "5s", *self.policy],
                 env=environment, stdout=log, stderr=log, start_new_session=True)
 
     def keep(self):
