@@ -42,6 +42,11 @@ class SpeedBook {
             PowerLimits limits = {});
   SpeedBook(const SpeedBook&) = delete;
   SpeedBook& operator=(const SpeedBook&) = delete;
+  /// By the same models and limits, of the jobs of another trace. `cluster` is as this one's.
+  std::unique_ptr<SpeedBook> of(const cluster::Cluster& cluster, const trace::Trace& trace) const;
+  /// Takes in the jobs that its trace has behind those that it had: replicas of services. What they
+  /// send, read or take instead is not looked at.
+  void take_in(const trace::Trace& trace);
 
   /// Of a job that holds `grants`, as far as cores, memory, GPUs with the power limit `power_w`
   /// (Config::power_w) and `beside`, the jobs on the most crowded of its GPUs, decide.
@@ -125,7 +130,7 @@ class SpeedBook {
   /// How fast a job is with what it took instead of what it asks; nothing where it did not.
   std::optional<double> instead(JobId job, std::span<const cluster::Grant> grants) const;
   const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
-  void add_gpu_jobs(const trace::Trace& trace);
+  void add_gpu_jobs(const trace::Trace& trace, std::size_t from);
   /// Grants of `gpus` GPUs, each with so much, on `nodes` nodes; 0 = on as few of the usual as hold
   /// them.
   std::vector<perf::Grant> spread(int gpus, int nodes, const perf::Grant& each) const;
