@@ -110,11 +110,12 @@ Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told) {
   if (!played) return tl::unexpected(played.error());
   Fleet made{.played = std::move(*played)};
   made.seen = inference::summarize(told.requests, made.played.outcomes, told.objective);
+  made.tenants = inference::by_tenant(told.requests, made.played.outcomes, told.objective);
   // A fleet that stays is on from the first request to the last token, not to the next look at it.
   if (plan.scaling.told.least == plan.scaling.told.most) {
     made.played.replica_s = plan.service.replicas * made.seen.span / 1e6;
   }
-  made.gpu_hours = made.played.replica_s * plan.service.gpus / 3600;
+  made.gpu_hours = made.played.replica_s * plan.service.replica_gpus() / 3600;
   made.cost = made.gpu_hours * plan.gpu_hour;
   made.energy_kwh =
       inference::energy_j(plan.service, made.played.replica_s, made.played.busy) / 3.6e6;

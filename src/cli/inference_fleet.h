@@ -13,6 +13,7 @@
 #include "cli/replica_bounds.h"
 #include "inference/scaled.h"
 #include "inference/sizing.h"
+#include "inference/tenants.h"
 
 namespace almanac::cli {
 
@@ -41,14 +42,15 @@ Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& t
 struct Fleet {
   inference::Scaled played{};
   inference::Seen seen{};
+  std::vector<inference::TenantSeen> tenants{};  ///< The one served worst first.
   double gpu_hours = 0;
   double cost = 0;
   double energy_kwh = 0;
 };
 Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told);
 
-/// Prints what requests saw, and what it took, as `format`: a table, JSON or CSV; and how the fleet
-/// was sized, where that is told.
+/// Prints what requests saw, those of each tenant too, and what it took, as `format`: a table, JSON
+/// or CSV; and how the fleet was sized, where that is told.
 void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
                  const inference::Size* size = nullptr);
 

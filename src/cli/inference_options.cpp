@@ -44,6 +44,11 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   command.add_option("--gpus", options->gpus, "GPUs of one replica (tensor parallel)")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
+  command
+      .add_option("--stages", options->stages,
+                  "Stages of a replica's layers, each on so many GPUs (pipeline parallel)")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
   command.add_option("--batch", options->former, "How iterations are batched")
       ->capture_default_str();
   command.add_option("--router", options->router, "Which replica a request goes to")
@@ -79,11 +84,21 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                   "GiB of host memory that keep the KV of what a replica sends back to its queue")
       ->check(CLI::Range(0.0, 1e5))
       ->capture_default_str();
+  command
+      .add_option("--adapters", options->adapters,
+                  "Adapters (LoRA) that a replica holds in GPU memory at a time, where requests "
+                  "name some")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  command.add_option("--adapter-rank", options->adapter_rank, "Their rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command.add_flag("--prefix-cache", options->prefix_cache,
                    "Find the KV of equal beginnings of prompts again");
   command.add_option("--rate", options->rate, "Let requests come so many times as fast")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_log_part(command, options->from, options->until);
   command.add_option("--ttft", options->first_token, "Objective: time to the first token (500ms)");
   command.add_option("--tpot", options->per_token,
                      "Objective: time of each token after it, on average (50ms)");
@@ -93,15 +108,40 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   return options;
 }
 
+void add_log_part(CLI::App& command, std::string& from, std::string& until) {
+  command.add_option("--from", from, "Leave out requests that come sooner after the log begins")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command.add_option("--until", until, "Leave out those that come then and later (12h)")
+      ->type_name("TIME");
+}
+
+Result<inference::LogPart> log_part(const std::string& from, const std::string& until) {
+  inference::LogPart part;
+  const auto begins = text::parse_duration(from);
+  if (!begins || *begins < Duration{0} || *begins == text::kUnlimited) {
+    return fail(Code::usage, fmt::format("--from: \"{}\" is no length of time", from), {},
+                "as 10h");
+  }
+  part.from = 1e3 * static_cast<double>(begins->count());
+  const auto ends = bound("--until", until);
+  if (!ends) return tl::unexpected(ends.error());
+  part.until = *ends;
+  if (part.until <= part.from) {
+    return fail(Code::usage, fmt::format("--until {} is not after --from {}", until, from));
+  }
+  return part;
+}
+
 void add_plan_option(CLI::App& command, InferenceOptions& options) {
   CLI::Option& plan = *command.add_option(
       "--plan", options.plan,
       "Instead of one model: a table with columns gpus (0-3) and model, a row for each replica");
   plan.type_name("FILE");
   command.get_option("--model")->required(false);
-  for (const char* const other : {"--model", "--gpus", "--profile", "--kv-blocks", "--prefill",
-                                  "--replicas", "--scaler", "--cold-start"}) {
-    plan.excludes(command.get_option(other));
+  for (const char* const other : {"--model", "--gpus", "--stages", "--profile", "--kv-blocks",
+                                  "--prefill", "--replicas", "--scaler", "--cold-start"}) {
+    if (CLI::Option* const there = command.get_option_no_throw(other)) plan.excludes(there);
   }
 }
 
@@ -133,6 +173,7 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   told.service = {.model = *model,
                   .board = *board,
                   .gpus = options.gpus,
+                  .stages = options.stages,
                   .prefill = options.prefill,
                   .link_bytes_per_s = options.link_gbps * 1e9 / 8,
                   .swap_gib = options.swap_gib,
@@ -155,12 +196,18 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     if (!measured) return tl::unexpected(measured.error());
     told.service.measured = std::make_shared<const inference::Fitted>(*measured);
   }
+  const auto part = log_part(options.from, options.until);
+  if (!part) return tl::unexpected(part.error());
   // Last: a wrong name should not cost the time to read a log.
   auto requests = told.plan || options.by_model
-                      ? inference::read_requests_by_model(options.requests)
-                      : inference::read_requests(options.requests);
+                      ? inference::read_requests_by_model(options.requests, *part)
+                      : inference::read_requests(options.requests, *part);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
+  if (!told.requests.adapters.empty()) {
+    told.service.adapters = options.adapters;
+    told.service.adapter_rank = options.adapter_rank;
+  }
   for (inference::Request& each : told.requests.all) each.arrival /= options.rate;
   return told;
 }

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "inference/placed.h"
+#include "inference/request_log.h"
 #include "inference/service.h"
 
 namespace almanac::cli {
@@ -23,6 +24,7 @@ struct InferenceOptions {
   std::string board = "h100";
   std::string profile;
   int gpus = 1;
+  int stages = 1;
   std::string former = "chunked";
   std::string router = "shortest_queue";
   int sequences = 256;
@@ -32,8 +34,12 @@ struct InferenceOptions {
   int prefill = 0;
   double link_gbps = 200;
   double swap_gib = 0;
+  int adapters = 8;
+  int adapter_rank = 16;
   bool prefix_cache = false;
   double rate = 1;
+  std::string from = "0s";
+  std::string until;
   std::string first_token;
   std::string per_token;
   std::string output = "table";
@@ -41,6 +47,9 @@ struct InferenceOptions {
 
 /// Adds the options to a command, all but the number of replicas.
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command);
+/// Adds --from and --until, and says what they mean.
+void add_log_part(CLI::App& command, std::string& from, std::string& until);
+Result<inference::LogPart> log_part(const std::string& from, const std::string& until);
 /// Lets a plan of several models stand in place of the one model and of what goes with it.
 void add_plan_option(CLI::App& command, InferenceOptions& options);
 

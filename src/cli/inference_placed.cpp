@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/columns.h"
+#include "cli/inference_tenants.h"
 #include "cli/program.h"
 
 namespace almanac::cli {
@@ -59,6 +60,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
                     inference::summarize(part.requests, part.outcomes, told.objective)});
     all.replicas += rows.back().replicas;
   }
+  const auto tenants = inference::by_tenant(told.requests, *outcomes, told.objective);
   const double gpu_hours = plan.gpus() * all.seen.span / 3.6e9;
   const std::vector<Figure> taken{{"gpus", plan.gpus()},
                                   {"gpu_hours", gpu_hours},
@@ -69,6 +71,10 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
     for (const auto& [name, value] : taken) made[name] = value;
     made["all"] = row_of(all);
     for (const SeenOfModel& each : rows) made["models"].push_back(row_of(each));
+    if (!tenants.empty()) {
+      made["worst_tenant"] = tenants.front().tenant;
+      made["tenants"] = tenants_json(tenants);
+    }
     fmt::print("{}\n", made.dump(2));
     return kDone;
   }
@@ -94,6 +100,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
   for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
   fmt::print("\n");
   print_columns(columns, cells);
+  print_tenants(tenants);
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/columns.h"
 #include "cli/inference_fleet.h"
+#include "cli/inference_tenants.h"
 
 namespace almanac::cli {
 namespace {
@@ -35,9 +36,10 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
   if (size != nullptr) {
     made.insert(made.end(), {{"replicas_for_log", size->for_log},
                              {"following_logs", size->drawn},
-                             {"following_served", size->served}});
+                             {"following_served", size->served},
+                             {"holds_for_h", fleet.seen.span / 3.6e9}});
   }
-  made.insert(made.end(), {{"gpus", replicas * plan.service.gpus},
+  made.insert(made.end(), {{"gpus", replicas * plan.service.replica_gpus()},
                            {"gpu_hours", fleet.gpu_hours},
                            {"cost", fleet.cost},
                            {"energy_kwh", fleet.energy_kwh},
@@ -51,6 +53,9 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
                             prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
                            {"preemptions", static_cast<double>(seen.preemptions)},
                            {"span_s", seconds}});
+  if (plan.service.adapters > 0) {
+    made.emplace_back("adapter_loads", static_cast<double>(fleet.played.busy.adapter_loads));
+  }
   return made;
 }
 
@@ -68,6 +73,10 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
                                          {"p99", spread->p99 / 1e3},
                                          {"max", spread->most / 1e3}};
     }
+    if (!fleet.tenants.empty()) {
+      made["worst_tenant"] = fleet.tenants.front().tenant;
+      made["tenants"] = tenants_json(fleet.tenants);
+    }
     fmt::print("{}\n", made.dump(2));
     return;
   }
@@ -84,6 +93,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
         rows.push_back({fmt::format("{}_{}_ms", name, which), fmt::format("{:.9g}", value / 1e3)});
       }
     }
+    add_tenant_rows(fleet.tenants, rows);
     print_csv({"figure", "value"}, rows);
     return;
   }
@@ -101,6 +111,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
   print_columns(
       {{"latency"}, {"mean", true}, {"p50", true}, {"p90", true}, {"p99", true}, {"max", true}},
       rows);
+  print_tenants(fleet.tenants);
 }
 
 }  // namespace almanac::cli

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,6 +18,8 @@
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
 #include "inference/scaled.h"
+#include "policy/registry.h"
+#include "process/job.h"
 #include "replicas/front.h"
 #include "replicas/keeper.h"
 #include "serve/view_json.h"
@@ -152,6 +156,20 @@ std::string status(const std::string& name, const replicas::Pool& pool,
 std::atomic<bool> stops = false;
 void stop_now(int) { stops = true; }
 
+/// Waits so long, or until it is to stop.
+void rest(Duration time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  constexpr std::chrono::milliseconds kLook{100};
+  while (!stops && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(kLook);
+}
+
+Result<std::string> own_program() {
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return fail(Code::unavailable, "this program's own file cannot be found");
+  return self;
+}
+
 /// Whether an option is about the service's job rather than a replica's.
 bool is_of_service(const std::string& asked) {
   static const char* const kNames[] = {"--name", "--out",   "--err", "--directory",
@@ -219,11 +237,10 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   if (const auto checked = service.check(); !checked) return tl::unexpected(checked.error());
   auto base = base_submission();
   if (!base) return base;
-  std::error_code failed;
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return fail(Code::unavailable, "this program's own file cannot be found");
+  const auto self = own_program();
+  if (!self) return tl::unexpected(self.error());
   base->name = name;
-  base->argv = {self, "service"};
+  base->argv = {*self, "service"};
   for (std::string& word : service.words()) base->argv.push_back(std::move(word));
   if (!place.place.socket.empty())
     base->argv.insert(base->argv.end(), {"--socket", place.place.socket});
@@ -252,6 +269,42 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   return job;
 }
 
+Result<int> run_in_place(const std::vector<std::string>& command) {
+  constexpr int kMostInARow = 3;
+  constexpr Duration kLong = 1min, kGrace = 10min;  // who sent SIGTERM kills sooner
+  std::signal(SIGINT, stop_now);
+  std::signal(SIGTERM, stop_now);
+  for (int in_a_row = 0; in_a_row < kMostInARow;) {
+    const auto began = std::chrono::steady_clock::now();
+    auto job = process::Job::start({.argv = command});
+    if (!job) return tl::unexpected(job.error());
+    while (!stops && !job->ended()) rest(Duration{100});
+    // A signal to all of the job's processes may be seen here after its effect.
+    if (job->ended()) rest(1s);
+    const auto how = job->ended();
+    job->end(stops ? kGrace : Duration{0});
+    if (stops) return kDone;
+    in_a_row = std::chrono::steady_clock::now() - began > kLong ? 0 : in_a_row + 1;
+    note(fmt::format("the replica ended by itself ({}); it is begun again here", to_string(*how)));
+  }
+  return fail(Code::unavailable, "the replica ended three times within a minute of its beginning");
+}
+
+std::string risk_of_replicas(serve::Client& client) {
+  const auto said = client.get("/v1/policy");
+  const auto name = said ? serve::read_policy(said->body) : tl::unexpected(said.error());
+  if (!name) return "";
+  const auto composition = policy::registry().compose(*name);
+  if (!composition) return "";
+  const policy::TraitSet traits = policy::registry().traits(*composition);
+  if (!traits.any_of({policy::Trait::stops_jobs, policy::Trait::moves_jobs})) return "";
+  return fmt::format(
+      "policy {} may stop a replica that runs for another job, the least of --replicas too; under "
+      "a "
+      "policy that stops no jobs (fifo, easy, qssf) none is taken",
+      *name);
+}
+
 Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,
                         const std::string& name, const std::vector<std::string>& asked,
                         const std::vector<std::string>& command) {
@@ -262,7 +315,10 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
   }
   auto base = base_submission();
   if (!base) return tl::unexpected(base.error());
-  base->argv = command;
+  const auto self = own_program();
+  if (!self) return tl::unexpected(self.error());
+  base->argv = {*self, "service", "--in-place", "--"};
+  base->argv.insert(base->argv.end(), command.begin(), command.end());
   auto replica = with_asked(*std::move(base), asked);
   if (!replica) return tl::unexpected(replica.error());
   replica->name = name;

@@ -39,6 +39,13 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
                                       const std::vector<std::string>& asked,
                                       const std::vector<std::string>& command);
 
+/// What the policy there may do to replicas that run, for a user to know; "" = it stops no job.
+std::string risk_of_replicas(serve::Client& client);
+
+/// Runs the command of a replica, and begins it again where it has ended by itself, so that its job
+/// keeps its GPUs. Ends after three times that it ran less than a minute, and by SIGTERM.
+Result<int> run_in_place(const std::vector<std::string>& command);
+
 /// Runs the service until SIGTERM or Ctrl-C: answers what is in hand and ends its replicas.
 Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,
                         const std::string& name, const std::vector<std::string>& asked,

@@ -202,10 +202,6 @@ Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared
     return fail(Code::usage, fmt::format("--with does not print as {}", format), {},
                 "-o table or -o json");
   }
-  if (prepared.speeds != nullptr) {
-    return fail(Code::usage, "--with does not go with simulated speeds of jobs", {},
-                "leave --speed out");
-  }
   const auto told = parse(with);
   if (!told) return tl::unexpected(told.error());
   std::vector<Row> rows;

@@ -18,11 +18,8 @@ namespace {
 
 constexpr double kAlmost = 1e-9;
 
-/// An instance has a neighbour that it feels.
-bool is_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one) {
-  return !asked.fleet.mig &&
-         std::count_if(deployment.instances.begin(), deployment.instances.end(),
-                       [&](const Instance& other) { return other.gpu == one.gpu; }) > 1;
+bool takes_turns_with(const Instance& one, const Instance& other) {
+  return one.gpu == other.gpu && one.part >= 0 && one.part == other.part;
 }
 
 /// The board by which GPUs of seven slices are cut; all of them have the same lattice.
@@ -93,21 +90,39 @@ bool Judged::meets(const PlanningCase& asked) const {
   return true;
 }
 
+double slower_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one) {
+  if (asked.fleet.mig) return 1;
+  const auto here = [&](const Instance& other) { return other.gpu == one.gpu; };
+  const auto feels = [&](const Instance& other) {
+    return here(other) && !takes_turns_with(one, other);
+  };
+  const auto& all = deployment.instances;
+  const auto others = one.part >= 0 ? std::count_if(all.begin(), all.end(), feels)
+                                    : std::count_if(all.begin(), all.end(), here) - 1;
+  return others > 0 ? asked.fleet.beside : 1;
+}
+
+double instance_rate(const PlanningCase& asked, const Deployment& deployment, const Instance& one) {
+  if (one.part >= 0) return 1000 * one.batch / one.duty_ms;
+  return throughput(asked.variants[one.variant], one.share, one.batch,
+                    slower_beside(asked, deployment, one));
+}
+
 Judged judge(const PlanningCase& asked, const Deployment& deployment) {
   Judged made{.served = std::vector<Served>(asked.services.size())};
   // Of each service, by variant.
   std::vector<std::map<std::size_t, double>> rates(asked.services.size());
   std::set<int> gpus;
-  std::vector<double> slower;
   for (const Instance& each : deployment.instances) {
     const Variant& variant = asked.variants[each.variant];
-    slower.push_back(is_beside(asked, deployment, each) ? asked.fleet.beside : 1);
+    const double slower = slower_beside(asked, deployment, each);
     gpus.insert(each.gpu);
     Served& served = made.served[each.service];
-    const double slowest = 2 * slower.back() * variant.batch_ms(each.batch, each.share);
+    const double takes_ms = slower * variant.batch_ms(each.batch, each.share);
+    const double slowest = takes_ms + std::max(takes_ms, each.duty_ms);
     served.slowest_ms = std::max(served.slowest_ms, slowest);
     if (slowest > asked.services[each.service].slo_ms * (1 + kAlmost)) continue;
-    rates[each.service][each.variant] += throughput(variant, each.share, each.batch, slower.back());
+    rates[each.service][each.variant] += instance_rate(asked, deployment, each);
   }
   for (std::size_t service = 0; service < rates.size(); ++service) {
     Served& served = made.served[service];
@@ -135,7 +150,12 @@ Judged judge(const PlanningCase& asked, const Deployment& deployment) {
     const double capacity = votes ? rates[each.service][each.variant] : served.rate;
     if (capacity <= 0) continue;
     const double busy = std::min(1.0, asked.services[each.service].rate / capacity);
-    made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy;
+    const double slower = slower_beside(asked, deployment, each);
+    const double of_time =
+        each.part < 0
+            ? 1
+            : std::min(1.0, slower * variant.batch_ms(each.batch, each.share) / each.duty_ms);
+    made.watts += variant.busy_w * std::min(each.share, variant.knee) * busy * of_time;
   }
   made.price_per_h = asked.fleet.price_per_h * made.gpus;
   made.grams_per_h = made.watts / 1000 * asked.fleet.grams_per_kwh;
@@ -159,7 +179,10 @@ Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
     std::vector<int> slices;
     for (const Instance* each : instances) {
       const double needs = asked.variants[each->variant].memory_gib;
-      share += each->share;
+      const bool is_counted =
+          std::any_of(instances.begin(), std::find(instances.begin(), instances.end(), each),
+                      [&](const Instance* other) { return takes_turns_with(*each, *other); });
+      share += is_counted ? 0 : each->share;
       memory += needs;
       slices.push_back(mig_slices(each->share));
       if (asked.fleet.mig && needs > mig_memory(slices.back()) * asked.fleet.memory_gib) {

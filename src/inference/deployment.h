@@ -21,6 +21,7 @@ struct Variant {
   double fixed_ms = 0, item_ms = 0;  ///< A batch of b takes fixed + b * item on a whole GPU.
   double knee = 1;                   ///< Part of a GPU beyond which it is no faster, above 0.
   int most_batch = 1;
+  int operators = 1;  ///< Parts of a batch that run one after the other, each as long.
   double memory_gib = 0;
   double load_s = 0;
   double busy_w = 0;  ///< That a whole GPU draws beyond idle while it computes.
@@ -65,6 +66,10 @@ struct Instance {
   double share = 1;  ///< Of its computing units; a seventh for each slice of a MIG GPU.
   std::size_t service = 0, variant = 0;
   int batch = 1;  ///< Most requests that it takes at a time.
+  /// Those of one part of a GPU have `share` of it together and take turns, each with a batch every
+  /// `duty_ms`; below 0 = it has its share to itself and runs whenever it has requests.
+  int part = -1;
+  double duty_ms = 0;
 };
 
 struct Deployment {
@@ -78,6 +83,12 @@ struct Deployment {
 int batch_in_time(const Variant& variant, double share, double slo_ms, double slower = 1);
 /// Requests a second of full batches.
 double throughput(const Variant& variant, double share, int batch, double slower = 1);
+
+/// How many times as long its batches take for those beside it; those that it takes turns with are
+/// not. O(instances).
+double slower_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
+/// Requests a second of an instance. O(instances).
+double instance_rate(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
 
 /// What a deployment does for one service.
 struct Served {

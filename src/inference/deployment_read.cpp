@@ -10,58 +10,20 @@
 
 #include <fmt/format.h>
 
-#include "table/csv_reader.h"
+#include "inference/cell_table.h"
 #include "text/number.h"
 
 namespace almanac::inference {
 namespace {
 
-constexpr double kMost = 1e9;
-
-/// Rows of a table that needs some columns.
-class Table {
- public:
-  static Result<Table> open(const std::string& path, const std::vector<std::string>& needed) {
-    auto reader = table::CsvReader::open(path);
-    if (!reader) return tl::unexpected(reader.error());
-    for (const std::string& column : needed) {
-      if (!reader->find(column)) {
-        return fail(Code::invalid, fmt::format("has no column {}", column), {.file = path});
-      }
-    }
-    return Table(std::move(*reader));
-  }
-  Result<bool> next() { return reader_.next(); }
-  std::string_view text(const std::string& column) const {
-    const auto found = reader_.find(column);
-    return found ? reader_[*found] : std::string_view();
-  }
-  /// A number from `least` to kMost; `otherwise` where the column or the cell is not there.
-  Result<double> number(const std::string& column, double least, double most = kMost,
-                        double otherwise = std::nan("")) const {
-    const std::string_view cell = text(column);
-    if (cell.empty() && !std::isnan(otherwise)) return otherwise;
-    const auto value = text::parse_decimal(cell);
-    if (value && *value >= least && *value <= most) return *value;
-    return fail(
-        Code::invalid,
-        fmt::format("{}: expected a number from {} to {}, found \"{}\"", column, least, most, cell),
-        reader_.where());
-  }
-  tl::unexpected<Error> wrong(std::string message) const {
-    return fail(Code::invalid, std::move(message), reader_.where());
-  }
-
- private:
-  explicit Table(table::CsvReader reader) : reader_(std::move(reader)) {}
-  table::CsvReader reader_;
-};
+constexpr double kMost = CellTable::kMost;
 
 }  // namespace
 
 Result<std::vector<Variant>> read_variants(const std::string& path) {
   constexpr double kTiny = 1e-6;
-  auto rows = Table::open(
+  constexpr double kMostOperators = 1e5;
+  auto rows = CellTable::open(
       path, {"variant", "task", "accuracy", "fixed_ms", "item_ms", "batch", "memory_gib"});
   if (!rows) return tl::unexpected(rows.error());
   std::vector<Variant> made;
@@ -76,6 +38,9 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
     const auto batch = rows->number("batch", 1, 1e6);
     if (!batch) return tl::unexpected(batch.error());
     each.most_batch = static_cast<int>(*batch);
+    const auto operators = rows->number("operators", 1, kMostOperators, 1);
+    if (!operators) return tl::unexpected(operators.error());
+    each.operators = static_cast<int>(*operators);
     for (const auto& [column, into, least, most, otherwise] :
          {std::tuple<const char*, double*, double, double, double>{"accuracy", &each.accuracy, 0, 1,
                                                                    std::nan("")},
@@ -96,7 +61,7 @@ Result<std::vector<Variant>> read_variants(const std::string& path) {
 
 Result<std::vector<TaskService>> read_services(const std::string& path,
                                                const std::vector<Variant>& variants) {
-  auto rows = Table::open(path, {"task", "rate", "slo_ms"});
+  auto rows = CellTable::open(path, {"task", "rate", "slo_ms"});
   if (!rows) return tl::unexpected(rows.error());
   std::vector<TaskService> made;
   while (true) {

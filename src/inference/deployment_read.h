@@ -13,7 +13,8 @@
 namespace almanac::inference {
 
 /// A table with the columns variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, and as
-/// far as they are known knee (1), load_s (0), busy_w (0). Fails with not_found, invalid.
+/// far as they are known operators (1), knee (1), load_s (0), busy_w (0). Fails with not_found,
+/// invalid.
 Result<std::vector<Variant>> read_variants(const std::string& path);
 
 /// A table with the columns task, rate, slo_ms, and as far as they are known accuracy (0) and

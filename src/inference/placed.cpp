@@ -105,7 +105,9 @@ Result<Service> member(const Service& service, const Plan& plan, const Plan::Gro
   const double block = made.model.kv_bytes() * made.limits.block_tokens;
   double left = static_cast<double>(fitting_blocks(made)) * block;
   for (const std::size_t other : group.models) {
-    if (other != model) left -= plan.models[other].bytes();
+    if (other == model) continue;
+    left -= plan.models[other].bytes() +
+            made.adapters * plan.models[other].adapter_bytes(made.adapter_rank);
   }
   const double blocks = left / (block * static_cast<double>(group.models.size()));
   if (blocks < 1) {
@@ -250,6 +252,8 @@ Part part_of(const std::string& model, const Requests& requests,
   Part part;
   part.requests.blocks = requests.blocks;
   part.requests.tokens_per_block = requests.tokens_per_block;
+  part.requests.tenants = requests.tenants;
+  part.requests.adapters = requests.adapters;
   for (RequestId id = 0; id < requests.size(); ++id) {
     if (!requests.models.empty() && requests.models[requests[id].model] != model) continue;
     part.requests.all.push_back(requests[id]);

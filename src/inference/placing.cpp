@@ -3,11 +3,15 @@
 #include "inference/placing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
+
+#include "inference/profile/roofline.h"
 
 namespace almanac::inference {
 namespace {
@@ -27,17 +31,22 @@ struct Addition {
   std::size_t model, group;
 };
 
-/// Those that differ: of groups with the same models one stands for all.
+bool is_alike(const Plan::Group& one, const Plan::Group& other) {
+  return one.gpus() == other.gpus() && one.board->name == other.board->name &&
+         one.gpu_hour == other.gpu_hour && one.models == other.models;
+}
+
+/// Those that differ: of groups that are alike one stands for all.
 std::vector<Addition> additions_to(const Plan& plan) {
   std::vector<Addition> made;
   for (std::size_t group = 0; group < plan.groups.size(); ++group) {
-    const auto& models = plan.groups[group].models;
+    const Plan::Group& it = plan.groups[group];
     const bool is_known =
         std::any_of(plan.groups.begin(), plan.groups.begin() + static_cast<std::ptrdiff_t>(group),
-                    [&](const Plan::Group& other) { return other.models == models; });
+                    [&](const Plan::Group& other) { return is_alike(it, other); });
     if (is_known) continue;
     for (std::size_t model = 0; model < plan.names.size(); ++model) {
-      if (std::find(models.begin(), models.end(), model) == models.end()) {
+      if (std::find(it.models.begin(), it.models.end(), model) == it.models.end()) {
         made.push_back({model, group});
       }
     }
@@ -51,50 +60,139 @@ Plan with(Plan plan, const Addition& addition) {
   return plan;
 }
 
+double price_of(const Plan::Group& group) { return group.gpus() * group.gpu_hour.value_or(0); }
+
+/// Of the groups that have a model.
+double price_of(const Plan& plan) {
+  double sum = 0;
+  for (const Plan::Group& each : plan.groups) sum += each.models.empty() ? 0 : price_of(each);
+  return sum;
+}
+
 struct Placed {
   Plan plan{};
   std::size_t attained = 0;
 };
 
-/// Adds the best replica until none serves more. What does not fit is no choice.
-Result<Placed> filled(const Service& service, const Requests& requests, const Objective& objective,
-                      Plan plan) {
-  Placed best{std::move(plan), 0};
-  while (true) {
-    const std::vector<Addition> additions = additions_to(best.plan);
-    std::vector<Result<std::size_t>> attained(additions.size(), std::size_t{0});
-    tbb::parallel_for(std::size_t{0}, additions.size(), [&](std::size_t each) {
-      attained[each] = attained_of(service, requests, objective, with(best.plan, additions[each]));
-    });
-    std::optional<std::size_t> chosen;
-    std::size_t most = best.attained;
-    for (std::size_t each = 0; each < additions.size(); ++each) {
-      if (!attained[each]) {
-        if (attained[each].error().code == Code::invalid) continue;
-        return tl::unexpected(attained[each].error());
-      }
-      if (*attained[each] > most) {
-        most = *attained[each];
+class Placing {
+ public:
+  Placing(const Service& service, const Requests& requests, const PlacingQuestion& asked)
+      : service_(service), requests_(requests), asked_(asked) {}
+
+  /// Adds the best replica until none serves more, or enough are. What does not fit is no choice.
+  Result<Placed> filled(Plan plan) const {
+    Placed best{std::move(plan), 0};
+    while (!is_enough(best.attained)) {
+      const std::vector<Addition> additions = additions_to(best.plan);
+      const auto attained = tried(best.plan, additions);
+      if (!attained) return tl::unexpected(attained.error());
+      std::optional<std::size_t> chosen;
+      double most = 0;
+      for (std::size_t each = 0; each < additions.size(); ++each) {
+        const std::size_t now = (*attained)[each];
+        if (now <= best.attained) continue;
+        const double gain =
+            static_cast<double>(now - best.attained) / cost(best.plan, additions[each]);
+        if (chosen && gain <= most) continue;
+        most = gain;
         chosen = each;
       }
+      if (!chosen) return best;
+      best = {with(best.plan, additions[*chosen]), (*attained)[*chosen]};
     }
-    if (!chosen) return best;
-    best = {with(best.plan, additions[*chosen]), most};
+    return cheaper(std::move(best));
   }
-}
 
-Plan empty_plan(const Plan& models, int gpus, int size) {
-  Plan made = models;
-  for (int first = 0; first < gpus; first += size) {
-    made.groups.push_back({.first = first, .last = first + size - 1});
+  bool is_enough(std::size_t attained) const {
+    return asked_.share > 0 &&
+           static_cast<double>(attained) >= asked_.share * static_cast<double>(requests_.size());
+  }
+
+ private:
+  /// What a replica adds to the price, where that counts; of GPUs that have one already little.
+  double cost(const Plan& plan, const Addition& addition) const {
+    if (asked_.share <= 0) return 1;
+    constexpr double kLittle = 1e-3;
+    const Plan::Group& group = plan.groups[addition.group];
+    return std::max(group.models.empty() ? price_of(group) : 0, kLittle);
+  }
+
+  /// How many requests are served as asked with each; 0 = it does not fit.
+  Result<std::vector<std::size_t>> tried(const Plan& plan,
+                                         const std::vector<Addition>& additions) const {
+    std::vector<Result<std::size_t>> attained(additions.size(), std::size_t{0});
+    tbb::parallel_for(std::size_t{0}, additions.size(), [&](std::size_t each) {
+      attained[each] =
+          attained_of(service_, requests_, asked_.objective, with(plan, additions[each]));
+    });
+    std::vector<std::size_t> made;
+    for (const auto& each : attained) {
+      if (!each && each.error().code != Code::invalid) return tl::unexpected(each.error());
+      made.push_back(each.value_or(0));
+    }
+    return made;
+  }
+
+  /// The same without groups that are not needed.
+  Result<Placed> cheaper(Placed made) const {
+    std::vector<std::size_t> order(made.plan.groups.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return price_of(made.plan.groups[a]) > price_of(made.plan.groups[b]);
+    });
+    for (const std::size_t group : order) {
+      if (made.plan.groups[group].models.empty()) continue;
+      Plan less = made.plan;
+      less.groups[group].models.clear();
+      const auto attained = attained_of(service_, requests_, asked_.objective, less);
+      if (!attained) return tl::unexpected(attained.error());
+      if (is_enough(*attained)) made = {std::move(less), *attained};
+    }
+    return made;
+  }
+
+  const Service& service_;
+  const Requests& requests_;
+  const PlacingQuestion& asked_;
+};
+
+/// All ways to divide the GPUs of each pool into groups of one size.
+std::vector<Plan> empty_plans(const Plan& models, const std::vector<GpuPool>& pools) {
+  std::vector<Plan> made{models};
+  int before = 0;
+  for (const GpuPool& pool : pools) {
+    std::vector<Plan> longer;
+    for (int size = 1; size <= std::min(pool.gpus, kNodeGpus); ++size) {
+      if (pool.gpus % size != 0) continue;
+      for (Plan plan : made) {
+        for (int first = 0; first < pool.gpus; first += size) {
+          plan.groups.push_back({.first = before + first,
+                                 .last = before + first + size - 1,
+                                 .models = {},
+                                 .board = pool.board,
+                                 .gpu_hour = pool.gpu_hour});
+        }
+        longer.push_back(std::move(plan));
+      }
+    }
+    made = std::move(longer);
+    before += pool.gpus;
   }
   return made;
+}
+
+std::string spelled(const std::vector<GpuPool>& pools) {
+  std::vector<std::string> made;
+  for (const GpuPool& each : pools) {
+    made.push_back(fmt::format("{} {}", each.gpus, each.board.name));
+  }
+  return fmt::format("{}", fmt::join(made, " and "));
 }
 
 }  // namespace
 
 Result<Plan> place_models(const Service& service, const Requests& requests,
-                          const Objective& objective, int gpus) {
+                          const PlacingQuestion& asked) {
   if (requests.models.empty()) {
     return fail(Code::invalid, "the requests name no models", {},
                 "give the log of requests a column model");
@@ -106,32 +204,47 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
     models.names.push_back(name);
     models.models.push_back(*model);
   }
-  constexpr int kNode = 8;
+  const Placing placing(service, requests, asked);
   Placed best;
-  for (int size = 1; size <= std::min(gpus, kNode); ++size) {
-    if (gpus % size != 0) continue;
-    auto found = filled(service, requests, objective, empty_plan(models, gpus, size));
+  for (Plan& empty : empty_plans(models, asked.pools)) {
+    auto found = placing.filled(std::move(empty));
     if (!found) return tl::unexpected(found.error());
-    if (found->attained > best.attained) best = *std::move(found);
+    const bool enough = placing.is_enough(found->attained);
+    if (enough != placing.is_enough(best.attained)) {
+      if (enough) best = *std::move(found);
+    } else if (enough ? price_of(found->plan) < price_of(best.plan)
+                      : found->attained > best.attained) {
+      best = *std::move(found);
+    }
   }
   if (best.attained == 0) {
-    return fail(Code::invalid,
-                fmt::format("no request is served as asked by any model on {} {}", gpus,
-                            service.board.name),
-                {}, "more GPUs, or a longer objective");
+    return fail(
+        Code::invalid,
+        fmt::format("no request is served as asked by any model on {}", spelled(asked.pools)), {},
+        "more GPUs, or a longer objective");
+  }
+  if (asked.share > 0 && !placing.is_enough(best.attained)) {
+    return fail(
+        Code::unavailable,
+        fmt::format(
+            "{} serve {:.4g} % of the requests as asked at most", spelled(asked.pools),
+            100 * static_cast<double>(best.attained) / static_cast<double>(requests.size())),
+        {}, "more GPUs, a longer objective, or a smaller --share");
   }
   std::erase_if(best.plan.groups, [](const Plan::Group& each) { return each.models.empty(); });
   return std::move(best.plan);
 }
 
 std::string to_csv(const Plan& plan) {
-  std::string made = "gpus,model\n";
+  std::string made = "gpus,model,board,gpu_hour\n";
   for (const Plan::Group& group : plan.groups) {
     const std::string gpus = group.first == group.last
                                  ? std::to_string(group.first)
                                  : fmt::format("{}-{}", group.first, group.last);
     for (const std::size_t model : group.models) {
-      made += fmt::format("{},{}\n", gpus, plan.names[model]);
+      made += fmt::format("{},{},{},{}\n", gpus, plan.names[model],
+                          group.board ? group.board->name : "",
+                          group.gpu_hour ? fmt::format("{}", *group.gpu_hour) : "");
     }
   }
   return made;

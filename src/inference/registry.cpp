@@ -12,6 +12,7 @@ const Registry& registry() {
     scaler::register_scaler(all);
     planner::register_planner(all);
     dispatcher::register_dispatcher(all);
+    chooser::register_chooser(all);
     format::register_format(all);
     return all;
   }();

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inference/chooser.h"
 #include "inference/deployment.h"
 #include "inference/dispatch.h"
 #include "inference/former.h"
 #include "inference/request.h"
+#include "inference/request_log.h"
 #include "inference/router.h"
 #include "inference/scaler.h"
 
@@ -54,6 +56,8 @@ struct Format {
   /// Whether a file with this header line, or first line, is of the format.
   std::function<bool(std::string_view)> knows;
   std::function<Result<Requests>(const std::string& path)> read;
+  /// The same of a part of the time, for formats that cannot do all of it; null = there is none.
+  std::function<Result<Requests>(const std::string& path, const LogPart& part)> read_part{};
 };
 
 struct ScalerChoice {
@@ -67,12 +71,18 @@ struct PlannerChoice {
   bool mig = false;  ///< It plans GPUs with instances, and else those that MPS shares.
 };
 
+struct ChooserChoice {
+  std::function<std::unique_ptr<Chooser>(const ChooserCase&)> make;
+  bool needs_answers = false;  ///< ChooserCase::answers must be known.
+};
+
 struct Registry {
   Slot<std::function<std::unique_ptr<Former>()>> formers{};
   Slot<std::function<std::unique_ptr<Router>(std::uint64_t seed)>> routers{};
   Slot<ScalerChoice> scalers{};
   Slot<PlannerChoice> planners{};
   Slot<std::function<std::unique_ptr<Dispatcher>()>> dispatchers{};
+  Slot<ChooserChoice> choosers{};
   Slot<Format> formats{};
 };
 
@@ -94,6 +104,9 @@ void register_planner(Registry& registry);
 }
 namespace dispatcher {
 void register_dispatcher(Registry& registry);
+}
+namespace chooser {
+void register_chooser(Registry& registry);
 }
 namespace format {
 void register_format(Registry& registry);

@@ -14,7 +14,8 @@ std::vector<KvCache::Key> prompt_keys(const Requests& requests, RequestId reques
   const Request& told = requests[request];
   const auto ids = requests.ids(told);
   std::vector<KvCache::Key> keys(static_cast<std::size_t>(told.prompt / block_tokens));
-  KvCache::Key before = 0;
+  // What an adapter makes of the same tokens is not the same.
+  KvCache::Key before = told.adapter == 0 ? 0 : Rng(told.adapter, 1).next();
   for (std::size_t block = 0; block < keys.size(); ++block) {
     const std::size_t token = block * static_cast<std::size_t>(block_tokens);
     const std::size_t id =
@@ -34,8 +35,10 @@ Replica::Replica(std::int32_t number, const Limits& limits, const StepTime& step
       step_(&step),
       former_(std::move(former)),
       books_(books),
-      cache_(limits.kv_blocks, limits.reuse) {
+      cache_(limits.kv_blocks, limits.reuse),
+      adapters_(limits.adapters) {
   if (limits_.chunk <= 0) limits_.chunk = limits_.tokens;
+  if (limits_.stages > 1) stages_free_.resize(static_cast<std::size_t>(limits_.stages));
 }
 
 bool Replica::enqueue(const Visit& visit) {
@@ -76,11 +79,21 @@ bool Replica::enqueue(const Visit& visit) {
 void Replica::line_up(std::deque<Slot>::iterator before, Slot slot) {
   waiting_.insert(before, slot);
   wanted_blocks_ += wants(sequences_[slot]);
+  adapters_.expect(adapter_of(sequences_[slot].request), 1);
 }
 
 void Replica::take_next() {
-  wanted_blocks_ -= wants(sequences_[waiting_.front()]);
+  const Sequence& sequence = sequences_[waiting_.front()];
+  wanted_blocks_ -= wants(sequence);
+  adapters_.expect(adapter_of(sequence.request), -1);
   waiting_.pop_front();
+}
+
+void Replica::let_run(Slot slot) {
+  running_.push_back(slot);
+  if (!adapters_.use(adapter_of(sequences_[slot].request))) return;
+  copying_ += limits_.adapter_load;
+  ++books_.busy.adapter_loads;
 }
 
 bool Replica::let_leave(RequestId request) {
@@ -111,6 +124,7 @@ std::int32_t Replica::would_find(RequestId request) const {
 
 Micros Replica::begin(Micros now) {
   if (running_.empty() && waiting_.empty()) return kNever;
+  if (limits_.stages > 1 && now < opens_at()) return kNever;
   batch_.clear();
   shares_.clear();
   left_.clear();
@@ -125,18 +139,46 @@ Micros Replica::begin(Micros now) {
   }
   if (shares_.empty() && !(limits_.as_blis && !waiting_.empty())) return kNever;
   busy_ = true;
-  return now + copying_ + (*step_)(batch_);
+  const Micros takes = copying_ + adapters_.in_use() * limits_.adapter_read + (*step_)(batch_);
+  return limits_.stages > 1 ? take_off(now, takes) : now + takes;
+}
+
+Micros Replica::take_off(Micros now, Micros takes) {
+  Micros at = now;
+  for (Micros& free : stages_free_) free = at = std::max(at, free) + takes / limits_.stages;
+  std::vector<bool> flies(sequences_.size());
+  for (const Share& share : shares_) flies[share.slot] = true;
+  in_flight_ += std::erase_if(running_, [&](Slot slot) { return flies[slot]; });
+  flights_.push_back({std::exchange(shares_, {}), std::exchange(batch_, {}), now, at});
+  return at;
+}
+
+void Replica::land() {
+  Flight flight = std::move(flights_.front());
+  flights_.pop_front();
+  for (const Share& share : flight.shares) running_.push_back(share.slot);
+  in_flight_ -= flight.shares.size();
+  shares_ = std::move(flight.shares);
+  batch_ = std::move(flight.batch);
+  began_ = flight.began;
+  left_.clear();
 }
 
 void Replica::end(Micros now, std::vector<RequestId>& finished) {
-  busy_ = false;
-  (batch_.prefills.empty() ? books_.busy.decoding : books_.busy.prefilling) += now - began_;
+  if (limits_.stages > 1) land();
+  busy_ = !flights_.empty();
+  // Of an iteration that is one of several each stage computes its part of the time.
+  (batch_.prefills.empty() ? books_.busy.decoding : books_.busy.prefilling) +=
+      (now - began_) / limits_.stages;
   bool some_go = false;
+  const auto tokens = static_cast<double>(batch_.prefill_tokens() + batch_.decodes);
+  const Micros each_token = (now - began_) / limits_.stages / std::max(1.0, tokens);
   for (const Share& share : shares_) {
     Sequence& sequence = sequences_[share.slot];
     Outcome& outcome = books_.outcomes[sequence.request];
     backlog_ -= share.tokens;
     sequence.done += share.tokens;
+    outcome.computed += share.tokens * each_token;
     if (!share.prefill) {
       outcome.decoding += now - began_;
       outcome.longest_gap = std::max(outcome.longest_gap, now - sequence.token_at);
@@ -163,6 +205,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
     if (sequence.leaves && !sequence.prefilling()) {
       backlog_ -= sequence.last - sequence.done;
       left_.push_back({sequence.request, sequence.done, sequence.token_at});
+      adapters_.release(adapter_of(sequence.request));
       leaving_.push_back(slot);
       return true;
     }
@@ -174,6 +217,7 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
       ++sequence.blocks;
     }
     cache_.release(sequence.blocks, sequence.held);
+    adapters_.release(adapter_of(sequence.request));
     finished.push_back(sequence.request);
     spare_slots_.push_back(slot);
     return true;
@@ -218,6 +262,7 @@ bool Replica::grow(Slot slot, std::int32_t tokens) {
 std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare) {
   const Slot slot = waiting_.front();
   Sequence& sequence = sequences_[slot];
+  if (!adapters_.has_room(adapter_of(sequence.request))) return std::nullopt;
   if (sequence.ready > 0) {
     if (wants(sequence) + spare > cache_.free()) return std::nullopt;
     take_next();
@@ -229,7 +274,7 @@ std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare
     copying_ += sequence.swapped * limits_.swap_block;
     swapped_blocks_ -= sequence.swapped;
     sequence.swapped = 0;
-    running_.push_back(slot);
+    let_run(slot);
     settled_.push_back(sequence.request);
     return 0;
   }
@@ -249,7 +294,7 @@ std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare
     sequence.blocks = found + need;
     name_full_blocks(sequence, known, known + tokens);
   }
-  running_.push_back(slot);
+  let_run(slot);
   Outcome& outcome = books_.outcomes[sequence.request];
   outcome.hit_tokens = known;
   if (outcome.start == kNever) outcome.start = began_;
@@ -263,6 +308,7 @@ void Replica::preempt_last() {
   const Slot slot = running_.back();
   running_.pop_back();
   Sequence& sequence = sequences_[slot];
+  adapters_.release(adapter_of(sequence.request));
   const std::int32_t blocks = std::exchange(sequence.blocks, 0);
   cache_.release(blocks, sequence.held);
   if (sequence.done > 0 && swapped_blocks_ + blocks <= limits_.swap_blocks) {
@@ -308,6 +354,7 @@ void Replica::forget_tokens(const Sequence& sequence) {
 }
 
 void Replica::abandon(std::vector<RequestId>& lost) {
+  while (!flights_.empty()) land();
   for (const Slot slot : running_) {
     forget_tokens(sequences_[slot]);
     lost.push_back(sequences_[slot].request);

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "inference/adapters.h"
 #include "inference/former.h"
 #include "inference/kv_cache.h"
 #include "inference/request.h"
@@ -33,8 +34,12 @@ struct Limits {
   /// Blocks of host memory that sequences which are sent back leave their KV in; 0 = it is lost
   /// and computed anew, as it is where this is full.
   std::int32_t swap_blocks = 0;
-  Micros swap_block = 0;  ///< To copy one there, or back. Nothing is computed meanwhile.
-  bool reuse = false;     ///< Requests find the KV of equal prompt heads again.
+  Micros swap_block = 0;      ///< To copy one there, or back. Nothing is computed meanwhile.
+  bool reuse = false;         ///< Requests find the KV of equal prompt heads again.
+  std::int32_t adapters = 0;  ///< In GPU memory at a time; above 0 where requests name some.
+  Micros adapter_load = 0;    ///< To copy one there. Nothing is computed meanwhile.
+  Micros adapter_read = 0;    ///< What each one that is in use adds to an iteration.
+  std::int32_t stages = 1;  ///< Of layers, each on GPUs of its own: so many batches are under way.
   /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
   /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
   /// last token of an answer takes a place before all are given back; an iteration is over as soon
@@ -46,6 +51,7 @@ struct Limits {
 struct Busy {
   Micros prefilling = 0;  ///< Iterations with parts of prompts in them.
   Micros decoding = 0;    ///< All others.
+  std::int64_t adapter_loads = 0;
 };
 
 /// What an outcome is written to, and what the requests are. They outlive the replicas.
@@ -90,10 +96,16 @@ class Replica {
   /// Lets a request wait here, those that bring KV before those that do not. False = it can never
   /// fit.
   bool enqueue(const Visit& visit);
-  /// Starts an iteration and says when it ends; kNever when there is nothing to do.
+  /// Starts an iteration and says when it ends; kNever when there is nothing to do. With stages it
+  /// may be called again from opens_at() on, before the one before has ended: that has half of the
+  /// layers, a third and so on behind it, and its sequences are in no other iteration.
   Micros begin(Micros now);
-  /// Ends it. Adds the requests that are finished to `finished`.
+  /// Ends the one that began first. Adds the requests that are finished to `finished`.
   void end(Micros now, std::vector<RequestId>& finished);
+  /// When the first stage is free again.
+  Micros opens_at() const { return stages_free_.empty() ? 0 : stages_free_.front(); }
+  /// When the first of the iterations that are under way ends; kNever = none is.
+  Micros ends_at() const { return flights_.empty() ? kNever : flights_.front().ends; }
   /// When a replica that had nothing to do wants to be asked again; kNever = when something comes.
   Micros ask_again() const { return ask_again_; }
 
@@ -114,9 +126,9 @@ class Replica {
   // What routers and scalers look at.
   std::int32_t number() const { return number_; }
   bool busy() const { return busy_; }
-  bool empty() const { return running_.empty() && waiting_.empty() && leaving_.empty(); }
+  bool empty() const { return running() == 0 && waiting_.empty() && leaving_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
-  std::size_t running() const { return running_.size(); }
+  std::size_t running() const { return running_.size() + in_flight_; }
   /// Tokens that requests here still have to be given or to have computed.
   std::int64_t backlog() const { return backlog_; }
   const KvCache& cache() const { return cache_; }
@@ -128,8 +140,13 @@ class Replica {
   const Limits& limits() const { return limits_; }
   /// Tokens of the request's prompt that would be found here.
   std::int32_t would_find(RequestId request) const;
+  /// Whether the adapter that it names is here, or will be for another that waits.
+  bool knows_adapter(RequestId request) const { return adapters_.knows(adapter_of(request)); }
+  /// Whether all that run and wait leave a place for one.
+  bool has_adapter_place() const { return adapters_.has_free_place(); }
 
   // What formers do.
+  /// Those that run and are in no iteration that is under way.
   std::span<const Slot> run() const { return running_; }
   const Sequence& at(Slot slot) const { return sequences_[slot]; }
   /// The one that has waited longest; null = none.
@@ -162,6 +179,15 @@ class Replica {
     std::int32_t tokens;
     bool prefill;
   };
+  /// An iteration that is under way, where there are stages.
+  struct Flight {
+    std::vector<Share> shares{};
+    Batch batch{};
+    Micros began = 0, ends = 0;
+  };
+  /// Lets the batch that was formed go through the stages; when it leaves the last.
+  Micros take_off(Micros now, Micros takes);
+  void land();
   void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
   /// What the outcome of a request is when its tokens are lost.
   void forget_tokens(const Sequence& sequence);
@@ -170,6 +196,10 @@ class Replica {
   std::int32_t wants(const Sequence& sequence) const {
     return blocks_for(sequence.ready > 0 ? sequence.ready + 1 : sequence.prompt);
   }
+  std::uint32_t adapter_of(RequestId request) const {
+    return limits_.adapters > 0 ? books_.requests[request].adapter : 0;
+  }
+  void let_run(Slot slot);
   void line_up(std::deque<Slot>::iterator before, Slot slot);
   void take_next();
 
@@ -179,6 +209,7 @@ class Replica {
   std::unique_ptr<Former> former_;
   Books books_;
   KvCache cache_;
+  Adapters adapters_;
   std::vector<Sequence> sequences_;
   std::vector<Slot> spare_slots_;
   std::deque<Slot> waiting_;
@@ -188,6 +219,9 @@ class Replica {
   std::vector<Visit> left_;
   std::vector<RequestId> settled_;
   Batch batch_;
+  std::deque<Flight> flights_;       // none where there is one stage
+  std::vector<Micros> stages_free_;  // likewise
+  std::size_t in_flight_ = 0;        // sequences
   Micros began_ = 0;
   Micros copying_ = 0;  // of the iteration, to host memory and back
   Micros ask_again_ = kNever;

@@ -29,6 +29,7 @@ struct Request {
   std::uint32_t blocks = 0;       ///< How many; 0 = shares nothing.
   std::uint32_t model = 0;        ///< Into Requests::models; 0 where there are none.
   std::uint32_t tenant = 0;       ///< Into Requests::tenants; 0 where there are none.
+  std::uint32_t adapter = 0;      ///< One more than into Requests::adapters; 0 = the model alone.
 };
 
 /// Requests by arrival; equal arrivals keep the order of their file.
@@ -42,6 +43,8 @@ struct Requests {
   std::vector<std::string> models{};
   /// Names of who asks, in the order in which the log has them; empty = it does not say.
   std::vector<std::string> tenants{};
+  /// Names of the adapters (LoRA) of the model that requests are for; empty = none names one.
+  std::vector<std::string> adapters{};
 
   std::size_t size() const { return all.size(); }
   const Request& operator[](RequestId id) const { return all[id]; }
@@ -58,6 +61,7 @@ struct Outcome {
   Micros finish = kNever;
   Micros decoding = 0;     ///< Sum of the iterations that gave it tokens after the first.
   Micros longest_gap = 0;  ///< Between two of its tokens.
+  Micros computed = 0;     ///< Its part of all iterations that it was in, by tokens.
   std::int32_t preemptions = 0;
   std::int32_t hit_tokens = 0;  ///< Of its prompt, found in a cache when it was last admitted.
   std::int32_t replica = -1;    ///< Below 0 = turned away.

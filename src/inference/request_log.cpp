@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -109,6 +110,11 @@ void RequestIntake::come_from(std::string_view tenant) {
   requests_.all.back().tenant = number_of(tenant, tenants_, requests_.tenants);
 }
 
+void RequestIntake::adapt_by(std::string_view adapter) {
+  if (adapter.empty()) return;
+  requests_.all.back().adapter = number_of(adapter, adapters_, requests_.adapters) + 1;
+}
+
 Result<Requests> RequestIntake::done(const std::string& path, std::int32_t tokens_per_block,
                                      bool from_first) {
   auto& all = requests_.all;
@@ -143,6 +149,7 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
   const std::size_t blocks = optional(columns.blocks);
   const std::size_t model = optional(columns.model);
   const std::size_t tenant = optional(columns.tenant);
+  const std::size_t adapter = optional(columns.adapter);
 
   RequestIntake intake;
   std::optional<std::int64_t> first;  // moment
@@ -177,6 +184,7 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
     }
     if (model != kNone) intake.ask_for((*reader)[model]);
     if (tenant != kNone) intake.come_from((*reader)[tenant]);
+    if (adapter != kNone) intake.adapt_by((*reader)[adapter]);
   }
   return intake.done(path, blocks == kNone ? 0 : columns.tokens_per_block, columns.micros == 0);
 }
@@ -186,17 +194,19 @@ Result<void> save_requests(const Requests& requests, const std::string& path) {
                           : table::OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const bool has_models = !requests.models.empty(), has_tenants = !requests.tenants.empty();
-  const bool has_blocks = !requests.blocks.empty();
+  const bool has_blocks = !requests.blocks.empty(), has_adapters = !requests.adapters.empty();
   table::CsvWriter csv(*file);
   csv.text("arrival_s").text("prompt_tokens").text("output_tokens");
   if (has_models) csv.text("model");
   if (has_tenants) csv.text("tenant");
+  if (has_adapters) csv.text("adapter");
   if (has_blocks) csv.text("block_ids");
   csv.end_row();
   for (const Request& each : requests.all) {
     csv.rounded(each.arrival / 1e6, 6).whole(each.prompt).whole(each.output);
     if (has_models) csv.text(requests.models[each.model]);
     if (has_tenants) csv.text(requests.tenants[each.tenant]);
+    if (has_adapters) csv.text(each.adapter == 0 ? "" : requests.adapters[each.adapter - 1]);
     if (has_blocks) csv.text(spelled_blocks(requests.ids(each)));
     csv.end_row();
   }
@@ -216,7 +226,44 @@ bool has_columns(std::string_view header, std::initializer_list<std::string_view
   });
 }
 
-Result<Requests> read_requests_by_model(const std::string& path) {
+namespace {
+
+/// The file that stands for a folder.
+Result<std::string> file_of(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return path;
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find("_windows.csv") != std::string::npos) found.push_back(name);
+  }
+  std::sort(found.begin(), found.end());
+  if (found.size() == 1) return path + "/" + found.front();
+  if (found.empty()) {
+    return fail(Code::unsupported, "is a folder without clients of ServeGen", {.file = path},
+                "they are NAME_windows.csv.gz and NAME_lengths.json.gz");
+  }
+  return fail(Code::usage, "is a folder with several services", {.file = path},
+              fmt::format("name one of its files: {}", fmt::join(found, ", ")));
+}
+
+Result<Requests> cut(Requests requests, const std::string& path, const LogPart& part) {
+  if (part.from <= 0 && part.until == kNever) return requests;
+  std::erase_if(requests.all, [&](const Request& each) {
+    return each.arrival < part.from || each.arrival >= part.until;
+  });
+  if (requests.all.empty()) {
+    return fail(Code::invalid, "has no requests in the part that is asked", {.file = path});
+  }
+  for (Request& each : requests.all) each.arrival -= part.from;
+  return requests;
+}
+
+}  // namespace
+
+Result<Requests> read_requests_by_model(const std::string& named, const LogPart& part) {
+  const auto file = file_of(named);
+  if (!file) return tl::unexpected(file.error());
+  const std::string& path = *file;
   constexpr std::size_t kHead = 65'536;
   const auto head = table::read_head(path, kHead);
   if (!head) return tl::unexpected(head.error());
@@ -224,14 +271,16 @@ Result<Requests> read_requests_by_model(const std::string& path) {
   if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
   first = first.substr(0, first.find_first_of("\r\n"));
   for (const auto& each : registry().formats.entries()) {
-    if (each.make.knows(first)) return each.make.read(path);
+    if (!each.make.knows(first)) continue;
+    auto read = each.make.read_part ? each.make.read_part(path, part) : each.make.read(path);
+    return read ? cut(*std::move(read), path, part) : read;
   }
   return fail(Code::unsupported, "is no log of requests that we know", {.file = path},
               fmt::format("formats: {}", fmt::join(registry().formats.names(), ", ")));
 }
 
-Result<Requests> read_requests(const std::string& path) {
-  auto requests = read_requests_by_model(path);
+Result<Requests> read_requests(const std::string& path, const LogPart& part) {
+  auto requests = read_requests_by_model(path, part);
   if (!requests) return requests;
   requests->models.clear();
   for (Request& each : requests->all) each.model = 0;

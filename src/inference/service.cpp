@@ -37,11 +37,12 @@ tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const
 
 std::int64_t fitting_blocks(const Service& service) {
   constexpr double kGib = 1024.0 * 1024 * 1024;
-  const double gpus = service.gpus;
+  const double gpus = service.replica_gpus();
   const double activations = service.model.moe_layers > 0 ? 8 : 5.5;
-  const double overhead = service.gpus == 1 ? 0.15 : 0.6 * gpus;
+  const double overhead = service.replica_gpus() == 1 ? 0.15 : 0.6 * gpus;
   const double left = (0.9 * service.board.memory_gib * gpus - activations - overhead) * kGib -
-                      service.model.bytes();
+                      service.model.bytes() -
+                      service.adapters * service.model.adapter_bytes(service.adapter_rank);
   return static_cast<std::int64_t>(
       std::floor(left / (service.model.kv_bytes() * service.limits.block_tokens)));
 }
@@ -57,8 +58,8 @@ Result<Parts> parts(const Service& service) {
     const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
     if (blocks < 1) {
       return fail(Code::invalid,
-                  fmt::format("{} does not fit on {} {}", service.model.name, service.gpus,
-                              service.board.name),
+                  fmt::format("{} does not fit on {} {}", service.model.name,
+                              service.replica_gpus(), service.board.name),
                   {}, "give a replica more GPUs");
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
@@ -72,17 +73,22 @@ Result<Parts> parts(const Service& service) {
   const double block = service.model.kv_bytes() * limits.block_tokens;
   constexpr double kGib = 1024.0 * 1024 * 1024;
   limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
-  limits.swap_block = 1e6 * block / (service.board.host_bandwidth * service.gpus);
-  return Parts{
-      .limits = limits,
-      .step = service.measured != nullptr
-                  ? service.measured
-                  : std::make_shared<const Roofline>(service.model, service.board, service.gpus),
-      .former = former->make,
-      .router = router->make(service.seed),
-      .decode_router = router->make(service.seed + 1),
-      .prefill = service.prefill,
-      .link_token = 1e6 * service.model.kv_bytes() / service.link_bytes_per_s};
+  limits.stages = service.stages;
+  limits.swap_block = 1e6 * block / (service.board.host_bandwidth * service.replica_gpus());
+  const double adapter = service.model.adapter_bytes(service.adapter_rank);
+  limits.adapters = service.adapters;
+  limits.adapter_load = 1e6 * adapter / (service.board.host_bandwidth * service.replica_gpus());
+  limits.adapter_read = 1e6 * adapter / (service.board.bandwidth * service.gpus);
+  return Parts{.limits = limits,
+               .step = service.measured != nullptr ? service.measured
+                                                   : std::make_shared<const Roofline>(
+                                                         service.model, service.board, service.gpus,
+                                                         service.link_bytes_per_s, service.stages),
+               .former = former->make,
+               .router = router->make(service.seed),
+               .decode_router = router->make(service.seed + 1),
+               .prefill = service.prefill,
+               .link_token = 1e6 * service.model.kv_bytes() / service.link_bytes_per_s};
 }
 
 void Parts::open(Simulation& simulation, int replicas) const {
@@ -107,7 +113,7 @@ double energy_j(const Service& service, double replica_s, const Busy& busy) {
   const double prefill_s = busy.prefilling / 1e6, decode_s = busy.decoding / 1e6;
   const double idle_s = std::max(0.0, replica_s - prefill_s - decode_s);
   const Board& board = service.board;
-  return service.gpus *
+  return service.replica_gpus() *
          (board.prefill_w * prefill_s + board.decode_w * decode_s + board.idle_w * idle_s);
 }
 

@@ -23,19 +23,25 @@ namespace almanac::inference {
 struct Service {
   Model model{};
   Board board{};
-  int gpus = 1;  ///< Of one replica.
+  int gpus = 1;    ///< Of one stage of a replica, which compute each layer together.
+  int stages = 1;  ///< Of a replica's layers, on GPUs of their own.
   int replicas = 1;
   int prefill = 0;  ///< Of the replicas: compute prompts for the others; 0 = all do both.
   double link_bytes_per_s = 25e9;  ///< Of KV from replica to replica.
+  int adapters = 0;  ///< Of a replica in GPU memory at a time; 0 = requests name none.
+  int adapter_rank = 16;
   double swap_gib = 0;  ///< Host memory of a replica for KV of sequences that are sent back.
   Limits limits{};      ///< kv_blocks 0 = as many as fit.
   std::string former = "chunked";
   std::string router = "shortest_queue";
   std::uint64_t seed = 1;
   std::shared_ptr<const StepTime> measured{};  ///< Null = a roofline of model and board.
+
+  int replica_gpus() const { return gpus * stages; }
 };
 
-/// Blocks of KV cache that fit beside the weights of `service` on one replica; below 1 = none do.
+/// Blocks of KV cache that fit beside the weights and adapters of `service` on one replica; below 1
+/// = none do.
 ///
 /// Source   inference-sim (BLIS): nine tenths of the memory, less what activations take.
 std::int64_t fitting_blocks(const Service& service);

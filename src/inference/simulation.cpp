@@ -142,6 +142,8 @@ void Simulation::advance(Micros until, Router& router) {
 }
 
 void Simulation::wake(std::uint32_t replica) {
+  // Where there are stages one iteration may begin while others are under way.
+  if (replicas_[replica]->limits().stages > 1) return plan(now_, Kind::iteration, replica);
   if (planned_iteration_[replica]) return;
   planned_iteration_[replica] = true;
   plan(now_, Kind::iteration, replica);
@@ -268,7 +270,10 @@ void Simulation::release(RequestId request) {
 void Simulation::iterate(std::uint32_t number, Router& router) {
   const std::uint32_t lane = duties_[number].lane;
   Replica* const replica = replicas_[number].get();
-  if (replica != nullptr && replica->busy()) end(*replica, now_, router);
+  const bool has_stages = replica != nullptr && replica->limits().stages > 1;
+  if (has_stages ? replica->ends_at() <= now_ : replica != nullptr && replica->busy()) {
+    end(*replica, now_, router);
+  }
   if (lane == Duty::kAlone) {
     if (replica != nullptr) begin(number, router);
     return;
@@ -307,6 +312,7 @@ bool Simulation::begin(std::uint32_t number, Router& router) {
   }
   planned_iteration_[number] = true;
   plan(at, Kind::iteration, number);
+  if (replica.limits().stages > 1) plan(replica.opens_at(), Kind::wake, number);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <tbb/parallel_for.h>
 
 #include "inference/workload/workload.h"
+#include "text/nearest.h"
 
 namespace almanac::inference {
 namespace {
@@ -27,11 +29,25 @@ struct Division {
   double attained = 0;
 };
 
+/// The part of the requests that so many replicas serve as asked, of which so many are for prompts.
+using Attain = std::function<Result<double>(int replicas, int prefill, const Requests& requests)>;
+
 class Sizing {
  public:
-  Sizing(Service service, const Requests& requests, const SizeQuestion& asked)
-      : service_(std::move(service)), requests_(requests), asked_(asked) {}
+  Sizing(Attain attained_of, const Requests& requests, const SizeQuestion& asked)
+      : attained_of_(std::move(attained_of)), requests_(requests), asked_(asked) {}
 
+  /// The fewest replicas for all that is asked.
+  Result<Size> fewest() {
+    const auto least = for_log();
+    if (!least) return tl::unexpected(least.error());
+    if (asked_.confidence > 0) return for_following(*least);
+    const auto best = divisions(*least);
+    if (!best) return tl::unexpected(best.error());
+    return Size{.replicas = *least, .prefill = (*best)->front().prefill, .for_log = *least};
+  }
+
+ private:
   /// The fewest replicas for the log.
   Result<int> for_log() {
     int does = 0, fails = 0;
@@ -104,7 +120,7 @@ class Sizing {
     std::vector<Division> made;
     const int first = asked_.split ? 1 : 0, end = asked_.split ? replicas : 1;
     for (int prefill = first; prefill < end; ++prefill) {
-      const auto attained = attained_of(replicas, prefill, requests_);
+      const auto attained = attained_of_(replicas, prefill, requests_);
       if (!attained) return tl::unexpected(attained.error());
       if (*attained >= asked_.share) made.push_back({prefill, *attained});
     }
@@ -113,21 +129,11 @@ class Sizing {
     return &divisions_.emplace(replicas, std::move(made)).first->second;
   }
 
- private:
   tl::unexpected<Error> too_few(const char* what) const {
     return fail(Code::unavailable,
                 fmt::format("{} replicas do not serve {:.4g} % of {} as asked", asked_.most,
                             100 * asked_.share, what),
                 {}, "more replicas, GPUs of a replica, or time");
-  }
-
-  Result<double> attained_of(int replicas, int prefill, const Requests& requests) const {
-    Service service = service_;
-    service.replicas = replicas;
-    service.prefill = prefill;
-    const auto outcomes = play(service, requests);
-    if (!outcomes) return tl::unexpected(outcomes.error());
-    return summarize(requests, *outcomes, asked_.objective).attainment();
   }
 
   /// How many of the drawn logs are served as asked; nothing = too few.
@@ -140,7 +146,7 @@ class Sizing {
     tbb::parallel_for(std::size_t{0}, seeds_.size(), [&](std::size_t at) {
       if (missed > missed_at_most) return;
       const std::size_t draw = seeds_[at];
-      attained[at] = attained_of(replicas, prefill, generate(following_[draw], draw + 1));
+      attained[at] = attained_of_(replicas, prefill, generate(following_[draw], draw + 1));
       if (attained[at] && *attained[at] < asked_.share) ++missed;
     });
     for (const auto& each : attained) {
@@ -150,7 +156,7 @@ class Sizing {
     return std::optional<int>(kDraws - missed);
   }
 
-  Service service_;
+  Attain attained_of_;
   const Requests& requests_;
   const SizeQuestion& asked_;
   std::map<int, std::vector<Division>> divisions_;
@@ -158,16 +164,165 @@ class Sizing {
   std::vector<std::size_t> seeds_;
 };
 
+/// The groups of a plan in parts: those of one have models in common.
+std::vector<Plan> parts_of(const Plan& plan) {
+  std::vector<std::size_t> part_of_model(plan.models.size());
+  std::iota(part_of_model.begin(), part_of_model.end(), std::size_t{0});
+  const auto join = [&](std::size_t one, std::size_t other) {
+    for (std::size_t& part : part_of_model) {
+      if (part == other) part = one;
+    }
+  };
+  for (const Plan::Group& group : plan.groups) {
+    for (const std::size_t model : group.models) {
+      join(part_of_model[group.models.front()], part_of_model[model]);
+    }
+  }
+  std::map<std::size_t, Plan> made;
+  std::vector<std::size_t> becomes(plan.models.size());
+  for (std::size_t model = 0; model < plan.models.size(); ++model) {
+    Plan& part = made[part_of_model[model]];
+    becomes[model] = part.models.size();
+    part.names.push_back(plan.names[model]);
+    part.models.push_back(plan.models[model]);
+  }
+  for (Plan::Group group : plan.groups) {
+    Plan& part = made[part_of_model[group.models.front()]];
+    for (std::size_t& model : group.models) model = becomes[model];
+    part.groups.push_back(std::move(group));
+  }
+  std::vector<Plan> parts;
+  for (auto& [first, part] : made) parts.push_back(std::move(part));
+  return parts;
+}
+
+/// The groups of `plan` again and again, on GPUs that count on from `first`.
+std::vector<Plan::Group> copies_of(const Plan& plan, int copies, std::int64_t& first) {
+  std::vector<Plan::Group> made;
+  for (int copy = 0; copy < copies; ++copy) {
+    for (Plan::Group group : plan.groups) {
+      const std::int64_t size = group.gpus();
+      group.first = first;
+      group.last = first + size - 1;
+      first += size;
+      made.push_back(std::move(group));
+    }
+  }
+  return made;
+}
+
+/// Those for the models of a part.
+Requests requests_of(const Plan& part, const Requests& requests) {
+  Requests made = requests;
+  if (requests.models.empty()) return made;
+  made.models = part.names;
+  made.all.clear();
+  for (Request each : requests.all) {
+    const auto found = std::find(part.names.begin(), part.names.end(), requests.models[each.model]);
+    if (found == part.names.end()) continue;
+    each.model = static_cast<std::uint32_t>(found - part.names.begin());
+    made.all.push_back(each);
+  }
+  return made;
+}
+
+/// Of the model that is served worst.
+Result<double> attained_by(const Service& service, const Plan& plan, const Requests& requests,
+                           const Objective& objective) {
+  const auto outcomes = play_placed(service, requests, plan);
+  if (!outcomes) return tl::unexpected(outcomes.error());
+  double least = 1;
+  for (const std::string& name : plan.names) {
+    const Part part = part_of(name, requests, *outcomes);
+    least = std::min(least, summarize(part.requests, part.outcomes, objective).attainment());
+  }
+  return least;
+}
+
+/// Names that no model of the plan has are refused before anything is left out for them.
+Result<void> know_all(const Plan& plan, const Requests& requests) {
+  for (const std::string& name : requests.models) {
+    if (std::find(plan.names.begin(), plan.names.end(), name) != plan.names.end()) continue;
+    return fail(Code::invalid,
+                fmt::format("requests ask for \"{}\", which no GPU of the plan has", name), {},
+                text::meant_or_known(name, plan.names));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked) {
-  Sizing sizing(std::move(service), requests, asked);
-  const auto least = sizing.for_log();
-  if (!least) return tl::unexpected(least.error());
-  if (asked.confidence > 0) return sizing.for_following(*least);
-  const auto best = sizing.divisions(*least);
-  if (!best) return tl::unexpected(best.error());
-  return Size{.replicas = *least, .prefill = (*best)->front().prefill, .for_log = *least};
+  const Attain attained = [&](int replicas, int prefill, const Requests& of) -> Result<double> {
+    Service tried = service;
+    tried.replicas = replicas;
+    tried.prefill = prefill;
+    const auto outcomes = play(tried, of);
+    if (!outcomes) return tl::unexpected(outcomes.error());
+    return summarize(of, *outcomes, asked.objective).attainment();
+  };
+  return Sizing(attained, requests, asked).fewest();
+}
+
+Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,
+                            const SizeQuestion& asked) {
+  if (asked.split) {
+    return fail(Code::usage, "the replicas of a plan are not split in prompts and tokens");
+  }
+  if (auto known = know_all(plan, requests); !known) return tl::unexpected(known.error());
+  SizedPlan made{.plan = {.names = plan.names, .models = plan.models}};
+  std::int64_t first = 0;
+  for (const Plan& part : parts_of(plan)) {
+    const Requests own = requests_of(part, requests);
+    if (own.size() == 0 || part.groups.empty()) continue;
+    const Attain attained = [&](int copies, int, const Requests& of) -> Result<double> {
+      std::int64_t from = 0;
+      const Plan tried{
+          .names = part.names, .models = part.models, .groups = copies_of(part, copies, from)};
+      return attained_by(service, tried, of, asked.objective);
+    };
+    const auto size = Sizing(attained, own, asked).fewest();
+    if (!size) return tl::unexpected(size.error());
+    made.parts.push_back({part.names, *size});
+    for (Plan::Group& group : copies_of(part, size->replicas, first)) {
+      for (std::size_t& model : group.models) {
+        const auto named = std::find(plan.names.begin(), plan.names.end(), part.names[model]);
+        model = static_cast<std::size_t>(named - plan.names.begin());
+      }
+      made.plan.groups.push_back(std::move(group));
+    }
+  }
+  return made;
+}
+
+double hours_of(const Requests& requests) {
+  if (requests.size() == 0) return 0;
+  return (requests.all.back().arrival - requests.all.front().arrival) / 3.6e9;
+}
+
+std::vector<std::string> doubts_of_next_day(const Requests& requests) {
+  constexpr double kDay = 20, kDays = 48, kMost = 0.5;
+  std::vector<std::string> made;
+  const double hours = hours_of(requests);
+  if (hours < kDay) {
+    made.push_back(fmt::format("it is of {:.1f} h, and other hours may ask more", hours));
+  } else if (hours < kDays) {
+    made.push_back(fmt::format("it is of {:.1f} h, in which no two days can be compared", hours));
+  }
+  if (hours >= kDays || requests.tenants.size() < 2) return made;
+  std::vector<double> tokens(requests.tenants.size());
+  double all = 0;
+  for (const Request& each : requests.all) {
+    tokens[each.tenant] += each.prompt + each.output;
+    all += each.prompt + each.output;
+  }
+  const auto most = std::max_element(tokens.begin(), tokens.end());
+  if (*most > kMost * all) {
+    made.push_back(fmt::format("{} has {:.0f} % of the tokens, so that it decides alone",
+                               requests.tenants[static_cast<std::size_t>(most - tokens.begin())],
+                               100 * *most / all));
+  }
+  return made;
 }
 
 }  // namespace almanac::inference

@@ -4,7 +4,11 @@
 /// How many replicas requests need: those of a log, and those that may follow it.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/result.h"
+#include "inference/placed.h"
 #include "inference/request.h"
 #include "inference/service.h"
 
@@ -38,5 +42,29 @@ struct Size {
 /// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores; with
 /// `split` as many for each division.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);
+
+/// A plan with as many copies of each of its parts as are needed. A part is groups that have models
+/// in common: requests of one never come to another.
+struct SizedPlan {
+  Plan plan{};
+  struct Part {
+    std::vector<std::string> models{};
+    Size size{};  ///< Its replicas are copies of the part.
+  };
+  std::vector<Part> parts{};
+};
+
+/// The same for each part of a plan: the fewest copies with which the share of the requests of each
+/// of its models is served as asked. Parts that nothing is asked of are left out. Fails as
+/// size_fleet() and play_placed() do, and with usage for a split.
+Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,
+                            const SizeQuestion& asked);
+
+/// What keeps a log from telling how many replicas the following day needs, a clause each; empty =
+/// nothing that can be seen in it. What was sized for it holds for a stretch as long as the log,
+/// which is like it.
+std::vector<std::string> doubts_of_next_day(const Requests& requests);
+/// From the first request to the last.
+double hours_of(const Requests& requests);
 
 }  // namespace almanac::inference

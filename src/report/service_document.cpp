@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "inference/loss.h"
+#include "inference/tenants.h"
 #include "report/shown_command.h"
 #include "stats/quantile.h"
 #include "table/digest.h"
@@ -182,8 +183,8 @@ Figure fleet(const ServiceInput& input) {
   const double first = input.played.looks.empty() ? 0 : input.played.looks.front().at;
   for (const auto& look : input.played.looks) {
     at.add((look.at - first) / 1e6);
-    gpus.add(look.load.ready * input.service.gpus);
-    starting.add(look.load.starting * input.service.gpus);
+    gpus.add(look.load.ready * input.service.replica_gpus());
+    starting.add(look.load.starting * input.service.replica_gpus());
     waiting.add(static_cast<double>(look.load.waiting));
     running.add(static_cast<double>(look.load.running));
     memory.add(look.load.kv_use);
@@ -200,6 +201,45 @@ Figure fleet(const ServiceInput& input) {
   made.charts.push_back(
       {.kind = "step", .title = "KV memory in use", .x = "time_s", .y = {"kv_use"}});
   return made;
+}
+
+using Tenants = std::vector<inference::TenantSeen>;
+
+Figure by_tenant(const Tenants& tenants) {
+  Figure made{.id = "service_tenants", .title = "Tenants"};
+  made.caption =
+      "The tenant of which the smallest part of the requests was served as asked comes first. An "
+      "iteration counts for the tenants whose tokens are in it.";
+  auto& name = made.text("tenant", "Tenant");
+  auto& requests = made.number("requests", "Requests");
+  auto& part = made.number("attainment", "Served as asked", Unit::fraction);
+  auto& prompts = made.number("prompt_tokens", "Tokens of prompts");
+  auto& outputs = made.number("output_tokens", "Tokens of answers");
+  auto& share = made.number("gpu_share", "Of the time computed", Unit::fraction);
+  auto& first = made.number("ttft_p99_ms", "First token, 99 %, ms");
+  for (const inference::TenantSeen& each : tenants) {
+    name.add(each.tenant);
+    requests.add(static_cast<double>(each.seen.requests));
+    part.add(each.seen.attainment());
+    prompts.add(static_cast<double>(each.seen.prompt_tokens));
+    outputs.add(static_cast<double>(each.seen.output_tokens));
+    share.add(each.gpu_share);
+    first.add(each.seen.first_token.p99 / 1e3);
+  }
+  return made;
+}
+
+void find_worst(const ServiceInput& input, const Tenants& tenants, figure::Document& document) {
+  if (tenants.size() < 2 || tenants.front().seen.attainment() >= input.seen.attainment()) return;
+  const inference::TenantSeen& worst = tenants.front();
+  document.findings.push_back(
+      {.headline = fmt::format("{} was served worst: {:.1f} % of its {} requests as asked",
+                               worst.tenant, 100 * worst.seen.attainment(),
+                               text::grouped(static_cast<std::int64_t>(worst.seen.requests))),
+       .detail = fmt::format("Replicas computed for it {:.1f} % of the time that they computed.",
+                             100 * worst.gpu_share),
+       .figure = "service_tenants",
+       .advice = {}});
 }
 
 void find(const ServiceInput& input, const Bins& bins, figure::Document& document) {
@@ -239,17 +279,21 @@ figure::Document service_document(const ServiceInput& input,
   document.kind = "service";
   document.title = std::filesystem::path(input.requests_file).filename().string();
   document.subtitle = fmt::format("{} on replicas of {} {}, {} + {} + {}", input.service.model.name,
-                                  input.service.gpus, input.service.board.name,
+                                  input.service.replica_gpus(), input.service.board.name,
                                   input.service.former, input.service.router, input.scaler);
-  document.facts = {
-      {"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
-      {"GPU hours", fmt::format("{:.2f}", input.played.replica_s * input.service.gpus / 3600)},
-      {"kWh", fmt::format("{:.2f}", input.energy_kwh)}};
+  document.facts = {{"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
+                    {"GPU hours", fmt::format("{:.2f}", input.played.replica_s *
+                                                            input.service.replica_gpus() / 3600)},
+                    {"kWh", fmt::format("{:.2f}", input.energy_kwh)}};
   if (input.cost > 0) document.facts.emplace_back("cost", fmt::format("{:.2f}", input.cost));
   find(input, bins, document);
+  const Tenants tenants =
+      inference::by_tenant(input.requests, input.played.outcomes, input.objective);
+  find_worst(input, tenants, document);
   figure::Section users{.id = "users", .title = "What requests saw", .text = {}};
   users.figures = {draw_latencies(input), percentiles(input), attainment(bins)};
   if (input.seen.attained < input.seen.requests) users.figures.push_back(losses(bins));
+  if (!tenants.empty()) users.figures.push_back(by_tenant(tenants));
   document.sections.push_back(std::move(users));
   figure::Section service{.id = "fleet", .title = "What it took", .text = {}};
   service.figures = {fleet(input)};

@@ -378,11 +378,13 @@ std::optional<double> Pacer::bandwidth_gbs(NodeId node) const {
 }
 
 std::optional<policy::Training> Pacer::training(JobId job, Time now) const {
+  if (!paces(job)) return std::nullopt;
   const Job& state = jobs_[index(job)];
   return courses_.training(job, state.rate() * in_ms(now - state.since));
 }
 
 std::optional<Duration> Pacer::worked(JobId job, Time now) const {
+  if (!paces(job)) return std::nullopt;
   const Job& state = jobs_[index(job)];
   return Duration{std::llround(state.done_ms + state.rate() * in_ms(now - state.since))};
 }

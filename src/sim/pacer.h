@@ -79,9 +79,13 @@ class Pacer final : public policy::Telemetry {
   double spared_gpus() const { return in_gpus(spared_); }
   PaceChange explain(JobId job, std::span<const cluster::Grant> held, Time now) const;
 
-  std::optional<double> gpu_use(JobId job) const override { return use_of(job); }
-  bool will_know_gpu_use(JobId) const override { return true; }
-  std::optional<double> bandwidth_gbs(JobId job) const override { return drawn_by(job); }
+  std::optional<double> gpu_use(JobId job) const override {
+    return paces(job) ? std::optional(use_of(job)) : std::nullopt;
+  }
+  bool will_know_gpu_use(JobId job) const override { return paces(job); }
+  std::optional<double> bandwidth_gbs(JobId job) const override {
+    return paces(job) ? std::optional(drawn_by(job)) : std::nullopt;
+  }
   std::optional<double> bandwidth_gbs(NodeId node) const override;
   Duration renewed_every() const override { return kNoDuration; }
   std::optional<Duration> worked(JobId job, Time now) const override;
@@ -115,6 +119,8 @@ class Pacer final : public policy::Telemetry {
     double neighbours = 1;  ///< The factor of these, where it is how they share that decides.
   };
 
+  /// Whether it is of the trace as that was at first, and no replica of a service.
+  bool paces(JobId job) const { return index(job) < jobs_.size(); }
   double use_of(JobId job) const;
   double drawn_by(JobId job) const;
   Shared shared_pace(JobId job, std::span<const cluster::Grant> held) const;

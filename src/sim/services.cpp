@@ -9,6 +9,7 @@
 
 #include "inference/scaled.h"
 #include "policy/kit/serving.h"
+#include "policy/registry.h"
 #include "sim/profile.h"
 
 namespace almanac::sim {
@@ -121,11 +122,11 @@ Result<void> Services::set_aside(std::size_t service, const cluster::Cluster& cl
       --each;
       continue;
     }
-    const int places = cluster.gpus(node) / of.told.service.gpus;
+    const int places = cluster.gpus(node) / of.told.service.replica_gpus();
     if (places == 0) {
       return fail(Code::usage,
                   fmt::format("a replica of {} GPUs does not fit on a node of {}",
-                              of.told.service.gpus, cluster.gpus(node)),
+                              of.told.service.replica_gpus(), cluster.gpus(node)),
                   {}, "leave nodes= out, or give a replica fewer GPUs");
     }
     of.nodes.push_back(node);
@@ -261,10 +262,11 @@ void Services::ask(std::size_t service, Time now) {
   job.request.submit = now;
   job.request.name = job.request.user = told.name;
   job.request.vc = told.vc;
-  job.request.gpus = told.told.service.gpus;
+  job.request.gpus = told.told.service.replica_gpus();
   job.outcome.run = kWithoutEnd;
   const JobId id{static_cast<std::uint32_t>(trace_->jobs.size())};
   trace_->jobs.push_back(job);
+  for (policy::SpeedBook* const each : speeds_) each->take_in(*trace_);
   const auto on_own = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
     return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
   });
@@ -324,7 +326,7 @@ void Services::leave_gpus(Copy& copy, Time now) {
   Running& service = *services_[copy.service];
   const Duration ran = std::max(Duration{0}, now - copy.since);
   if (copy.is_own) return;  // its nodes are counted as a whole
-  service.outcome.gpu_s += seconds(ran) * service.told.service.gpus;
+  service.outcome.gpu_s += seconds(ran) * service.told.service.replica_gpus();
   // So long it ran, and no estimate is to learn anything else.
   trace_->jobs[index(copy.job)].outcome.run = ran;
 }
@@ -361,12 +363,33 @@ void Services::finish(Time now) {
 
 Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
                                const std::atomic<bool>* stop) {
+  const policy::Composition& composition = prepared.runs[run].composition;
+  const bool shares = policy::registry().traits(composition).has(policy::Trait::shares_gpus);
+  if (shares && prepared.speeds != nullptr) {
+    return fail(
+        Code::unsupported,
+        fmt::format("{} lets jobs share GPUs, and what a replica of a service does beside a "
+                    "job is not known",
+                    composition.name),
+        {}, "leave that policy out, or --speed");
+  }
   auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
   if (!jobs) return tl::unexpected(jobs.error());
   policy::Serving policy(std::move(*jobs), services.scalers());
   Options options = options_of(prepared, run);
   options.stop = stop;
   options.services = &services;
+  std::unique_ptr<policy::SpeedBook> speeds, believed;
+  if (prepared.speeds != nullptr) {
+    speeds = prepared.speeds->of(prepared.cluster, services.trace());
+    options.speeds = speeds.get();
+    services.tell_speeds({speeds.get()});
+  }
+  if (prepared.believed != nullptr) {
+    believed = prepared.believed->of(prepared.cluster, services.trace());
+    options.believed = believed.get();
+    services.tell_speeds({speeds.get(), believed.get()});
+  }
   return simulate(services.trace(), prepared.cluster, policy, options);
 }
 

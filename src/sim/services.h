@@ -16,6 +16,7 @@
 #include "inference/service.h"
 #include "inference/simulation.h"
 #include "policy/contract/contract.h"
+#include "policy/contract/speed_book.h"
 #include "sim/experiment.h"
 #include "trace/trace.h"
 
@@ -72,6 +73,9 @@ class Services {
   std::vector<std::unique_ptr<inference::Scaler>> scalers() const;
   std::vector<ServiceOutcome> outcomes() const;
 
+  /// Speeds that replicas come into, as they come; they outlive the simulation.
+  void tell_speeds(std::vector<policy::SpeedBook*> speeds) { speeds_ = std::move(speeds); }
+
   // What the simulation calls.
   void begin(Time at) { began_ = at; }
   /// All that happens to requests until `now`.
@@ -126,9 +130,13 @@ class Services {
   std::vector<Copy> copies_;  // by JobId behind the log
   std::vector<JobId> gone_, come_;
   std::vector<NodeId> own_nodes_, given_back_;
+  std::vector<policy::SpeedBook*> speeds_;
 };
 
-/// Simulates run number `run` with services beside the jobs. Fails as make_policy() does.
+/// Simulates run number `run` with services beside the jobs. Where speeds are simulated jobs run at
+/// theirs, and replicas as ever; GPUs that compute are then counted of jobs alone. Fails as
+/// make_policy() does, and there with unsupported for a policy that lets jobs share GPUs: what a
+/// replica does beside a job on a GPU is not known.
 Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
                                const std::atomic<bool>* stop = nullptr);
 

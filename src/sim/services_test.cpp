@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/profile/model.h"
+#include "policy/registry.h"
 
 namespace almanac::sim {
 namespace {
@@ -39,12 +40,13 @@ class ServicesTest : public testing::Test {
     Experiment experiment;
     experiment.policies = {policy};
     experiment.restart = {};
+    experiment.speed = speed_;
     auto prepared = prepare(experiment, std::move(log), cluster::uniform(gpus, 1));
     EXPECT_TRUE(prepared) << prepared.error().message;
     auto services = Services::make(prepared->trace, prepared->cluster, {told_});
     EXPECT_TRUE(services) << services.error().message;
     auto schedule = simulate_with(*prepared, 0, *services);
-    EXPECT_TRUE(schedule) << schedule.error().message;
+    EXPECT_TRUE(schedule) << policy << ": " << schedule.error().message;
     seen_ = services->outcomes().front();
     return std::move(*schedule);
   }
@@ -54,6 +56,7 @@ class ServicesTest : public testing::Test {
                       [](const auto& each) { return each.finish != inference::kNever; }));
   }
 
+  std::string speed_;  // of jobs; "" = each as recorded
   ServiceCase told_;
   ServiceOutcome seen_;
 };
@@ -171,6 +174,52 @@ TEST_F(ServicesTest, RefusesNodesThatAreNotThere) {
   const auto large = Services::make(log, cluster::uniform(1, 8), {told_});
   ASSERT_FALSE(large);
   EXPECT_EQ(large.error().message, "a replica of 16 GPUs does not fit on a node of 8");
+}
+
+TEST_F(ServicesTest, LetsJobsRunAtTheSpeedThatCoresAllow) {
+  speed_ = "public";
+  told_.scaler = "reactive";
+  told_.least = 0;
+  told_.most = 3;
+  requests(100, 0, 1);
+  const auto slow = [](trace::Job job) {
+    job.outcome.reference_cpus = 8;
+    return job;
+  };
+  const std::vector<trace::Job> jobs{slow(job(0s, 1, 100s)), slow(job(5s, 2, 60s)),
+                                     slow(job(50s, 4, 30s))};
+  const auto& registry = policy::registry();
+  int played = 0;
+  for (const policy::Composition& each : registry.policies()) {
+    const policy::TraitSet traits = registry.traits(each);
+    if (!traits.has(policy::Trait::reads_speeds) || traits.has(policy::Trait::shares_gpus))
+      continue;
+    SCOPED_TRACE(each.name);
+    const Schedule made = play(jobs, each.name, 8);
+    EXPECT_EQ(finished(), 100);
+    for (std::size_t at = 0; at < made.jobs.size(); ++at) {
+      EXPECT_EQ(made.jobs[at].phase, policy::Phase::ended);
+    }
+    ++played;
+  }
+  EXPECT_GT(played, 5);
+}
+
+TEST_F(ServicesTest, RefusesPoliciesThatLetAJobShareAReplicasGpu) {
+  requests(1, 0, 1);
+  trace::Trace log;
+  log.jobs = {job(0s, 1, 1s)};
+  Experiment experiment;
+  experiment.policies = {"fifo+harmless"};
+  experiment.speed = "public";
+  const auto prepared = prepare(experiment, std::move(log), cluster::uniform(1, 8));
+  ASSERT_TRUE(prepared) << to_string(prepared.error());
+  auto services = Services::make(prepared->trace, prepared->cluster, {told_});
+  ASSERT_TRUE(services);
+  const auto made = simulate_with(*prepared, 0, *services);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::unsupported);
+  EXPECT_NE(made.error().message.find("fifo+harmless lets jobs share GPUs"), std::string::npos);
 }
 
 /// Two runs with no request and none of a service schedule jobs alike.

@@ -89,7 +89,8 @@ class Engine final : public schedule::Actuator {
     give_back(job);
   }
   void resize(JobId job) override {
-    if (pacer_) pacer_->resize(job, round_.grants(job), now_, round_.config(job));
+    if (pacer_ && !is_replica(job))
+      pacer_->resize(job, round_.grants(job), now_, round_.config(job));
   }
   void end(JobId job, bool runs) override {
     if (is_replica(job)) options_.services->ended(job, now_);

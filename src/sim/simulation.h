@@ -78,7 +78,7 @@ struct Options {
   const std::vector<Duration>* runs = nullptr;  ///< Run times of all jobs, instead of their own.
   Time last_arrival = kNever;                   ///< Jobs that are submitted later do not come.
   /// Run beside the jobs; null = none. The trace is Services::trace() then, the policy a
-  /// policy::Serving, and `speeds` null.
+  /// policy::Serving, and `speeds` and `believed` are told to them, for they take replicas in.
   Services* services = nullptr;
   JobId until_ended = kNoJob;  ///< It is over when this job has ended.
 };

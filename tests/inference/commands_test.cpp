@@ -201,6 +201,54 @@ TEST_F(InferenceCommand, LetsReplicasComputePromptsForOthers) {
   }
 }
 
+TEST_F(InferenceCommand, TellsTenantsTheWorstServedFirstAndLoadsOfAdapters) {
+  std::string rows = "arrival_s,prompt_tokens,output_tokens,tenant,adapter\n";
+  for (int each = 0; each < 60; ++each) {
+    rows += std::to_string(0.5 * each) + (each % 3 == 0 ? ",8000,5,long," : ",200,5,short,") +
+            (each % 2 == 0 ? "law" : "art") + "\n";
+  }
+  const std::string log = folder_.write("tenants.csv", rows);
+  const std::vector<std::string> asked{"inference",    "simulate",   log,     "--model",
+                                       "llama-3.1-8b", "--ttft",     "100ms", "-o",
+                                       "json",         "--adapters", "1"};
+  const ProgramRun made = run_program(asked);
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json of = json::parse(made.out);
+  EXPECT_EQ(of["worst_tenant"], "long");
+  ASSERT_EQ(of["tenants"].size(), 2);
+  EXPECT_EQ(of["tenants"][0]["attainment"], 0);
+  EXPECT_EQ(of["tenants"][1]["attainment"], 1);
+  EXPECT_EQ(of["adapter_loads"], 60) << "one place, and two that take turns";
+  EXPECT_THAT(run_program({"inference", "simulate", log, "--model", "llama-3.1-8b"}).out,
+              HasSubstr("gpu_share"));
+  const ProgramRun part = run_program({"inference", "simulate", log, "--model", "llama-3.1-8b",
+                                       "--from", "10s", "--until", "20s", "-o", "json"});
+  EXPECT_EQ(json::parse(part.out)["requests"], 20);
+  EXPECT_THAT(run_program({"inference", "simulate", log, "--model", "llama-3.1-8b", "--from", "9s",
+                           "--until", "9s"})
+                  .err,
+              HasSubstr("--until 9s is not after --from 9s"));
+}
+
+TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
+  const std::string plan = folder_.write("one.csv", "gpus,model\n0,llama-3.1-8b\n");
+  const std::string out = folder_ / "sized.csv";
+  std::vector<std::string> asked{"inference", "size",  requests_,      "--plan", plan,
+                                 "--ttft",    "300ms", "--confidence", "0",      "--out",
+                                 out,         "-o",    "json"};
+  const ProgramRun made = run_program(asked);
+  ASSERT_EQ(made.status, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("this log does not tell what the following day needs"));
+  const json of = json::parse(made.out);
+  EXPECT_GE(of["all"]["attainment"], 0.9);
+  const ProgramRun alone = run_program({"inference", "size", requests_, "--model", "llama-3.1-8b",
+                                        "--ttft", "300ms", "--confidence", "0", "-o", "json"});
+  EXPECT_EQ(of["gpus"], json::parse(alone.out)["replicas"]);
+  const ProgramRun again = run_program(
+      {"inference", "simulate", requests_, "--plan", out, "--ttft", "300ms", "-o", "json"});
+  EXPECT_EQ(json::parse(again.out)["all"]["attainment"], of["all"]["attainment"]);
+}
+
 TEST_F(InferenceCommand, ExplainsARequest) {
   const ProgramRun made = run("explain", {"--request", "20", "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;

@@ -39,7 +39,7 @@ TEST_F(DeployCommand, SetsWhatPlannersChooseSideBySide) {
   ASSERT_EQ(made.status, 0) << made.err;
   std::map<std::string, json> all;
   for (const json& each : json::parse(made.out)) all[each["planner"]] = each;
-  ASSERT_EQ(all.size(), 4);
+  ASSERT_EQ(all.size(), 7);
   // The small variant answers 1,000 a second on half a GPU; of the large one it takes three GPUs.
   EXPECT_EQ(all["infaas"]["gpus"], 1);
   EXPECT_EQ(all["infaas"]["plan"][0]["variant"], "small");
@@ -52,6 +52,49 @@ TEST_F(DeployCommand, SetsWhatPlannersChooseSideBySide) {
   ASSERT_EQ(table.status, 0) << table.err;
   EXPECT_THAT(table.out, HasSubstr("grams_per_h"));
   EXPECT_THAT(table.out, HasSubstr("variant"));
+}
+
+TEST_F(DeployCommand, PlaysEveryPlanAndTellsTurns) {
+  // Of the small variant infaas has room for three times the rate; nexus fills GPUs, and a queue of
+  // requests that come at random grows there.
+  const ProgramRun made = run({"--gpus", "8", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  std::map<std::string, json> all;
+  for (const json& each : json::parse(made.out)) all[each["planner"]] = each;
+  EXPECT_GT(all["infaas"]["in_time"], 0.99);
+  EXPECT_NEAR(all["nexus"]["capacity"].get<double>(), 1, 1e-6);
+  EXPECT_LT(all["nexus"]["in_time"], 0.99);
+  EXPECT_GT(all["nexus"]["plan"][0]["duty_ms"], 0);
+  EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("turn each ms"));
+}
+
+TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
+  const std::string answers = folder_.write(
+      "answers.csv",
+      "task,item,variant,label,right,confidence\nimage,1,large,cat,cat,0.9\n"
+      "image,1,small,dog,cat,0.4\nimage,2,large,dog,dog,0.9\nimage,2,small,dog,dog,0.8\n");
+  std::vector<std::string> asked{"inference", "dispatch", services_, "--variants", variants_,
+                                 "--seconds", "5",        "--gpus",  "4",          "--answers",
+                                 answers,     "-o",       "json"};
+  const ProgramRun made = run_program(asked);
+  ASSERT_EQ(made.status, 0) << made.err;
+  std::map<std::string, json> all;
+  for (const json& each : json::parse(made.out)) all[each["composition"]] = each;
+  ASSERT_EQ(all.size(), 6U) << "three dispatchers, and three choosers that go by answers";
+  EXPECT_EQ(all["shepherd"]["accuracy"], 1) << "the large variant is always right here";
+  EXPECT_EQ(all["earliest_start+cascade"]["accuracy"], 1) << "the small one knows what it knows";
+  EXPECT_LT(all["earliest_start+cascade"]["busy"], all["earliest_start"]["busy"]);
+  asked.insert(asked.end(), {"--of", "sheperd+best"});
+  EXPECT_THAT(run_program(asked).err, HasSubstr("did you mean shepherd?"));
+  asked.back() = "shepherd+exp3";
+  asked.erase(asked.begin() + 9, asked.begin() + 11);
+  EXPECT_THAT(run_program(asked).err, HasSubstr("give a table of answers"));
+  folder_.write("answers.csv",
+                "task,item,variant,label,right\nimage,1,large,cat,cat\nimage,1,huge,cat,cat\n");
+  EXPECT_THAT(run_program({"inference", "dispatch", services_, "--variants", variants_, "--answers",
+                           answers})
+                  .err,
+              HasSubstr("answers.csv:3: no variant of image is called \"huge\""));
 }
 
 TEST_F(DeployCommand, SaysInALineWhatIsWrong) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/placing.h"
+#include "inference/profile/roofline.h"
 #include "inference/request_log.h"
 #include "support/temporary_folder.h"
 
@@ -36,6 +37,9 @@ class Placed : public testing::Test {
               (each % 2 == 0 || each % 7 == 0 ? "llama-3.1-8b" : "qwen2.5-7b") + "\n";
     }
     return *read_requests_by_model(folder_.write("requests.csv", rows));
+  }
+  PlacingQuestion on(int gpus, const Objective& objective) {
+    return {.pools = {{.board = service().board, .gpus = gpus}}, .objective = objective};
   }
   Service service() { return {.board = *find_board("h100"), .router = "round_robin"}; }
 
@@ -148,7 +152,7 @@ TEST_F(Placed, ModelsThatAreBusyInTurnAreGivenBothGpus) {
   const Requests all = in_turns(requests());
   const Service with = service();
   const Objective objective{.first_token = 300e3};
-  const auto found = place_models(with, all, objective, 2);
+  const auto found = place_models(with, all, on(2, objective));
   ASSERT_TRUE(found) << to_string(found.error());
   const auto attained = [&](const Plan& of) {
     return summarize(all, *play_placed(with, all, of), objective).attained;
@@ -163,14 +167,54 @@ TEST_F(Placed, ModelsThatAreBusyInTurnAreGivenBothGpus) {
   EXPECT_EQ(attained(*again), attained(*found));
 }
 
+TEST_F(Placed, TakesTheKindOfGpuThatIsEnoughAndCheapest) {
+  const Requests all = requests();
+  PlacingQuestion asked{.pools = {{.board = *find_board("h100"), .gpus = 2, .gpu_hour = 3},
+                                  {.board = *find_board("l40s"), .gpus = 2, .gpu_hour = 1}},
+                        .share = 0.9};
+  const auto kinds = [&](Micros per_token) {
+    asked.objective = {.first_token = 5e6, .per_token = per_token};
+    const auto found = place_models(service(), all, asked);
+    EXPECT_TRUE(found) << to_string(found.error());
+    std::string made;
+    for (const auto& each : found->groups) made += each.board->name + " ";
+    const auto outcomes = play_placed(service(), all, *found);
+    EXPECT_GE(summarize(all, *outcomes, asked.objective).attainment(), asked.share);
+    return made;
+  };
+  EXPECT_EQ(kinds(1e6).find("h100"), std::string::npos) << "anything is quick enough";
+  // A token's weights take two L40S 7.6 ms, of the other model 9.3, and one H100 3.9 and 4.8.
+  EXPECT_EQ(kinds(7e3).find("l40s"), std::string::npos);
+  asked.objective = {.first_token = 5e6, .per_token = 1e3};
+  const auto never = place_models(service(), all, asked);
+  ASSERT_FALSE(never);
+}
+
+TEST_F(Placed, GroupsTakeTimeForWhatTheirGpusTellEachOther) {
+  Board board = *find_board("h100");
+  const Model model = *find_model("llama-3.1-70b");
+  Batch batch;
+  batch.prefills.push_back({.fresh = 1000, .prompt = 1000});
+  const Micros with = Roofline(model, board, 4)(batch);
+  // Beyond a node the slower link counts.
+  const Micros across = Roofline(model, board, 16, 50e9)(batch);
+  const Micros within = Roofline(model, board, 16)(batch);
+  board.peer_bandwidth = 0;
+  // 160 sums of 1,000 x 8,192 numbers of 2 bytes, 3/2 of each over 450 GB/s.
+  EXPECT_NEAR(with - Roofline(model, board, 4)(batch), 160.0 * 1000 * 8192 * 2 * 1.5 / 450e9 * 1e6,
+              1);
+  const double both = 160.0 * 1000 * 8192 * 2 * 2 * 15 / 16 * 1e6;
+  EXPECT_NEAR(across - within, both / 50e9 - both / 450e9, 2);
+}
+
 TEST_F(Placed, SaysThatNothingCanBePlaced) {
   const Requests all = requests();
-  const auto never = place_models(service(), all, {.first_token = 1}, 2);
+  const auto never = place_models(service(), all, on(2, {.first_token = 1}));
   ASSERT_FALSE(never);
   EXPECT_THAT(never.error().message, HasSubstr("no request is served as asked"));
   Requests nameless = all;
   nameless.models.clear();
-  EXPECT_THAT(place_models(service(), nameless, {}, 2).error().message,
+  EXPECT_THAT(place_models(service(), nameless, on(2, {})).error().message,
               HasSubstr("name no models"));
 }
 

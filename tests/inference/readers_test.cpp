@@ -4,6 +4,7 @@
 /// Logs of requests: each format as it was published, and what is wrong with a file in one line.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "inference/request_log.h"
@@ -67,6 +68,48 @@ TEST_F(Logs, OfBurstGptLeaveOutWhatWasNotAnswered) {
   ASSERT_TRUE(made.has_value()) << to_string(made.error());
   ASSERT_EQ(made->size(), 1U);
   EXPECT_EQ(made->all[0].arrival, 5e6);
+}
+
+TEST_F(Logs, TellAdaptersAndGiveTheirNamesBack) {
+  const auto made = read(
+      "arrival_s,prompt_tokens,output_tokens,adapter\n0,10,1,law\n1,20,1,\n2,30,1,art\n"
+      "3,40,1,law\n");
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  EXPECT_EQ(made->adapters, (std::vector<std::string>{"law", "art"}));
+  EXPECT_EQ(made->all[1].adapter, 0U);
+  EXPECT_EQ(made->all[3].adapter, 1U);
+  const std::string path = folder_.write("again.csv", "");
+  ASSERT_TRUE(save_requests(*made, path));
+  const auto again = read_requests(path);
+  ASSERT_TRUE(again.has_value()) << to_string(again.error());
+  EXPECT_EQ(again->adapters, made->adapters);
+  for (RequestId id = 0; id < 4; ++id) EXPECT_EQ((*again)[id].adapter, (*made)[id].adapter);
+}
+
+TEST_F(Logs, OfClientsAreDrawnForThePartOfTheTimeThatIsAsked) {
+  folder_.write("few_windows.csv",
+                "client,start_s,rate_rps,cv,pattern,shape,scale\n3,0,0.5,1,Gamma,1,2\n"
+                "3,600,0.5,1,Gamma,1,2\n8,600,1,1,Weibull,1,1\n");
+  const std::string lengths =
+      R"({"3":{"0":{"input_tokens":{"c":[[100,1]]},"output_tokens":{"c":[[7,1]]}}},)"
+      R"("8":{"0":{"text_tokens":{"c":[[10,1]]},"image_tokens":{"c":[[50,1]]},)"
+      R"("image_count":{"c":[[2,1]]},"output_tokens":{"c":[[9,1]]}}}})";
+  const std::string rhythms = folder_ / "few_windows.csv";
+  EXPECT_THAT(to_string(read_requests(rhythms).error()), testing::HasSubstr("few_lengths.json"));
+  folder_.write("few_lengths.json", lengths);
+  const auto all = read_requests(folder_ / ".");
+  ASSERT_TRUE(all.has_value()) << to_string(all.error());
+  EXPECT_EQ(all->tenants, (std::vector<std::string>{"client 3", "client 8"}));
+  EXPECT_NEAR(static_cast<double>(all->size()), 300 + 300 + 600, 6);
+  const auto second = read_requests(folder_ / ".", {.from = 600e6, .until = 900e6});
+  ASSERT_TRUE(second.has_value()) << to_string(second.error());
+  EXPECT_NEAR(static_cast<double>(second->size()), 450, 100);
+  for (const Request& each : second->all) {
+    EXPECT_LT(each.arrival, 300e6);
+    EXPECT_EQ(each.prompt, second->tenants[each.tenant] == "client 3" ? 100 : 10 + 2 * 50);
+  }
+  EXPECT_THAT(to_string(read_requests(rhythms, {.from = 7200e6}).error()),
+              testing::HasSubstr("has no requests"));
 }
 
 TEST_F(Logs, ThatAreOutOfOrderAreSorted) {

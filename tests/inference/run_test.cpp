@@ -14,6 +14,7 @@
 #include "inference/scaled.h"
 #include "inference/service.h"
 #include "inference/simulation.h"
+#include "inference/tenants.h"
 
 namespace almanac::inference {
 namespace {
@@ -49,7 +50,7 @@ class Counting final : public StepTime {
   mutable Micros busy = 0;
 };
 
-enum class Shape { alike, pools, swapping };
+enum class Shape { alike, pools, swapping, adapters, stages };
 struct Choice {
   std::string former, router;
   Shape shape = Shape::alike;
@@ -61,6 +62,10 @@ class Runs : public testing::TestWithParam<Choice> {
   static constexpr std::size_t kRequests = 2000;
   Requests requests_ = draw(kRequests, 400, 300, 50);
 
+  void SetUp() override {
+    if (GetParam().shape != Shape::adapters) return;
+    for (RequestId id = 0; id < requests_.size(); ++id) requests_.all[id].adapter = id % 5;
+  }
   void run(Simulation& simulation, const StepTime& step, std::int32_t blocks) {
     const bool pools = GetParam().shape == Shape::pools;
     const std::int32_t swap = GetParam().shape == Shape::swapping ? 1'000'000 : 0;
@@ -71,7 +76,10 @@ class Runs : public testing::TestWithParam<Choice> {
                       .kv_blocks = blocks,
                       .gather = 3e3,
                       .swap_blocks = swap,
-                      .swap_block = kSwapBlock},
+                      .swap_block = kSwapBlock,
+                      .adapters = GetParam().shape == Shape::adapters ? 2 : 0,
+                      .adapter_load = 700,
+                      .stages = GetParam().shape == Shape::stages ? 3 : 1},
                      step, registry().formers.find(GetParam().former)->make(), {.role = role});
     }
     simulation.connect([](std::int32_t tokens) { return kLinkToken * tokens; });
@@ -112,6 +120,8 @@ TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
     outputs += requests_[id].output - 1;
     ASSERT_LT(outcome.finish, kNever) << id;
   }
+  // Few adapters at a time are few requests at a time, which find room.
+  if (GetParam().shape == Shape::adapters) return;
   EXPECT_GT(preemptions, 0);
   if (GetParam().shape == Shape::swapping) {
     EXPECT_EQ(step.decoded, outputs);
@@ -163,7 +173,8 @@ std::vector<Choice> choices() {
   std::vector<Choice> all;
   for (const auto& former : registry().formers.names()) {
     for (const auto& router : registry().routers.names()) {
-      for (const Shape shape : {Shape::alike, Shape::pools, Shape::swapping}) {
+      for (const Shape shape :
+           {Shape::alike, Shape::pools, Shape::swapping, Shape::adapters, Shape::stages}) {
         all.push_back({former, router, shape});
       }
     }
@@ -172,7 +183,7 @@ std::vector<Choice> choices() {
 }
 
 std::string name_of(const testing::TestParamInfo<Choice>& each) {
-  constexpr const char* kShapes[] = {"", "_pools", "_swapping"};
+  constexpr const char* kShapes[] = {"", "_pools", "_swapping", "_adapters", "_stages"};
   return each.param.former + "_" + each.param.router +
          kShapes[static_cast<std::size_t>(each.param.shape)];
 }
@@ -279,6 +290,136 @@ TEST(Llumnix, MovesARequestAwayFromWhereMemoryRunsOut) {
   };
   EXPECT_GT(preemptions("round_robin"), 0);
   EXPECT_EQ(preemptions("llumnix"), 0);
+}
+
+/// A replica with room for so many adapters, of requests of one token each that come at once.
+std::vector<Outcome> with_adapters(std::int32_t places, const std::vector<std::uint32_t>& adapters,
+                                   std::int64_t& loads) {
+  Requests requests;
+  for (const std::uint32_t each : adapters) {
+    requests.all.push_back({.arrival = 0, .prompt = 16, .output = 1, .adapter = each});
+  }
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 100, .adapters = places, .adapter_load = 300, .adapter_read = 10},
+                 step, registry().formers.find("chunked")->make());
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  loads = simulation.busy().adapter_loads;
+  return simulation.outcomes();
+}
+
+TEST(AdaptersOfReplicas, AreLoadedOnceAndLetThoseWithoutAPlaceWait) {
+  std::int64_t loads = 0;
+  // The first two run together, for they are of one adapter; the model alone needs none.
+  auto seen = with_adapters(1, {1, 1, 0, 2, 1}, loads);
+  EXPECT_EQ(loads, 3);
+  for (const int each : {0, 1, 2}) {
+    EXPECT_DOUBLE_EQ(seen[static_cast<std::size_t>(each)].finish, 300 + 10 + 1000) << each;
+  }
+  EXPECT_DOUBLE_EQ(seen[3].finish, 2 * (300 + 10 + 1000));
+  EXPECT_DOUBLE_EQ(seen[4].finish, 3 * (300 + 10 + 1000)) << "its adapter had to go";
+  seen = with_adapters(2, {1, 1, 0, 2, 1}, loads);
+  EXPECT_EQ(loads, 2);
+  for (const Outcome& each : seen) EXPECT_DOUBLE_EQ(each.finish, 2 * 300 + 2 * 10 + 1000);
+}
+
+TEST(AdaptersOfReplicas, TakeKvMemoryAndTheirHeadsAreNotThoseOfOthers) {
+  Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};
+  const std::int64_t without = fitting_blocks(service);
+  service.adapters = 8;
+  // 32 layers of 16 x (4 x 4096 + 2 x (4096 + 1024)) numbers of 2 bytes, by eight.
+  const double bytes = 8.0 * 2 * 32 * 16 * (4 * 4096 + 2 * (4096 + 1024));
+  EXPECT_NEAR(static_cast<double>(without - fitting_blocks(service)), bytes / (131072.0 * 16), 1);
+  Requests requests;
+  requests.tokens_per_block = 16;
+  requests.blocks = {1, 2};
+  for (const std::uint32_t adapter : {0U, 1U, 2U, 1U}) {
+    requests.all.push_back({.prompt = 32, .output = 1, .blocks = 2, .adapter = adapter});
+  }
+  EXPECT_NE(prompt_keys(requests, 0, 16), prompt_keys(requests, 1, 16));
+  EXPECT_NE(prompt_keys(requests, 1, 16), prompt_keys(requests, 2, 16));
+  EXPECT_EQ(prompt_keys(requests, 1, 16), prompt_keys(requests, 3, 16));
+}
+
+TEST(AdapterAffinity, KeepsAdaptersApartSoThatFewAreLoaded) {
+  Requests requests;
+  Rng rng(3);
+  for (int each = 0; each < 400; ++each) {
+    requests.all.push_back({.arrival = each * 4e3,
+                            .prompt = 64,
+                            .output = 20,
+                            .adapter = 1 + static_cast<std::uint32_t>(rng.below(6))});
+  }
+  const auto loads = [&](const char* name) {
+    const Counting step;
+    Simulation simulation(requests);
+    for (int each = 0; each < 3; ++each) {
+      simulation.add({.kv_blocks = 1000, .adapters = 2, .adapter_load = 500}, step,
+                     registry().formers.find("chunked")->make());
+    }
+    simulation.run(*registry().routers.find(name)->make(1));
+    for (const Outcome& each : simulation.outcomes()) EXPECT_LT(each.finish, kNever);
+    return simulation.busy().adapter_loads;
+  };
+  EXPECT_LE(loads("adapter_affinity"), 12) << "each twice at most";
+  EXPECT_GT(loads("shortest_queue"), 60);
+}
+
+TEST(TenantsSeen, AddUpToAllAndTheWorstComesFirst) {
+  Requests requests = draw(600, 40, 300, 50);
+  requests.tenants = {"quick", "patient"};
+  for (RequestId id = 0; id < requests.size(); ++id) {
+    requests.all[id].tenant = id % 3 == 0 ? 1 : 0;
+    if (id % 3 == 0) requests.all[id].prompt += 4000;
+  }
+  const Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};
+  const Objective objective{.first_token = 150e3};
+  const auto outcomes = play(service, requests);
+  ASSERT_TRUE(outcomes);
+  const auto seen = by_tenant(requests, *outcomes, objective);
+  const Seen all = summarize(requests, *outcomes, objective);
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen[0].tenant, "patient");
+  EXPECT_LT(seen[0].seen.attainment(), seen[1].seen.attainment());
+  EXPECT_EQ(seen[0].seen.attained + seen[1].seen.attained, all.attained);
+  EXPECT_EQ(seen[0].seen.prompt_tokens + seen[1].seen.prompt_tokens, all.prompt_tokens);
+  EXPECT_NEAR(seen[0].gpu_share + seen[1].gpu_share, 1, 1e-12);
+  EXPECT_GT(seen[0].gpu_share, 0.7) << "a third of the requests, of some 15 times the length";
+}
+
+TEST(Stages, LetBatchesFollowEachOtherAndOverlap) {
+  // Four prompts, each of an iteration of 1,000 us in two stages: the next begins every 500.
+  Requests requests;
+  for (int each = 0; each < 4; ++each)
+    requests.all.push_back({.arrival = 0, .prompt = 8, .output = 2});
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.sequences = 1, .tokens = 8, .kv_blocks = 100, .stages = 2}, step,
+                 registry().formers.find("chunked")->make());
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[0].first_token, 1000);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[1].first_token, 1500);
+  // A token of the first waits for the first stage, where the third begins no sooner.
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[0].finish, 2000);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[1].finish, 2500);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[2].first_token, 3000);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[3].finish, 4500);
+  const Busy& busy = simulation.busy();
+  EXPECT_DOUBLE_EQ(busy.prefilling + busy.decoding, 4 * 2 * 1000 / 2.0) << "of both stages' GPUs";
+}
+
+TEST(Computed, IsAllTheTimeThatReplicasComputed) {
+  const Requests requests = draw(500, 40, 300, 50);
+  const Fitted step = linear(2000, 10);
+  Simulation simulation(requests);
+  for (int each = 0; each < 2; ++each) {
+    simulation.add({.kv_blocks = 200}, step, registry().formers.find("chunked")->make());
+  }
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  Micros computed = 0;
+  for (const Outcome& each : simulation.outcomes()) computed += each.computed;
+  const Busy& busy = simulation.busy();
+  EXPECT_NEAR(computed / (busy.prefilling + busy.decoding), 1, 1e-9);
 }
 
 TEST(Run, TurnsAwayWhatOutgrowsAllMemory) {

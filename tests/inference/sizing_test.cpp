@@ -91,6 +91,66 @@ TEST(Size, IsTheFewestReplicasForALogAndWhatMayFollow) {
   }
 }
 
+TEST(Size, OfAPlanIsTheFewestCopiesOfEachPartThatServeEachOfItsModels) {
+  Requests requests = bursty(2400, 0.01, 0.1);
+  requests.models = {"llama-3.1-8b", "qwen2.5-7b", "mistral-7b"};
+  for (RequestId id = 0; id < requests.size(); ++id) {
+    requests.all[id].model = id % 4 == 0 ? 1 : id % 4 == 1 ? 2 : 0;
+  }
+  Plan plan;
+  for (const std::string& name : requests.models) {
+    plan.names.push_back(name);
+    plan.models.push_back(*find_model(name));
+  }
+  // Two models share a GPU, the third has one of its own.
+  plan.groups = {{.first = 0, .last = 0, .models = {0, 1}}, {.first = 1, .last = 1, .models = {2}}};
+  const Service service{.board = *find_board("h100"), .router = "round_robin"};
+  const SizeQuestion asked{.objective = kObjective, .confidence = 0};
+  const auto sized = size_plan(service, requests, plan, asked);
+  ASSERT_TRUE(sized) << to_string(sized.error());
+  ASSERT_EQ(sized->parts.size(), 2U);
+  const int shared = sized->parts[0].size.replicas, own = sized->parts[1].size.replicas;
+  EXPECT_EQ(sized->plan.gpus(), shared + own);
+  EXPECT_GT(shared, own);
+  const auto least = [&](int with, int alone) {
+    Plan tried = plan;
+    tried.groups.clear();
+    for (std::int64_t gpu = 0; gpu < with + alone; ++gpu) {
+      tried.groups.push_back({.first = gpu, .last = gpu, .models = {2}});
+      if (gpu < with) tried.groups.back().models = {0, 1};
+    }
+    const auto outcomes = play_placed(service, requests, tried);
+    double worst = 1;
+    for (const std::string& name : plan.names) {
+      const auto part = part_of(name, requests, *outcomes);
+      worst = std::min(worst, summarize(part.requests, part.outcomes, kObjective).attainment());
+    }
+    return worst;
+  };
+  EXPECT_GE(least(shared, own), 0.9);
+  for (int fewer = 1; fewer < shared; ++fewer) EXPECT_LT(least(fewer, own), 0.9) << fewer;
+  for (int fewer = 1; fewer < own; ++fewer) EXPECT_LT(least(shared, fewer), 0.9) << fewer;
+}
+
+TEST(Size, SaysWhatALogDoesNotTellOfTheNextDay) {
+  Requests log;
+  log.tenants = {"client 1", "client 2"};
+  const auto spread = [&](double hours) {
+    log.all.clear();
+    for (int each = 0; each <= 100; ++each) {
+      log.all.push_back({.arrival = 3.6e9 * hours * each / 100,
+                         .prompt = each % 2 == 0 ? 900 : 100,
+                         .output = 10,
+                         .tenant = static_cast<std::uint32_t>(each % 2)});
+    }
+    return doubts_of_next_day(log);
+  };
+  EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2.0 h, and other hours"),
+                                              HasSubstr("client 1 has 89 % of the tokens")));
+  EXPECT_THAT(spread(30), testing::ElementsAre(HasSubstr("no two days"), testing::_));
+  EXPECT_THAT(spread(72), testing::IsEmpty());
+}
+
 TEST(Size, SaysWhyItRecommendsNothing) {
   const Requests requests = bursty(4000, 0.02, 0.1);
   const auto found = size_fleet(of_8b(), requests, {.objective = kObjective, .most = 2});

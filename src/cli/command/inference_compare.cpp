@@ -44,6 +44,9 @@ std::vector<std::pair<std::string, double>> figures_of(const Fleet& fleet) {
                                                    {"finished", static_cast<double>(seen.finished)},
                                                    {"gpu_hours", fleet.gpu_hours},
                                                    {"cost", fleet.cost}};
+  if (!fleet.tenants.empty()) {
+    made.emplace_back("worst_tenant_attainment", fleet.tenants.front().seen.attainment());
+  }
   if (!std::isnan(fleet.energy_kwh)) made.emplace_back("energy_kwh", fleet.energy_kwh);
   made.insert(made.end(), {{"ttft_p50_ms", seen.first_token.p50 / 1e3},
                            {"ttft_p90_ms", seen.first_token.p90 / 1e3},
@@ -113,6 +116,7 @@ Result<Fleet> play_plan(const inference::Plan& plan, const FleetPlan& of,
   if (!outcomes) return tl::unexpected(outcomes.error());
   Fleet made{.energy_kwh = std::numeric_limits<double>::quiet_NaN()};
   made.seen = inference::summarize(told.requests, *outcomes, told.objective);
+  made.tenants = inference::by_tenant(told.requests, *outcomes, told.objective);
   made.gpu_hours = plan.gpus() * made.seen.span / 3.6e9;
   made.cost = plan.price(of.gpu_hour) * made.seen.span / 3.6e9;
   return made;

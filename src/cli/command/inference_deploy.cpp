@@ -14,6 +14,7 @@
 #include "cli/columns.h"
 #include "cli/program.h"
 #include "inference/deployment_read.h"
+#include "inference/deployment_run.h"
 #include "inference/registry.h"
 #include "text/nearest.h"
 
@@ -27,6 +28,7 @@ struct DeployOptions {
   std::string services{}, variants{}, planner = "all", output = "table";
   inference::GpuFleet fleet{};
   std::uint64_t seed = 1;
+  double seconds = 60;
 };
 
 /// A plan, or why there is none.
@@ -34,6 +36,7 @@ struct Tried {
   std::string planner{};
   Result<inference::Deployment> plan;
   inference::Judged judged{};
+  inference::DeploymentRun run{};
 };
 
 /// By the names that JSON, CSV and the table have.
@@ -47,6 +50,7 @@ std::vector<std::pair<const char*, double>> figures_of(const inference::Planning
   return {{"gpus", tried.judged.gpus},
           {"instances", static_cast<double>(tried.plan->instances.size())},
           {"capacity", spare},
+          {"in_time", tried.run.worst()},
           {"accuracy", accuracy},
           {"watts", tried.judged.watts},
           {"cost_per_h", tried.judged.price_per_h},
@@ -63,6 +67,10 @@ nlohmann::ordered_json instances_of(const inference::PlanningCase& asked,
     row["task"] = asked.services[each.service].task;
     row["variant"] = asked.variants[each.variant].name;
     row["batch"] = each.batch;
+    if (each.part >= 0) {
+      row["part"] = each.part;
+      row["duty_ms"] = each.duty_ms;
+    }
     made.push_back(std::move(row));
   }
   return made;
@@ -96,9 +104,16 @@ void print_table(const inference::PlanningCase& asked, const std::vector<Tried>&
   for (const inference::Instance& each : all.front().plan->instances) {
     cells.push_back({std::to_string(each.gpu), fmt::format("{:.3g}", each.share),
                      asked.services[each.service].task, asked.variants[each.variant].name,
-                     std::to_string(each.batch)});
+                     std::to_string(each.batch),
+                     each.part < 0 ? "-" : fmt::format("{:.4g}", each.duty_ms)});
   }
-  print_columns({{"gpu", true}, {"share", true}, {"task"}, {"variant"}, {"batch", true}}, cells);
+  print_columns({{"gpu", true},
+                 {"share", true},
+                 {"task"},
+                 {"variant"},
+                 {"batch", true},
+                 {"turn each ms", true}},
+                cells);
 }
 
 Result<int> deploy(const DeployOptions& options) {
@@ -111,6 +126,7 @@ Result<int> deploy(const DeployOptions& options) {
                                       .fleet = options.fleet,
                                       .seed = options.seed};
   const auto& planners = inference::registry().planners;
+  const auto arrivals = inference::poisson_arrivals(asked.services, options.seconds, options.seed);
   std::vector<Tried> all;
   for (const auto& each : planners.entries()) {
     if (options.planner != "all" && options.planner != each.name) continue;
@@ -122,7 +138,9 @@ Result<int> deploy(const DeployOptions& options) {
                   {}, each.make.mig ? "give --mig" : "leave out --mig");
     }
     Tried& tried = all.emplace_back(Tried{each.name, each.make.plan(asked)});
-    if (tried.plan) tried.judged = inference::judge(asked, *tried.plan);
+    if (!tried.plan) continue;
+    tried.judged = inference::judge(asked, *tried.plan);
+    tried.run = inference::play_deployment(asked, *tried.plan, arrivals);
   }
   if (all.empty()) {
     return fail(Code::not_found, fmt::format("no planner is called \"{}\"", options.planner), {},
@@ -189,7 +207,12 @@ void register_inference_deploy(Program& program) {
   command
       .add_option("--usual-carbon", fleet.usual_grams_per_kwh, "Grams of CO2 of a kWh on average")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--seed", options->seed, "Of planners that search by chance")
+  command
+      .add_option("--seconds", options->seconds,
+                  "How long requests are played, which come at random at the services' rates")
+      ->check(CLI::Range(1e-3, 1e7))
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of requests and of planners that search by chance")
       ->capture_default_str();
   command.add_option("-o,--output", options->output, "How to print: table, json or csv")
       ->check(CLI::IsMember({"table", "json", "csv"}))

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/inference_options.h"
 #include "cli/program.h"
 #include "inference/request_log.h"
 #include "inference/workload/workload.h"
@@ -20,7 +21,7 @@ void register_inference_generate(Program& program);
 namespace {
 
 struct MadeRequests {
-  std::string like;
+  std::string like, from = "0s", until;
   std::string workload;
   std::optional<double> hours;
   std::optional<std::int64_t> requests;
@@ -32,7 +33,9 @@ struct MadeRequests {
 Result<inference::Workload> asked_workload(const MadeRequests& asked) {
   if (!asked.workload.empty()) return inference::load_workload(asked.workload);
   if (asked.like.empty()) return inference::plain_workload();
-  const auto log = inference::read_requests_by_model(asked.like);
+  const auto part = log_part(asked.from, asked.until);
+  if (!part) return tl::unexpected(part.error());
+  const auto log = inference::read_requests_by_model(asked.like, *part);
   if (!log) return tl::unexpected(log.error());
   auto learnt = inference::fit_workload(*log);
   if (!learnt) learnt.error().where = {.file = asked.like};
@@ -74,6 +77,7 @@ void register_inference_generate(Program& program) {
   CLI::Option* const like =
       command.add_option("--like", asked->like, "Log of requests to learn the parameters from");
   like->type_name("REQUESTS");
+  add_log_part(command, asked->from, asked->until);
   command.add_option("--workload", asked->workload, "TOML file of parameters")
       ->type_name("FILE")
       ->excludes(like);

@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "inference/placing.h"
 #include "table/output_file.h"
+#include "text/number.h"
 
 namespace almanac::cli {
 
@@ -19,7 +20,30 @@ struct PlanningOptions {
   int total = 8;
   std::string out;
   double gpu_hour = 0;
+  std::vector<std::string> pools;
+  double share = 0;
 };
+
+/// "h100=4@2.5": four H100 at 2.5 an hour each.
+Result<inference::GpuPool> pool_of(const std::string& told) {
+  const std::size_t equals = told.find('='), at = std::min(told.find('@'), told.size());
+  const auto wrong = [&](const char* what) {
+    return fail(Code::usage, fmt::format("--pool: \"{}\" {}", told, what), {},
+                "as h100=4@2.5: board, GPUs and the price of one for an hour");
+  };
+  if (equals == std::string::npos || equals > at) return wrong("names no number of GPUs");
+  const auto board = inference::find_board(told.substr(0, equals));
+  if (!board) return tl::unexpected(board.error());
+  const auto gpus = text::parse_whole(told.substr(equals + 1, at - equals - 1));
+  constexpr int kMost = 1024;
+  if (!gpus || *gpus < 1 || *gpus > kMost) return wrong("has no number of GPUs from 1 to 1024");
+  inference::GpuPool made{.board = *board, .gpus = static_cast<int>(*gpus)};
+  if (at == told.size()) return made;
+  const auto price = text::parse_decimal(told.substr(at + 1));
+  if (!price || *price < 0) return wrong("has no price behind @");
+  made.gpu_hour = *price;
+  return made;
+}
 
 Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& asked) {
   if (options.first_token.empty() && options.per_token.empty()) {
@@ -28,7 +52,17 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
   }
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
-  auto plan = inference::place_models(told->service, told->requests, told->objective, asked.total);
+  inference::PlacingQuestion question{.objective = told->objective, .share = asked.share};
+  for (const std::string& each : asked.pools) {
+    const auto pool = pool_of(each);
+    if (!pool) return tl::unexpected(pool.error());
+    question.pools.push_back(*pool);
+  }
+  if (question.pools.empty()) {
+    question.pools.push_back(
+        {.board = told->service.board, .gpus = asked.total, .gpu_hour = asked.gpu_hour});
+  }
+  auto plan = inference::place_models(told->service, told->requests, question);
   if (!plan) return tl::unexpected(plan.error());
   if (auto written = table::write_file(asked.out, inference::to_csv(*plan)); !written) {
     return tl::unexpected(written.error());
@@ -53,19 +87,37 @@ void register_inference_plan(Program& program) {
            .add_subcommand("plan", "Find which models are to share which GPUs");
   const auto options = add_inference_options(command);
   for (const char* const other :
-       {"--model", "--gpus", "--profile", "--kv-blocks", "--prefill", "--link-gbps"}) {
+       {"--model", "--gpus", "--stages", "--profile", "--kv-blocks", "--prefill", "--link-gbps"}) {
     command.remove_option(command.get_option(other));
   }
   options->by_model = true;
   const auto asked = std::make_shared<PlanningOptions>();
-  command.add_option("--total", asked->total, "GPUs that there are")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  CLI::Option* const total = command.add_option("--total", asked->total, "GPUs that there are");
+  total->check(CLI::Range(1, 1024))->capture_default_str();
   command.add_option("--out", asked->out, "File for the plan")->type_name("FILE")->required();
-  command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
-      ->check(CLI::NonNegativeNumber)
+  CLI::Option* const price =
+      command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour");
+  price->check(CLI::NonNegativeNumber)->capture_default_str();
+  command
+      .add_option(
+          "--pool", asked->pools,
+          "Instead of --total, --board and --gpu-hour: GPUs of several kinds, each with the "
+          "price of one for an hour")
+      ->type_name("BOARD=GPUS@PRICE,...")
+      ->delimiter(',')
+      ->excludes(total)
+      ->excludes(price)
+      ->excludes(command.get_option("--board"));
+  command
+      .add_option(
+          "--share", asked->share,
+          "Part of the requests that is enough, as cheaply as can be; 0 = as many as can be")
+      ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   add_example(command, "almanac inference plan requests.csv --total 8 --ttft 500ms --out plan.csv");
+  add_example(command,
+              "almanac inference plan requests.csv --pool h100=4@2.5,l40s=8@0.8 --share 0.9 --ttft "
+              "500ms --out plan.csv");
   program.on(command, [options, asked] { return plan_models(*options, *asked); });
 }
 

@@ -3,10 +3,14 @@
 /// \file
 /// almanac inference size: the fewest replicas with which requests are served as asked.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/inference_fleet.h"
+#include "cli/inference_placed.h"
 #include "cli/program.h"
+#include "inference/placing.h"
 #include "inference/sizing.h"
+#include "table/output_file.h"
 
 namespace almanac::cli {
 
@@ -17,7 +21,41 @@ namespace {
 struct SizeOptions {
   inference::SizeQuestion question{};
   double gpu_hour = 0;
+  std::string out;
 };
+
+/// Says what the log does not tell.
+void note_doubts(const inference::Requests& requests) {
+  const auto doubts = inference::doubts_of_next_day(requests);
+  if (doubts.empty()) return;
+  note(
+      fmt::format("this log does not tell what the following day needs: {}; what is recommended is "
+                  "for the {:.1f} h that follow it (a log of two days or more tells more)",
+                  fmt::join(doubts, "; "), inference::hours_of(requests)));
+}
+
+Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
+                         const SizeOptions& asked, const inference::SizeQuestion& question) {
+  auto sized = inference::size_plan(told.service, told.requests, *told.plan, question);
+  if (!sized) return tl::unexpected(sized.error());
+  for (const auto& part : sized->parts) {
+    const inference::Size& size = part.size;
+    note(fmt::format("{}: {} copies; {} serve this log as asked{}",
+                     fmt::join(part.models, " with "), size.replicas, size.for_log,
+                     size.drawn == 0
+                         ? ""
+                         : fmt::format(", {} serve {} of {} logs that may follow it too",
+                                       size.replicas, size.served, size.drawn)));
+  }
+  if (!asked.out.empty()) {
+    if (auto written = table::write_file(asked.out, inference::to_csv(sized->plan)); !written) {
+      return tl::unexpected(written.error());
+    }
+    note(fmt::format("{} is for --plan of the other inference commands", asked.out));
+  }
+  told.plan = std::move(sized->plan);
+  return simulate_placed(told, asked.gpu_hour, options.output);
+}
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   auto told = inference_case(options);
@@ -32,6 +70,9 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   }
   inference::SizeQuestion question = asked.question;
   question.objective = told->objective;
+  note_doubts(told->requests);
+  if (told->plan) return size_of_plan(*std::move(told), options, asked, question);
+  if (!asked.out.empty()) return fail(Code::usage, "--out is for the plan that --plan sizes");
   const auto size = inference::size_fleet(told->service, told->requests, question);
   if (!size) return tl::unexpected(size.error());
   told->service.replicas = size->replicas;
@@ -78,6 +119,10 @@ void register_inference_size(Program& program) {
   command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  add_plan_option(command, *options);
+  command.add_option("--out", asked->out, "File for the plan with as many copies as are needed")
+      ->type_name("FILE");
+  add_example(command, "almanac inference size requests.csv --plan plan.csv --ttft 500ms");
   add_example(command,
               "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");
   program.on(command, [options, asked] { return size(*options, *asked); });

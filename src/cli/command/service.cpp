@@ -17,6 +17,7 @@ struct Options {
   std::string name = "service";
   std::vector<std::string> each;
   std::vector<std::string> words;
+  bool in_place = false;
 };
 
 }  // namespace
@@ -38,11 +39,15 @@ void register_service(Program& program) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+  command.add_flag(
+      "--in-place", options->in_place,
+      "Run COMMAND alone, and again where it ended by itself: what a replica's job does");
   options->place.add_to(command);
   add_example(command,
               "almanac service --replicas 1..4 --each=--gpus=1 --port 8000 -- vllm serve MODEL "
               "--port {port}");
   program.on(command, [options, &program] {
+    if (options->in_place) return run_in_place(words_after_mark(program.command_line, {}));
     return run_service(options->service, options->place, options->name, options->each,
                        words_after_mark(program.command_line, {}));
   });

@@ -264,6 +264,9 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   if (!client) return tl::unexpected(client.error());
   const auto numbers = client->submit(*asked);
   if (!numbers) return tl::unexpected(numbers.error());
+  if (options.is_service) {
+    if (const std::string risk = risk_of_replicas(*client); !risk.empty()) note(risk);
+  }
   const auto first = static_cast<std::int64_t>(numbers->front());
   if (options.parsable) {
     fmt::print("{}\n", first);

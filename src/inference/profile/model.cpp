@@ -33,11 +33,12 @@ const std::array kModels{
 
 /// Source   power: Patel et al., ISCA'24 (Splitwise), simulator; of the L40S its limit, and the
 /// rest in
-///          the A100's proportions. Way to the host: data sheets, PCIe 5 and 4 with 16 lanes.
+///          the A100's proportions. Way to the host: data sheets, PCIe 5 and 4 with 16 lanes; to
+///          other GPUs: data sheets, NVLink, and of the L40S, which has none, PCIe.
 const std::array kBoards{
-    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 64e9, 75, 700, 380},
-    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 32e9, 63, 400, 250},
-    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 32e9, 55, 350, 219},
+    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 64e9, 75, 700, 380, 450e9},
+    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 32e9, 63, 400, 250, 300e9},
+    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 32e9, 55, 350, 219, 32e9},
 };
 
 std::string lower(std::string_view text) {
@@ -66,6 +67,11 @@ double Model::bytes() const {
   const double ffn = static_cast<double>(dense_layers()) * 3.0 * hidden * mlp +
                      static_cast<double>(moe_layers) * experts * 3.0 * hidden * expert_mlp;
   return weight_bytes * (layers * attention + ffn);
+}
+
+double Model::adapter_bytes(int rank) const {
+  const double into_and_out = 2 * (hidden + hidden) + 2 * (hidden + kv_size());
+  return 2.0 * layers * rank * into_and_out;
 }
 
 Result<Model> find_model(std::string_view name) { return find<Model>("model", name, kModels); }

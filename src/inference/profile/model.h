@@ -32,6 +32,8 @@ struct Model {
   double kv_bytes() const { return 2.0 * layers * kv_size() * 2; }
   /// Bytes of all weights of attention and feed-forward parts (three matrices in each).
   double bytes() const;
+  /// Bytes of an adapter (LoRA) of that rank for the four matrices of attention, 2 for each number.
+  double adapter_bytes(int rank) const;
 };
 
 /// A GPU.
@@ -46,6 +48,7 @@ struct Board {
   double host_bandwidth = 0;  ///< To the memory of its node, bytes a second, one way.
   /// Watts of one GPU that waits, that computes prompts, that computes tokens.
   double idle_w = 0, prefill_w = 0, decode_w = 0;
+  double peer_bandwidth = 0;  ///< To other GPUs of its node, bytes a second, one way.
 
   /// The peak that weights of this width are computed at.
   double peak(int weight_bytes) const {

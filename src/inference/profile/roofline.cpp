@@ -8,8 +8,20 @@
 
 namespace almanac::inference {
 
-Roofline::Roofline(Model model, Board board, int gpus)
-    : model_(std::move(model)), board_(std::move(board)), gpus_(gpus) {}
+Roofline::Roofline(Model model, Board board, int gpus, double node_link, int stages)
+    : model_(std::move(model)), board_(std::move(board)), gpus_(gpus), stages_(stages) {
+  if (gpus * stages > 1) link_ = board_.peer_bandwidth;
+  if (gpus * stages > kNodeGpus && node_link > 0) link_ = std::min(link_, node_link);
+}
+
+/// All-reduces of the activations of so many tokens, two a layer, and their way between stages.
+double Roofline::links_s(double tokens) const {
+  if (link_ <= 0) return 0;
+  constexpr double kBytes = 2;
+  const double activations = tokens * model_.hidden * kBytes;
+  const double sums = 2 * model_.layers * activations * 2 * (gpus_ - 1) / gpus_;
+  return (sums + (stages_ - 1) * activations) / link_;
+}
 
 /// Of `tokens` new tokens; `token_contexts` is the sum over them of the tokens that each looks at.
 double Roofline::flops(double tokens, double token_contexts) const {
@@ -53,7 +65,8 @@ Micros Roofline::operator()(const Batch& batch) const {
   }
   const double bytes = weights * model_.weight_bytes + 4 * layers * kv * (tokens + seen + context) +
                        2 * layers * d * tokens;
-  return std::max(1.0, std::floor(1e6 * std::max(compute, bytes / gpus_ / board_.bandwidth)));
+  const double alone = std::max(compute, bytes / gpus_ / board_.bandwidth);
+  return std::max(1.0, std::floor(1e6 * (alone + links_s(tokens))));
 }
 
 }  // namespace almanac::inference

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,10 @@ ServegenLengths lengths_of(const json& told) {
   return made;
 }
 
+std::string packed_or_not(const std::string& path) {
+  return std::filesystem::exists(path) ? path : path + ".gz";
+}
+
 Result<void> read_lengths(const std::string& path, ServegenClients& made) try {
   const auto content = table::read_text_file(path);
   if (!content) return tl::unexpected(content.error());
@@ -78,7 +83,7 @@ double ServegenLengths::at(double u) const {
 
 Result<ServegenClients> read_servegen(const std::string& folder, const std::string& name) {
   ServegenClients made;
-  const std::string path = folder + "/" + name + "_windows.csv.gz";
+  const std::string path = packed_or_not(folder + "/" + name + "_windows.csv");
   const auto sheet =
       Sheet::read(path, {"client", "start_s", "rate_rps", "pattern", "shape", "scale"});
   if (!sheet) return tl::unexpected(sheet.error());
@@ -101,7 +106,7 @@ Result<ServegenClients> read_servegen(const std::string& folder, const std::stri
     }
     made[static_cast<int>(*client)].rhythms[*start] = {*rate, pattern == "Weibull", *shape, *scale};
   }
-  if (auto done = read_lengths(folder + "/" + name + "_lengths.json.gz", made); !done) {
+  if (auto done = read_lengths(packed_or_not(folder + "/" + name + "_lengths.json"), made); !done) {
     return tl::unexpected(done.error());
   }
   return made;

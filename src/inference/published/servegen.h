@@ -38,7 +38,8 @@ struct ServegenClient {
 
 using ServegenClients = std::map<int, ServegenClient>;
 
-/// Of NAME_windows.csv.gz and NAME_lengths.json.gz in `folder`. Fails with not_found, invalid.
+/// Of NAME_windows.csv.gz and NAME_lengths.json.gz in `folder`, or the same unpacked. Fails with
+/// not_found, invalid.
 Result<ServegenClients> read_servegen(const std::string& folder, const std::string& name);
 
 struct ServegenRequest {

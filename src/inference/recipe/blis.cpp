@@ -53,6 +53,7 @@ Result<std::unique_ptr<StepTime>> step_time(const std::string& model_name,
   if (!model) return tl::unexpected(model.error());
   auto board = find_board(board_name);
   if (!board) return tl::unexpected(board.error());
+  board->peer_bandwidth = 0;  // inference-sim counts no time for links
   if (weights == nullptr) return std::make_unique<Roofline>(*model, *board, gpus);
   return std::make_unique<TrainedPhysics>(*model, *board, gpus, *weights);
 }

@@ -54,9 +54,9 @@ class WorkloadReader final : text::TomlReader {
 
  private:
   Tenant tenant(const toml::table& from, const Tenant& plain) {
-    allow(from, {"name", "model", "requests", "prompt", "prompt_tail", "output", "output_tail",
-                 "prompt_drift", "output_drift", "together", "bursts", "common_tokens", "follow",
-                 "follow_part", "follow_age_s"});
+    allow(from, {"name", "model", "requests", "adapters", "adapter_requests", "prompt",
+                 "prompt_tail", "output", "output_tail", "prompt_drift", "output_drift", "together",
+                 "bursts", "common_tokens", "follow", "follow_part", "follow_age_s"});
     Tenant made{.name = word(from, "name"),
                 .model = word(from, "model"),
                 .requests = number(from, "requests", 1, 0, 1e12),
@@ -66,6 +66,11 @@ class WorkloadReader final : text::TomlReader {
                 .output_drift = number(from, "output_drift", 0, 0, 5),
                 .together = number(from, "together", 0, -1, 1),
                 .bursts = bursts(from)};
+    made.adapters = words(from, "adapters");
+    made.adapter_requests = numbers(from, "adapter_requests", 0, 1e12);
+    if (made.adapters.size() != made.adapter_requests.size()) {
+      refuse(from, "adapters and adapter_requests must be lists of one length");
+    }
     made.common_tokens =
         static_cast<std::int32_t>(number(from, "common_tokens", 0, 0, kMostTokens));
     const toml::node* const follow = from.get("follow");
@@ -88,6 +93,17 @@ class WorkloadReader final : text::TomlReader {
     if (node == nullptr) return "";
     if (!node->is_string()) refuse(*node, fmt::format("{} must be a string", key));
     return node->as_string()->get();
+  }
+  std::vector<std::string> words(const toml::table& from, const char* key) const {
+    std::vector<std::string> made;
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return made;
+    if (!node->is_array()) refuse(*node, fmt::format("{} must be a list of strings", key));
+    for (const toml::node& each : *node->as_array()) {
+      if (!each.is_string()) refuse(each, fmt::format("{} must be strings", key));
+      made.push_back(each.as_string()->get());
+    }
+    return made;
   }
   double checked(const toml::node& node, const char* key, double low, double high) const {
     const auto found = node.value<double>();
@@ -200,6 +216,14 @@ std::string to_toml(const Workload& workload) {
     const auto list = [&](const char* key, const std::vector<double>& values) {
       if (!values.empty()) made += fmt::format("{} = {}\n", key, spelled(values));
     };
+    if (!each.adapters.empty()) {
+      toml::array names;
+      for (const std::string& name : each.adapters) names.push_back(name);
+      std::ostringstream text;
+      text << names;
+      made += fmt::format("adapters = {}\n", text.str());
+    }
+    list("adapter_requests", each.adapter_requests);
     list("prompt", each.prompt.at);
     list("prompt_tail", each.prompt.tail);
     list("output", each.output.at);

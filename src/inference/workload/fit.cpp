@@ -204,6 +204,15 @@ std::vector<double> parts_by_length(const Requests& requests, const std::vector<
   return made;
 }
 
+/// How often each adapter is named.
+void learn_adapters(const Requests& requests, const std::vector<RequestId>& of, Tenant& made) {
+  if (requests.adapters.empty()) return;
+  made.adapters = requests.adapters;
+  made.adapters.insert(made.adapters.begin(), "");
+  made.adapter_requests.assign(made.adapters.size(), 0);
+  for (const RequestId id : of) made.adapter_requests[requests[id].adapter] += 1;
+}
+
 /// What is learnt of the heads of prompts, of the requests `of`.
 void learn_heads(const Requests& requests, const std::vector<RequestId>& of, Tenant& made) {
   if (requests.tokens_per_block == 0) return;
@@ -274,6 +283,7 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
               .output_drift = drift_of(outputs),
               .together = together(prompts, outputs),
               .bursts = bursts_of(in_even_time(at_s, day, hours), hours * 3600, longest_s)};
+  learn_adapters(requests, of, made);
   learn_heads(requests, of, made);
   return made;
 }

@@ -215,6 +215,28 @@ std::uint32_t number_in(std::vector<std::string>& names, const std::string& name
   return static_cast<std::uint32_t>(names.size() - 1);
 }
 
+/// Draws the adapter of each request of a tenant, one after the other for itself.
+class AdapterDraw {
+ public:
+  AdapterDraw(const Tenant& tenant, std::vector<std::string>& names) {
+    for (const std::string& each : tenant.adapters) {
+      numbers_.push_back(each.empty() ? 0 : number_in(names, each) + 1);
+    }
+    double sum = 0;
+    for (const double weight : tenant.adapter_requests) reach_.push_back(sum += weight);
+  }
+  std::uint32_t operator()(Rng& rng) const {
+    if (reach_.empty() || reach_.back() <= 0) return 0;
+    const double at = rng.uniform() * reach_.back();
+    const auto found = std::upper_bound(reach_.begin(), reach_.end() - 1, at);
+    return numbers_[static_cast<std::size_t>(found - reach_.begin())];
+  }
+
+ private:
+  std::vector<std::uint32_t> numbers_;
+  std::vector<double> reach_;
+};
+
 /// No length becomes longer than the longest was: that is a limit of the model mostly.
 void stretch(Lengths& lengths, double times) {
   const double most = lengths.at.back();
@@ -239,7 +261,8 @@ Requests generate(const Workload& workload, std::uint64_t seed) {
     const Tenant& tenant = workload.tenants[each];
     // Streams of their own: one tenant more or less leaves the others as they were.
     const std::uint64_t own = Rng(seed, each).next();
-    Rng when(own, 1), lengths(own, 2), heads_rng(own, 3);
+    Rng when(own, 1), lengths(own, 2), heads_rng(own, 3), adapters_rng(own, 4);
+    const AdapterDraw adapter(tenant, made.adapters);
     std::vector<double> even;
     scatter(counts[each], 0, workload.hours * 3600, tenant.bursts, when, even);
     Heads heads(tenant, next_id);
@@ -256,7 +279,8 @@ Requests generate(const Workload& workload, std::uint64_t seed) {
                       .prompt = tenant.prompt.quantile(rank),
                       .output = tenant.output.quantile(stats::normal_cdf(other)),
                       .model = model,
-                      .tenant = name};
+                      .tenant = name,
+                      .adapter = adapter(adapters_rng)};
       if (heads.any()) heads.name_blocks(request, at_s, rank, heads_rng, made.blocks);
       made.all.push_back(request);
     }

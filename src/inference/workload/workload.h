@@ -43,8 +43,10 @@ struct Burst {
 /// Requests of one origin.
 struct Tenant {
   std::string name{};
-  std::string model{};  ///< That they ask for; "" = the log names none.
-  double requests = 1;  ///< Weight among all tenants.
+  std::string model{};                     ///< That they ask for; "" = the log names none.
+  double requests = 1;                     ///< Weight among all tenants.
+  std::vector<std::string> adapters{};     ///< That they name; "" = none of them; empty = as that.
+  std::vector<double> adapter_requests{};  ///< Weight of each.
   Lengths prompt{};
   Lengths output{};
   /// How far mean lengths move from a stretch as long as the log to the next: standard deviation of

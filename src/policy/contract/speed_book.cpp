@@ -99,7 +99,7 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
   for (const cluster::NodeClass& make : classes_) {
     type_of_class_.push_back(models_.gpu_type(make.gpu_type));
   }
-  add_gpu_jobs(trace);
+  add_gpu_jobs(trace, 0);
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     const NameId name = trace.jobs[at].outcome.reference_profile;
     if (name == kNoName) continue;
@@ -108,6 +108,17 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
   }
   add_alternatives(trace);
   add_traffic(cluster, trace);
+}
+
+std::unique_ptr<SpeedBook> SpeedBook::of(const cluster::Cluster& cluster,
+                                         const trace::Trace& trace) const {
+  return std::make_unique<SpeedBook>(cluster, trace, models_.catalogue(), limits_);
+}
+
+void SpeedBook::take_in(const trace::Trace& trace) {
+  const std::size_t from = jobs_.size();
+  jobs_.resize(trace.jobs.size());
+  add_gpu_jobs(trace, from);
 }
 
 void SpeedBook::add_alternatives(const trace::Trace& trace) {
@@ -215,7 +226,7 @@ std::optional<double> SpeedBook::instead(JobId job, std::span<const cluster::Gra
   return std::nullopt;
 }
 
-void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
+void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
   using Named = std::tuple<NameId, NameId, NameId>;  // model, job, kind
   struct Known {
     const perf::SpeedModel* speed = nullptr;
@@ -229,7 +240,7 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
   std::size_t unknown = 0;
   std::size_t use_unknown = 0;
   constexpr std::size_t kMostNotes = 5;
-  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+  for (std::size_t at = from; at < trace.jobs.size(); ++at) {
     const trace::Job& job = trace.jobs[at];
     const trace::Request& asked = job.request;
     if (asked.gpus == 0) {

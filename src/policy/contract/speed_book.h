@@ -48,6 +48,11 @@ class SpeedBook {
             PowerLimits limits = {});
   SpeedBook(const SpeedBook&) = delete;
   SpeedBook& operator=(const SpeedBook&) = delete;
+  /// By the same models and limits, of the jobs of another trace. `cluster` is as this one's.
+  std::unique_ptr<SpeedBook> of(const cluster::Cluster& cluster, const trace::Trace& trace) const;
+  /// Takes in the jobs that its trace has behind those that it had: replicas of services. What they
+  /// send, read or take instead is not looked at.
+  void take_in(const trace::Trace& trace);
 
   /// Of a job that holds `grants`, as far as cores, memory, GPUs with the power limit `power_w`
   /// (Config::power_w) and `beside`, the jobs on the most crowded of its GPUs, decide; `yields` as
@@ -132,7 +137,7 @@ class SpeedBook {
   /// How fast a job is with what it took instead of what it asks; nothing where it did not.
   std::optional<double> instead(JobId job, std::span<const cluster::Grant> grants) const;
   const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
-  void add_gpu_jobs(const trace::Trace& trace);
+  void add_gpu_jobs(const trace::Trace& trace, std::size_t from);
   /// What share of the multiprocessors a job has, beside those that it was recorded with: of the
   /// slowest of its GPUs.
   double on_instance(JobId job, std::span<const cluster::Grant> grants) const;

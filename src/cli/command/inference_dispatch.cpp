@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference dispatch: requests with deadlines to networks that GPUs share, batch by batch.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tbb/parallel_for.h>
+
+#include "cli/columns.h"
+#include "cli/program.h"
+#include "inference/deployment_read.h"
+#include "inference/registry.h"
+#include "inference/request_log.h"
+#include "inference/task_run.h"
+#include "text/nearest.h"
+
+namespace almanac::cli {
+
+void register_inference_dispatch(Program& program);
+
+namespace {
+
+struct DispatchOptions {
+  std::string services{}, variants{}, answers{}, requests{}, output = "table";
+  std::vector<std::string> compositions{};
+  double seconds = 60;
+  int gpus = 1;
+  double tolerance = 0.01;
+  std::uint64_t seed = 1;
+};
+
+/// A dispatcher and a chooser.
+struct Dispatching {
+  std::string name{}, dispatcher{}, chooser{};
+};
+
+Result<Dispatching> dispatching_of(const std::string& composition) {
+  const inference::Registry& all = inference::registry();
+  Dispatching made{composition, "earliest_start", "best"};
+  for (std::size_t at = 0; at < composition.size();) {
+    const std::size_t end = std::min(composition.find('+', at), composition.size());
+    const std::string word = composition.substr(at, end - at);
+    at = end + 1;
+    if (all.dispatchers.find(word) != nullptr) {
+      made.dispatcher = word;
+    } else if (all.choosers.find(word) != nullptr) {
+      made.chooser = word;
+    } else {
+      std::vector<std::string> names = all.dispatchers.names();
+      for (const std::string& name : all.choosers.names()) names.push_back(name);
+      return fail(Code::usage,
+                  fmt::format("\"{}\" of {} is no dispatcher or chooser", word, composition), {},
+                  text::meant_or_known(word, names));
+    }
+  }
+  return made;
+}
+
+/// Every dispatcher with the best variant, and where answers are known every chooser.
+std::vector<std::string> all_compositions(bool has_answers) {
+  std::vector<std::string> made = inference::registry().dispatchers.names();
+  for (const auto& each : inference::registry().choosers.entries()) {
+    if (each.make.needs_answers && has_answers) made.push_back("earliest_start+" + each.name);
+  }
+  return made;
+}
+
+/// By the names that JSON, CSV and the table have.
+std::vector<std::pair<const char*, double>> figures_of(const inference::TaskCase& told,
+                                                       const inference::TaskRun& run) {
+  const auto requests = static_cast<double>(std::max<std::size_t>(1, run.requests));
+  std::vector<std::pair<const char*, double>> made{
+      {"requests", static_cast<double>(run.requests)},
+      {"in_time", static_cast<double>(run.in_time) / requests}};
+  if (!told.answers.empty()) {
+    const auto answered = static_cast<double>(std::max<std::size_t>(1, run.in_time));
+    made.insert(made.end(), {{"accuracy", static_cast<double>(run.right) / answered},
+                             {"right_in_time", static_cast<double>(run.right) / requests}});
+  }
+  const double gpu_ms = told.gpus * run.span_ms;
+  made.insert(made.end(), {{"queries", static_cast<double>(run.queries)},
+                           {"preempted", static_cast<double>(run.preempted)},
+                           {"busy", gpu_ms > 0 ? run.busy_ms / gpu_ms : 0},
+                           {"latency_p50_ms", run.latency_ms.p50},
+                           {"latency_p99_ms", run.latency_ms.p99}});
+  return made;
+}
+
+/// The log's requests, by the tasks that they name as models.
+Result<std::vector<inference::TaskArrival>> arrivals_of(
+    const std::string& path, const std::vector<inference::TaskService>& services) {
+  const auto log = inference::read_requests_by_model(path);
+  if (!log) return tl::unexpected(log.error());
+  std::vector<std::size_t> service_of;
+  std::vector<std::string> tasks;
+  for (const auto& each : services) tasks.push_back(each.task);
+  if (log->models.empty() && services.size() > 1) {
+    return fail(Code::invalid, "names no task in a column model", {.file = path});
+  }
+  for (const std::string& name : log->models) {
+    const auto found = std::find(tasks.begin(), tasks.end(), name);
+    if (found == tasks.end()) {
+      return fail(Code::invalid, fmt::format("no service is of the task \"{}\"", name),
+                  {.file = path}, text::meant_or_known(name, tasks));
+    }
+    service_of.push_back(static_cast<std::size_t>(found - tasks.begin()));
+  }
+  std::vector<inference::TaskArrival> made;
+  for (const inference::Request& each : log->all) {
+    made.push_back({each.arrival / 1e3, service_of.empty() ? 0 : service_of[each.model]});
+  }
+  return made;
+}
+
+Result<inference::TaskCase> task_case(const DispatchOptions& options) {
+  auto variants = inference::read_variants(options.variants);
+  if (!variants) return tl::unexpected(variants.error());
+  auto services = inference::read_services(options.services, *variants);
+  if (!services) return tl::unexpected(services.error());
+  inference::TaskCase told{.variants = std::move(*variants),
+                           .services = std::move(*services),
+                           .gpus = options.gpus,
+                           .tolerance = options.tolerance,
+                           .seed = options.seed};
+  if (!options.answers.empty()) {
+    auto answers = inference::read_answers(options.answers, told.services, told.variants);
+    if (!answers) return tl::unexpected(answers.error());
+    told.answers = std::move(*answers);
+  }
+  auto arrivals = options.requests.empty()
+                      ? inference::poisson_arrivals(told.services, options.seconds, options.seed)
+                      : arrivals_of(options.requests, told.services);
+  if (!arrivals) return tl::unexpected(arrivals.error());
+  told.arrivals = std::move(*arrivals);
+  return told;
+}
+
+void print_runs(const inference::TaskCase& told, const std::vector<Dispatching>& ways,
+                const std::vector<Result<inference::TaskRun>>& runs, const std::string& output) {
+  if (output == "json") {
+    auto made = nlohmann::ordered_json::array();
+    for (std::size_t each = 0; each < ways.size(); ++each) {
+      nlohmann::ordered_json row{{"composition", ways[each].name}};
+      for (const auto& [name, value] : figures_of(told, *runs[each])) row[name] = value;
+      made.push_back(std::move(row));
+    }
+    fmt::print("{}\n", made.dump(2));
+    return;
+  }
+  std::vector<Column> columns{{"composition"}};
+  std::vector<std::string> names{"composition"};
+  for (const auto& [name, value] : figures_of(told, *runs.front())) {
+    columns.push_back({name, true});
+    names.emplace_back(name);
+  }
+  std::vector<std::vector<std::string>> cells;
+  for (std::size_t each = 0; each < ways.size(); ++each) {
+    cells.push_back({ways[each].name});
+    for (const auto& [name, value] : figures_of(told, *runs[each])) {
+      cells.back().push_back(output == "csv" ? fmt::format("{:.9g}", value)
+                                             : fmt::format("{:.5g}", value));
+    }
+  }
+  output == "csv" ? print_csv(names, cells) : print_columns(columns, cells);
+}
+
+Result<int> dispatch(const DispatchOptions& options) {
+  std::vector<Dispatching> ways;
+  const auto& named = options.compositions;
+  for (const std::string& each :
+       named.empty() ? all_compositions(!options.answers.empty()) : named) {
+    auto way = dispatching_of(each);
+    if (!way) return tl::unexpected(way.error());
+    ways.push_back(*std::move(way));
+  }
+  const auto told = task_case(options);
+  if (!told) return tl::unexpected(told.error());
+  std::vector<Result<inference::TaskRun>> runs(ways.size(), inference::TaskRun{});
+  tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t each) {
+    runs[each] = inference::play_tasks(*told, ways[each].dispatcher, ways[each].chooser);
+  });
+  for (const auto& each : runs) {
+    if (!each) return tl::unexpected(each.error());
+  }
+  print_runs(*told, ways, runs, options.output);
+  return kDone;
+}
+
+}  // namespace
+
+void register_inference_dispatch(Program& program) {
+  CLI::App& command =
+      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+           .add_subcommand("dispatch",
+                           "Play requests with deadlines to networks that answer in one go");
+  const auto options = std::make_shared<DispatchOptions>();
+  command.add_option("SERVICES", options->services, "Table of task, rate, slo_ms")->required();
+  command
+      .add_option("--variants", options->variants,
+                  "Table of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, and for "
+                  "abacus operators and knee")
+      ->required();
+  command
+      .add_option("--answers", options->answers,
+                  "Table of task, item, variant, label, right, confidence: what the variants "
+                  "answered; requests ask for these items")
+      ->type_name("FILE");
+  CLI::Option* const log =
+      command.add_option("--requests", options->requests,
+                         "Log of requests, a column model with the task; instead of --seconds");
+  log->type_name("REQUESTS");
+  command
+      .add_option("--seconds", options->seconds,
+                  "How long requests come, evenly at random, at rate")
+      ->check(CLI::Range(1e-3, 1e7))
+      ->excludes(log)
+      ->capture_default_str();
+  command.add_option("--gpus", options->gpus, "GPUs that hold all variants")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+  const auto joined = [](const std::vector<std::string>& names) {
+    std::string made;
+    for (const std::string& each : names) made += (made.empty() ? "" : ", ") + each;
+    return made;
+  };
+  const inference::Registry& all = inference::registry();
+  command
+      .add_option("--of", options->compositions,
+                  fmt::format("What to compare: a dispatcher ({}) and a chooser ({}), joined by +; "
+                              "without it all",
+                              joined(all.dispatchers.names()), joined(all.choosers.names())))
+      ->type_name("NAME+NAME,...")
+      ->delimiter(',');
+  command
+      .add_option("--tolerance", options->tolerance,
+                  "Part of the right answers that a cascade may lose")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Same seed, same run")->capture_default_str();
+  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  add_example(command,
+              "almanac inference dispatch services.csv --variants variants.csv --gpus 2 --of "
+              "shepherd,earliest_start,abacus");
+  add_example(command,
+              "almanac inference dispatch services.csv --variants variants.csv --answers "
+              "answers.csv --of best,exp3,exp4,cascade");
+  program.on(command, [options] { return dispatch(*options); });
+}
+
+}  // namespace almanac::cli
