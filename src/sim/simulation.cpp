@@ -81,11 +81,8 @@ class Engine final : public schedule::Actuator {
     }
   }
   void stop(JobId job) override {
-    if (is_replica(job)) {
-      options_.services->stopped(job, now_);
-      return give_back(job);
-    }
-    pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+    if (is_replica(job)) options_.services->stopped(job, now_);
+    if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
   }
   void resize(JobId job) override {
