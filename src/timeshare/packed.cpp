@@ -14,7 +14,7 @@ std::vector<Way> all_ways(const Problem& kinds, const PairRates& pair_rates) {
       if (job.gpus != kinds.jobs[other].gpus || (one == other && job.count < 2)) continue;
       for (std::size_t type = 0; type < kinds.types(); ++type) {
         const auto [rate, rate_beside] = pair_rates(type, one, other);
-        if (rate <= 0 || rate_beside <= 0) continue;
+        if (rate <= 0 || rate_beside <= 0 || kinds.gpus[type] <= 0) continue;
         ways.push_back({.type = type,
                         .gpus = static_cast<double>(job.gpus),
                         .job = one,
