@@ -21,6 +21,13 @@ cluster::NodeClass make_of(const slurm::Node& node) {
           .memory_gb = node.memory_gb};
 }
 
+/// One whose GPUs are of several types is there once for each.
+void add(const slurm::Node& node, cluster::Cluster& made) {
+  for (const slurm::Node& part : slurm::by_type(node)) {
+    made.add_nodes(make_of(part), 1, {part.name});
+  }
+}
+
 }  // namespace
 
 Result<cluster::Cluster> cluster_of(const slurm::News& news) {
@@ -48,13 +55,13 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   if (shared || owners.size() < with_gpus.size()) {
     made.add_vc("all");
     made.takes_every_job = true;
-    for (const auto& [name, node] : with_gpus) made.add_nodes(make_of(*node), 1, {name});
+    for (const auto& [name, node] : with_gpus) add(*node, made);
     made.notes.emplace_back("partitions share nodes: all are played as one that takes every job");
     return made;
   }
   for (const auto& [partition, nodes] : partitions) {
     made.add_vc(partition);
-    for (const slurm::Node* const node : nodes) made.add_nodes(make_of(*node), 1, {node->name});
+    for (const slurm::Node* const node : nodes) add(*node, made);
   }
   return made;
 }

@@ -112,7 +112,7 @@ class Database {
   }
 
   void tell_resources(std::string_view told, Job& job) const {
-    const trace::Tres tres = resources_in(told, &job.shards);
+    const trace::Tres tres = resources_in(told, &job);
     job.gpus = tres.gpus;
     job.nodes = tres.nodes;
     if (std::isfinite(tres.cpus)) job.cpus = double{tres.cpus};
@@ -120,7 +120,7 @@ class Database {
   }
 
   /// "1=8,2=102400,4=1,1001=4": which resource, how much.
-  trace::Tres resources_in(std::string_view told, int* shards = nullptr) const {
+  trace::Tres resources_in(std::string_view told, Job* parts = nullptr) const {
     trace::Tres tres;
     while (!told.empty()) {
       const std::string_view item = told.substr(0, told.find(','));
@@ -136,9 +136,10 @@ class Database {
       const auto name = resources_.find(id);
       if (name == resources_.end()) continue;
       tres.add(name->second, count);
-      if (shards != nullptr && name->second == "gres/shard") {
-        *shards = static_cast<int>(std::min(count, 1e6));
-      }
+      if (parts == nullptr) continue;
+      const int counted = static_cast<int>(std::min(count, 1e6));
+      if (name->second == "gres/shard") parts->shards = counted;
+      if (name->second == "gres/mps") parts->mps = counted;
     }
     return tres;
   }

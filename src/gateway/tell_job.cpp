@@ -74,6 +74,7 @@ void tell_asked(const slurm_job_info_t& info, Job& job) {
     if (!gres) continue;
     if (job.gpus == 0) job.gpus = slurm::times(gres->gpus, way.times);
     if (job.shards == 0) job.shards = slurm::times(gres->shards, way.times);
+    if (job.mps == 0) job.mps = slurm::times(gres->mps, way.times);
     if (job.gpu_type.empty()) job.gpu_type = gres->gpu_type;
   }
 }
@@ -88,6 +89,7 @@ void tell_holds(const slurm_job_info_t& info, Job& job) {
         held.gpus = gres->index;
         held.gpu_count = gres->gpus;
         held.shards = gres->shards;
+        held.mps = gres->mps;
       }
     }
     if (info.job_resrcs != nullptr) {

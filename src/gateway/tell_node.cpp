@@ -73,6 +73,8 @@ std::vector<Node> tell(const node_info_msg_t& nodes, const std::vector<Partition
     node.gpu_type = gres.gpu_type;
     node.gpus = gres.gpus;
     node.shards = gres.shards;
+    node.mps = gres.mps;
+    slurm::tell_types(gres, node);
     node.cpus = info.cpus_efctv != 0 ? info.cpus_efctv : info.cpus;
     node.memory_gb = static_cast<double>(info.real_memory) / slurm::kMibPerGb;
     node.weight = info.weight;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "gpu/nvml_library.h"
@@ -70,6 +71,13 @@ std::vector<Instance> compute_instances(const MigFunctions& mig, Instance instan
   return made;
 }
 
+/// "NVIDIA A100-SXM4-80GB MIG 1g.10gb" is an instance of "1g.10gb".
+std::string profile_in(const std::string& name) {
+  constexpr std::string_view kMark = " MIG ";
+  const std::size_t at = name.rfind(kMark);
+  return at == std::string::npos ? "" : name.substr(at + kMark.size());
+}
+
 }  // namespace
 
 std::optional<bool> Nvml::is_cut(int gpu) const {
@@ -107,18 +115,17 @@ Result<std::vector<MigInstance>> Nvml::mig_instances(int gpu) const {
   if (const int status = mig.most_devices(device, &most); status != kFine) {
     return fail(Code::unavailable, library_->error_string(status));
   }
+  std::vector<unsigned> devices_of(made.size());
   for (unsigned at = 0; at < most; ++at) {
     Device part = nullptr;
     unsigned of = 0;
-    std::array<char, 128> uuid{};
     if (mig.device(device, at, &part) != kFine || mig.instance_of(part, &of) != kFine) continue;
-    if (library_->device_uuid(part, uuid.data(), uuid.size() - 1) != kFine) continue;
     const auto owner = std::find_if(made.begin(), made.end(),
                                     [&](const MigInstance& each) { return each.id == of; });
-    if (owner != made.end()) owner->uuid = owner->uuid.empty() ? uuid.data() : "several";
-  }
-  for (MigInstance& each : made) {
-    if (each.uuid == "several") each.uuid.clear();
+    if (owner == made.end()) continue;
+    const bool is_only = ++devices_of[static_cast<std::size_t>(owner - made.begin())] == 1;
+    owner->uuid = is_only ? library_->text(part, library_->device_uuid) : "";
+    owner->name = is_only ? profile_in(library_->text(part, library_->device_name)) : "";
   }
   return made;
 }

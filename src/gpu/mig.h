@@ -28,6 +28,7 @@ struct MigInstance {
   int start = 0;         ///< Memory slice at which it begins.
   int size = 0;          ///< Memory slices.
   std::string uuid{};    ///< "MIG-..."; "" = it has no compute instance, or several.
+  std::string name{};    ///< "1g.10gb"; "" as well.
 
   bool operator==(const MigInstance&) const = default;
 };

@@ -215,11 +215,13 @@ struct Nvml::Library {
     Device found = nullptr;
     return device(static_cast<unsigned>(gpu), &found) == kFine ? found : nullptr;
   }
-  std::string text(int gpu, int (*ask)(Device, char*, unsigned)) const {
+  std::string text(Device of, int (*ask)(Device, char*, unsigned)) const {
     std::array<char, 128> text{};
-    const Device found = at(gpu);
-    if (found == nullptr || ask(found, text.data(), text.size() - 1) != kFine) return {};
+    if (of == nullptr || ask(of, text.data(), text.size() - 1) != kFine) return {};
     return text.data();
+  }
+  std::string text(int gpu, int (*ask)(Device, char*, unsigned)) const {
+    return text(at(gpu), ask);
   }
   Result<std::vector<Holder>> holders(Device of, ListProcesses list) const {
     Holders listed = list_holders(list, of);

@@ -11,6 +11,7 @@
 
 #include "cluster/read.h"
 #include "live/connections.h"
+#include "live/devices.h"
 #include "profiling/machine.h"
 #include "shepherd/run.h"
 
@@ -27,22 +28,44 @@ std::string host_name() {
   return name;
 }
 
-cluster::Cluster found_cluster(const profiling::Machine& found) {
+/// A node for each type of device: a job is given devices of one. Where there are several, the
+/// cores and the memory are theirs by what they are of the GPUs.
+cluster::Cluster found_cluster(const profiling::Machine& found,
+                               const std::vector<Device>& devices) {
   cluster::Cluster made;
   made.add_vc("local");
   made.takes_every_job = true;
-  cluster::NodeClass make{.gpus = static_cast<int>(found.gpus.size()),
-                          .gpu_type = found.gpu_type(),
-                          .cpus = static_cast<double>(found.cpus.size()),
-                          .memory_gb = std::floor(found.memory_gb * (1 - kSystemsPart))};
-  std::vector<int> numbers;
-  for (const gpu::Visible& gpu : found.gpus) {
-    if (gpu.gpu) numbers.push_back(*gpu.gpu);
+  double parts = 0;
+  for (const Device& each : devices) parts += each.part;
+  const double memory_gb = found.memory_gb * (1 - kSystemsPart);
+  for (auto from = devices.begin(); made.nodes.empty() || from != devices.end();) {
+    const auto until = std::find_if(from, devices.end(), [&](const Device& each) {
+      return each.is_instance() != from->is_instance() ||
+             (each.is_instance() && each.type != from->type);
+    });
+    double part = 0;
+    std::vector<int> numbers;
+    for (auto at = from; at != until; ++at) {
+      part += at->part / parts;
+      if (at->number) numbers.push_back(*at->number);
+    }
+    const bool is_all = from == devices.begin() && until == devices.end();
+    cluster::NodeClass make{.gpus = static_cast<int>(until - from),
+                            .gpu_type = from == until ? "" : from->type,
+                            .cpus = static_cast<double>(found.cpus.size()),
+                            .memory_gb = memory_gb};
+    if (!is_all) {
+      make.cpus = std::max(1.0, std::floor(make.cpus * part));
+      make.memory_gb *= part;
+    }
+    make.memory_gb = std::floor(make.memory_gb);
+    if (found.nvml && static_cast<int>(numbers.size()) == make.gpus) {
+      find_connections(*found.nvml, numbers, make);
+    }
+    const bool is_named_apart = !is_all && from->is_instance();
+    made.add_nodes(make, 1, {is_named_apart ? host_name() + "-" + from->type : host_name()});
+    from = until;
   }
-  if (found.nvml && numbers.size() == found.gpus.size()) {
-    find_connections(*found.nvml, numbers, make);
-  }
-  made.add_nodes(make, 1, {host_name()});
   return made;
 }
 
@@ -74,8 +97,10 @@ Result<Machine> find_machine(const std::string& cluster_file) {
   Machine made;
   made.has_driver = found.nvml.has_value();
   made.numbers_processes_as_driver = is_in_first_pid_namespace();
+  Devices devices = find_devices(found);
+  made.notes = std::move(devices.notes);
   if (cluster_file.empty()) {
-    made.cluster = found_cluster(found);
+    made.cluster = found_cluster(found, devices.all);
     if (!made.has_driver) {
       made.notes.push_back(
           fmt::format("no GPU is known: {}; with --cluster a file says what there "
@@ -98,16 +123,16 @@ Result<Machine> find_machine(const std::string& cluster_file) {
     std::vector<std::string>& names = made.gpu_names.emplace_back();
     std::vector<std::optional<int>>& numbers = made.driver_numbers.emplace_back();
     for (int gpu = 0; gpu < make.gpus; ++gpu, ++configured) {
-      numbers.push_back(configured < found.gpus.size() ? found.gpus[configured].gpu : std::nullopt);
-      names.push_back(configured < found.gpus.size() ? found.gpus[configured].name
-                                                     : std::to_string(configured));
+      const bool is_there = configured < devices.all.size();
+      numbers.push_back(is_there ? devices.all[configured].number : std::nullopt);
+      names.push_back(is_there ? devices.all[configured].name : std::to_string(configured));
     }
     cpus += make.cpus;
   }
-  if (made.has_driver && configured > found.gpus.size()) {
+  if (made.has_driver && configured > devices.all.size()) {
     return fail(
         Code::invalid,
-        fmt::format("{} GPUs are configured, the driver knows {}", configured, found.gpus.size()),
+        fmt::format("{} GPUs are configured, the driver knows {}", configured, devices.all.size()),
         {.file = cluster_file}, "correct the number in the cluster file");
   }
   if (!made.has_driver && configured > 0) {

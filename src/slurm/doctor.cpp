@@ -319,11 +319,15 @@ class Doctor {
   void examine_gpus() {
     int gpus = 0;
     int nodes = 0;
+    int mixed = 0;
     std::set<std::string> types;
     for (const Node& node : news_.nodes) {
       gpus += node.gpus;
       nodes += node.gpus > 0;
-      if (!node.gpu_type.empty()) types.insert(node.gpu_type);
+      mixed += node.types.empty() ? 0 : 1;
+      for (const Node& part : by_type(node)) {
+        if (!part.gpu_type.empty()) types.insert(part.gpu_type);
+      }
     }
     if (gpus == 0) {
       add("GRES", fmt::format("{} nodes", news_.nodes.size()), Verdict::broken, "no node has GPUs",
@@ -342,7 +346,21 @@ class Doctor {
       add("GPU types", "", Verdict::partly, "GPUs have no type: all count as alike",
           "Gres=gpu:TYPE:N where nodes differ", {placement});
     }
+    if (mixed > 0) {
+      fine("GPU types", fmt::format("several on each of {} nodes", mixed),
+           "each counts as a node of its own with all cores of the node", {placement});
+    }
+    examine_mps();
     examine_shards();
+  }
+
+  void examine_mps() {
+    int mps = 0;
+    for (const Node& node : news_.nodes) mps += node.mps;
+    if (mps == 0) return;
+    fine("gres/mps", fmt::format("{} in all", mps),
+         "jobs that ask it count as parts of a GPU; no lever changes how much they have",
+         {watching});
   }
 
   void examine_shards() {

@@ -50,6 +50,19 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
+/// A type may be there for each socket.
+void add_type(std::string_view type, int count, Gres& made) {
+  const auto known = std::find_if(made.types.begin(), made.types.end(),
+                                  [&](const TypedGpus& each) { return each.type == type; });
+  if (known != made.types.end()) {
+    known->count = std::min(kMost, known->count + count);
+    return;
+  }
+  if (!made.gpu_type.empty()) made.gpu_type += '|';
+  made.gpu_type += type;
+  made.types.push_back({std::string(type), count});
+}
+
 bool add_item(std::string_view item, Gres& made) {
   if (item.starts_with("gres:") || item.starts_with("gres/")) item.remove_prefix(5);
   const std::string_view plain = item.substr(0, item.find('('));
@@ -69,14 +82,12 @@ bool add_item(std::string_view item, Gres& made) {
     }
   }
   if (parts.front().empty() || parts.size() > 3) return false;
+  const bool is_gpu = parts.front() == "gpu";
   const bool is_shard = parts.front() == "shard";
-  if (!is_shard && parts.front() != "gpu") return true;
-  int& counted = is_shard ? made.shards : made.gpus;
+  if (!is_gpu && !is_shard && parts.front() != "mps") return true;
+  int& counted = is_gpu ? made.gpus : is_shard ? made.shards : made.mps;
   counted = std::min(kMost, counted + count);
-  if (!is_shard && parts.size() > 1 && count > 0) {
-    if (!made.gpu_type.empty()) made.gpu_type += '|';
-    made.gpu_type += parts[1];
-  }
+  if (is_gpu && parts.size() > 1 && count > 0) add_type(parts[1], count, made);
   if (const auto at = detail.find("IDX:"); at != std::string_view::npos) {
     const std::string_view list = detail.substr(at + 4);
     const auto bits = parse_index(list.substr(0, list.find(')')));

@@ -10,8 +10,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace almanac::slurm {
+
+/// GPUs of one type, or instances of one size that GPUs are cut in (MIG): Slurm counts both as
+/// gres/gpu.
+struct TypedGpus {
+  std::string type{};
+  int count = 0;
+
+  bool operator==(const TypedGpus&) const = default;
+};
 
 struct Gres {
   int gpus = 0;
@@ -19,6 +29,8 @@ struct Gres {
   std::uint64_t index = 0;  ///< A bit for each GPU named by IDX, whole or for
                             ///< its shards; those from 64 on have none.
   int shards = 0;
+  int mps = 0;
+  std::vector<TypedGpus> types{};  ///< Those of which a type is told, in order.
 
   bool operator==(const Gres&) const = default;
 };

@@ -27,6 +27,7 @@ struct Held {
   std::uint64_t gpus = 0;  ///< A bit for each GPU; 0 where only a count is told.
   int gpu_count = 0;
   int shards = 0;  ///< Of gres/shard.
+  int mps = 0;     ///< Of gres/mps.
   double cpus = 0;
   double memory_gb = 0;
 
@@ -87,6 +88,7 @@ struct Job {
   int gpus_per_node = 0;  ///< 0 = any number.
   std::string gpu_type{};
   int shards = 0;
+  int mps = 0;
   std::optional<double> cpus{};
   std::optional<double> memory_gb{};
   std::string features{};

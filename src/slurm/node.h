@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "slurm/gres.h"
 
 namespace almanac::slurm {
 
@@ -22,7 +23,9 @@ struct Node {
   std::string name{};
   std::string gpu_type{};
   int gpus = 0;
+  std::vector<TypedGpus> types{};  ///< Where they are of several, and each is told; else empty.
   int shards = 0;
+  int mps = 0;  ///< Of gres/mps.
   double cpus = 0;
   double memory_gb = 0;
   std::vector<std::string> partitions{};
@@ -37,6 +40,13 @@ struct Node {
 
   bool operator==(const Node&) const = default;
 };
+
+/// A node whose GPUs are of several types as one for each type, in order, each with all its
+/// cores and memory; any other as it is.
+std::vector<Node> by_type(const Node& node);
+
+/// Sets Node::types.
+void tell_types(const Gres& gres, Node& node);
 
 struct Partition {
   std::string name{};

@@ -25,6 +25,7 @@ bool read_tres(Value record, std::string_view path, Job& job) {
     const auto count = number(item, "count");
     if (!count) continue;
     any = true;
+    if (name == "gres/mps") job.mps = static_cast<int>(std::min(*count, 1e6));
     if (name == "gres/shard") job.shards = static_cast<int>(std::min(*count, 1e6));
     tres.add(name, *count);
   }

@@ -20,13 +20,17 @@ std::uint32_t whole(std::optional<double> value) {
 }
 
 /// The part of "gres/gpu=2,gres/shard=4,cpu=8" that trace::Tres has no place for.
-int shards_of(std::string_view tres) {
-  const auto at = tres.find("gres/shard=");
-  if (at == std::string_view::npos) return 0;
-  std::string_view item = tres.substr(at);
-  item = item.substr(0, item.find(','));
-  const auto gres = parse_gres(item);
-  return gres ? gres->shards : 0;
+Gres parts_in(std::string_view tres) {
+  Gres made;
+  while (!tres.empty()) {
+    const std::string_view item = tres.substr(0, tres.find(','));
+    tres.remove_prefix(std::min(item.size() + 1, tres.size()));
+    if (!item.starts_with("gres/shard=") && !item.starts_with("gres/mps=")) continue;
+    const Gres gres = parse_gres(item).value_or(Gres{});
+    made.shards += gres.shards;
+    made.mps += gres.mps;
+  }
+  return made;
 }
 
 void read_asked(Value record, Job& job) {
@@ -37,6 +41,7 @@ void read_asked(Value record, Job& job) {
   job.gpus_per_node = gres->gpus;
   job.gpu_type = gres->gpu_type;
   job.shards = times(gres->shards, std::max(1, job.nodes));
+  job.mps = times(gres->mps, std::max(1, job.nodes));
   std::string tres = text(record, "tres_alloc_str");
   if (tres.empty() || job.state == State::pending) tres = text(record, "tres_req_str");
   const auto asked = trace::parse_tres(tres);
@@ -46,7 +51,9 @@ void read_asked(Value record, Job& job) {
   if (asked->nodes > 0) job.nodes = asked->nodes;
   if (std::isfinite(asked->cpus)) job.cpus = asked->cpus;
   if (std::isfinite(asked->memory_gb)) job.memory_gb = asked->memory_gb;
-  if (const int shards = shards_of(tres); shards > 0) job.shards = shards;
+  const Gres parts = parts_in(tres);
+  if (parts.shards > 0) job.shards = parts.shards;
+  if (parts.mps > 0) job.mps = parts.mps;
   // A site that does not account gres/gpu says how many only as it was asked.
   if (job.gpus == 0) {
     job.gpus = times(job.gpus_per_node, std::max(1, job.nodes));
@@ -104,6 +111,7 @@ void read_holds(Value record, Job& job) {
         held.gpus = gres->index;
         held.gpu_count = gres->gpus;
         held.shards = gres->shards;
+        held.mps = gres->mps;
       }
     }
     read_share(record, at, held);

@@ -45,6 +45,8 @@ Node read_node(Value record) {
   node.gpus = gres->gpus;
   node.gpu_type = gres->gpu_type;
   node.shards = gres->shards;
+  node.mps = gres->mps;
+  tell_types(*gres, node);
   node.cpus = number(record, "cpus").value_or(0);
   node.memory_gb = number(record, "real_memory").value_or(0) / kMibPerGb;
   node.weight = static_cast<std::uint32_t>(

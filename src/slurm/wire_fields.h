@@ -18,6 +18,7 @@ void fields(const Held*, Visit visit) {
   visit("gpus", &Held::gpus);
   visit("gpu_count", &Held::gpu_count);
   visit("shards", &Held::shards);
+  visit("mps", &Held::mps);
   visit("cpus", &Held::cpus);
   visit("memory_gb", &Held::memory_gb);
 }
@@ -62,6 +63,7 @@ void fields(const Job*, Visit visit) {
   visit("gpus_per_node", &Job::gpus_per_node);
   visit("gpu_type", &Job::gpu_type);
   visit("shards", &Job::shards);
+  visit("mps", &Job::mps);
   visit("cpus", &Job::cpus);
   visit("memory_gb", &Job::memory_gb);
   visit("features", &Job::features);
@@ -72,11 +74,19 @@ void fields(const Job*, Visit visit) {
 }
 
 template <class Visit>
+void fields(const TypedGpus*, Visit visit) {
+  visit("type", &TypedGpus::type);
+  visit("count", &TypedGpus::count);
+}
+
+template <class Visit>
 void fields(const Node*, Visit visit) {
   visit("name", &Node::name);
   visit("gpu_type", &Node::gpu_type);
   visit("gpus", &Node::gpus);
+  visit("types", &Node::types);
   visit("shards", &Node::shards);
+  visit("mps", &Node::mps);
   visit("cpus", &Node::cpus);
   visit("memory_gb", &Node::memory_gb);
   visit("partitions", &Node::partitions);

@@ -12,8 +12,9 @@ namespace {
 
 /// Whether they are the same machine: what runs there and whether it is on does not matter.
 bool same_make(const slurm::Node& a, const slurm::Node& b) {
-  return a.gpu_type == b.gpu_type && a.gpus == b.gpus && a.shards == b.shards && a.cpus == b.cpus &&
-         a.memory_gb == b.memory_gb && a.partitions == b.partitions && a.switches == b.switches;
+  return a.gpu_type == b.gpu_type && a.gpus == b.gpus && a.types == b.types &&
+         a.shards == b.shards && a.mps == b.mps && a.cpus == b.cpus && a.memory_gb == b.memory_gb &&
+         a.partitions == b.partitions && a.switches == b.switches;
 }
 
 bool same_nodes(const std::vector<slurm::Partition>& a, const std::vector<slurm::Partition>& b) {

@@ -100,24 +100,54 @@ Crowd crowd_of(const std::vector<const slurm::Job*>& jobs) {
   return made;
 }
 
+/// The part of a GPU that shards or a percentage of MPS are; at most 1.
+double part_of(const slurm::Job& job, const slurm::Held& held, const World& world) {
+  const auto& shares = held.shards > 0 ? world.share_of_shard : world.share_of_mps;
+  const auto found = shares.find(split_names(job.partition).front());
+  const int count = held.shards > 0 ? held.shards : held.mps;
+  return found == shares.end() ? 1 : count * found->second;
+}
+
+/// Of a node whose GPUs are of several types: those that it holds are of the types that it asks,
+/// and whatever else it holds it holds beside each of them.
+void share_by_type(const slurm::Job& job, const slurm::Held& held, const World& world,
+                   std::map<NodeId, Share>& made) {
+  int left = std::max(held.gpu_count, std::popcount(held.gpus));
+  for (const NodeId part : world.parts(held.node)) {
+    const cluster::NodeClass& make =
+        world.cluster.classes[world.cluster.nodes[index(part)].node_class];
+    const int here =
+        cluster::is_one_of(make.gpu_type, job.gpu_type) ? std::min(left, make.gpus) : 0;
+    if (here == 0 && held.cpus == 0 && held.memory_gb == 0) continue;
+    Share& share = made[part];
+    share.cpus += held.cpus;
+    share.memory_gb += held.memory_gb;
+    share.unknown += here;
+    left -= here;
+  }
+}
+
 std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
   std::map<NodeId, Share> made;
   for (const slurm::Held& held : job.holds) {
     const NodeId node = world.node(held.node);
     if (node == kNoNode) continue;
+    if (world.nodes.count(held.node) > 1 && held.shards == 0 && held.mps == 0) {
+      share_by_type(job, held, world, made);
+      continue;
+    }
     Share& share = made[node];
     share.known |= held.gpus;
     share.unknown += std::max(0, held.gpu_count - std::popcount(held.gpus));
     share.cpus += held.cpus;
     share.memory_gb += held.memory_gb;
-    if (held.shards == 0 || held.gpu_count > 0) continue;
-    if (crowd != nullptr) {
+    if ((held.shards == 0 && held.mps == 0) || held.gpu_count > 0) continue;
+    if (crowd != nullptr && held.shards > 0) {
       if (share.known != 0) share.milli = cluster::kWholeGpu / crowd->at({held.node, held.gpus});
       if (share.known == 0) share.unknown = 1;
       continue;
     }
-    const auto found = world.share_of_shard.find(split_names(job.partition).front());
-    const double part = found == world.share_of_shard.end() ? 1 : held.shards * found->second;
+    const double part = part_of(job, held, world);
     if (part < 1) share.milli = std::max(1, static_cast<int>(std::lround(part * 1000)));
     if (share.known == 0) share.unknown = std::max(1, static_cast<int>(std::ceil(part)));
   }

@@ -20,10 +20,11 @@ const cluster::NodeClass* usual_node(const World& world, VcId vc) {
   return &world.cluster.classes[world.cluster.nodes[index(first)].node_class];
 }
 
-double share_of_shard(const slurm::Job& job, const World& world) {
+/// Of a GPU, in the first of its partitions that has any; 0 = none has.
+double share_in(const std::map<std::string, double>& by_partition, const slurm::Job& job) {
   for (const std::string& each : split_names(job.partition)) {
-    const auto found = world.share_of_shard.find(each);
-    if (found != world.share_of_shard.end()) return found->second;
+    const auto found = by_partition.find(each);
+    if (found != by_partition.end()) return found->second;
   }
   return 0;
 }
@@ -116,8 +117,9 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
   made.nodes = job.nodes;
   if (job.cpus) made.cpus = static_cast<float>(*job.cpus);
   if (job.memory_gb) made.memory_gb = static_cast<float>(*job.memory_gb);
-  if (job.gpus == 0 && job.shards > 0) {
-    const double share = job.shards * share_of_shard(job, world);
+  if (job.gpus == 0 && (job.shards > 0 || job.mps > 0)) {
+    const double share = job.shards > 0 ? job.shards * share_in(world.share_of_shard, job)
+                                        : job.mps * share_in(world.share_of_mps, job);
     made.gpus = share > 0 ? static_cast<std::int32_t>(std::ceil(share)) : 0;
     if (made.gpus == 1) made.gpu_share = static_cast<float>(share);
   }
@@ -155,7 +157,7 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
   made.since = job.start == kNoTime ? job.submit : job.start;
   ++made.attempts;
   for (const slurm::Held& held : job.holds) {
-    const NodeId node = world.node(held.node);
+    const NodeId node = world.part_for(job, held.node);
     if (node == kNoNode) continue;
     made.held_gpus.push_back({.node = node,
                               .gpus = held.gpus,

@@ -64,7 +64,7 @@ bool Suitable::may_run(const slurm::Job& job, const slurm::Node& node) const {
 const Suitable::Choice& Suitable::choice_of(const slurm::Job& job) {
   const std::string named = names_nodes(job) ? job.required_nodes : "";
   const auto [at, is_new] =
-      choices_.try_emplace({job.partition, named, job.excluded_nodes, job.features});
+      choices_.try_emplace({job.partition, named, job.excluded_nodes, job.features, job.gpu_type});
   Choice& made = at->second;
   if (!is_new) return made;
   const VcId vc = world_.vc_of(job.partition);
@@ -72,7 +72,7 @@ const Suitable::Choice& Suitable::choice_of(const slurm::Job& job) {
   const auto unwanted = hosts_of(job.excluded_nodes);
   made.named = wanted.size();
   for (const auto& [name, node] : mirror_.nodes()) {
-    const NodeId id = world_.node(name);
+    const NodeId id = world_.part_for(job, name);
     if (id == kNoNode || world_.cluster.nodes[index(id)].vc != vc) continue;
     if (is_out(node) || contains(unwanted, name) || !may_run(job, node)) continue;
     made.nodes.push_back(id);

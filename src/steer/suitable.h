@@ -64,7 +64,8 @@ class Suitable {
 
   const Mirror& mirror_;
   const World& world_;
-  std::map<std::tuple<std::string, std::string, std::string, std::string>, Choice> choices_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, Choice>
+      choices_;  // by partition, nodes named, nodes ruled out, features, type of GPU
 };
 
 }  // namespace almanac::steer

@@ -57,6 +57,20 @@ VcId World::vc_of(const std::string& partitions) const {
   return kNoVc;
 }
 
+NodeId World::part_for(const slurm::Job& job, const std::string& name) const {
+  const auto make = [&](NodeId part) -> const cluster::NodeClass& {
+    return cluster.classes[cluster.nodes[index(part)].node_class];
+  };
+  const std::vector<NodeId> all = parts(name);
+  if (all.size() == 1) return all.front();
+  NodeId made = kNoNode;
+  for (const NodeId part : all) {
+    if (!cluster::is_one_of(make(part).gpu_type, job.gpu_type)) continue;
+    if (made == kNoNode || make(part).gpus > make(made).gpus) made = part;
+  }
+  return made;
+}
+
 std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping) {
   const std::vector<slurm::Partition>& partitions = mirror.partitions();
   Unions unions(partitions.size());
@@ -76,31 +90,37 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
     if (unions.find(root) != root) continue;
     std::string name;
     double shards = 0;
-    double gpus = 0;
+    double sharded = 0;  // GPUs
+    double mps = 0;
+    double by_mps = 0;  // GPUs
     std::vector<const slurm::Node*> nodes;
     for (const auto& [node, at] : owner) {
       if (unions.find(at) == root) nodes.push_back(&mirror.nodes().at(node));
     }
     for (const slurm::Node* const node : nodes) {
-      if (node->shards == 0) continue;
       shards += node->shards;
-      gpus += node->gpus;
+      sharded += node->shards > 0 ? node->gpus : 0;
+      mps += node->mps;
+      by_mps += node->mps > 0 ? node->gpus : 0;
     }
     const VcId vc{static_cast<std::uint32_t>(made->cluster.vcs.size())};
     for (std::size_t at = root; at < partitions.size(); ++at) {
       if (unions.find(at) != root) continue;
       name += (name.empty() ? "" : "+") + partitions[at].name;
       made->vcs.emplace(partitions[at].name, vc);
-      if (shards > 0) made->share_of_shard.emplace(partitions[at].name, gpus / shards);
+      if (shards > 0) made->share_of_shard.emplace(partitions[at].name, sharded / shards);
+      if (mps > 0) made->share_of_mps.emplace(partitions[at].name, by_mps / mps);
     }
     made->cluster.add_vc(std::move(name));
     for (const slurm::Node* const node : nodes) {
-      made->nodes.emplace(node->name,
-                          NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
-      made->cluster.add_nodes(make_of(*node), 1, {node->name}, node->switches);
-      if (node->gpus <= cluster::kMaxGpusPerNode) continue;
-      made->cluster.notes.push_back(fmt::format("node {} has {} GPUs, of which {} are used",
-                                                node->name, node->gpus, cluster::kMaxGpusPerNode));
+      for (const slurm::Node& part : slurm::by_type(*node)) {
+        made->nodes.emplace(part.name,
+                            NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
+        made->cluster.add_nodes(make_of(part), 1, {part.name}, part.switches);
+        if (part.gpus <= cluster::kMaxGpusPerNode) continue;
+        made->cluster.notes.push_back(fmt::format("node {} has {} GPUs, of which {} are used",
+                                                  part.name, part.gpus, cluster::kMaxGpusPerNode));
+      }
     }
   }
   if (made->cluster.vcs.size() == 1 && grouping == Grouping::all) {

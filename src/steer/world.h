@@ -5,10 +5,12 @@
 /// come or go; code that uses the old one keeps it for as long as it needs.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "cluster/cluster.h"
 #include "steer/mirror.h"
@@ -22,15 +24,32 @@ struct World {
   /// For jobs of the past, of which only what they were called by is known.
   cluster::Cluster of_the_past{};
   Grouping grouping = Grouping::partitions;
-  std::unordered_map<std::string, NodeId> nodes{};  ///< By Slurm's name.
-  std::map<std::string, VcId> vcs{};                ///< By partition.
-  std::map<std::string, double> share_of_shard{};   ///< Of a GPU, by partition; none without.
-  TenantsByOwner tenants{};                         ///< Of Cluster::tenants; none without accounts.
+  /// By Slurm's name. A node whose GPUs are of several types is there once for each, each with all
+  /// its cores and memory.
+  std::unordered_multimap<std::string, NodeId> nodes{};
+  std::map<std::string, VcId> vcs{};               ///< By partition.
+  std::map<std::string, double> share_of_shard{};  ///< Of a GPU, by partition; none without.
+  std::map<std::string, double> share_of_mps{};    ///< The same of one of gres/mps.
+  TenantsByOwner tenants{};                        ///< Of Cluster::tenants; none without accounts.
 
-  NodeId node(const std::string& name) const {
-    const auto found = nodes.find(name);
-    return found == nodes.end() ? kNoNode : found->second;
+  /// In order of number: more than one where its GPUs are of several types.
+  std::vector<NodeId> parts(const std::string& name) const {
+    const auto [first, last] = nodes.equal_range(name);
+    std::vector<NodeId> made;
+    for (auto at = first; at != last; ++at) made.push_back(at->second);
+    std::sort(made.begin(), made.end());
+    return made;
   }
+  /// The first of them; kNoNode = it is not known.
+  NodeId node(const std::string& name) const {
+    const auto [first, last] = nodes.equal_range(name);
+    NodeId made = kNoNode;
+    for (auto at = first; at != last; ++at) made = std::min(made, at->second);
+    return made;
+  }
+  /// Of them the one of whose GPUs `job` asks: of its types, or where it names none of that which
+  /// it has most of. kNoNode = it has none such.
+  NodeId part_for(const slurm::Job& job, const std::string& name) const;
   /// The first of "a,b" that is known; kNoVc = none is.
   VcId vc_of(const std::string& partitions) const;
 };

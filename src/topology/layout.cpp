@@ -15,7 +15,7 @@ namespace {
 
 /// What a cost of nothing counts as.
 constexpr double kLeastCost = 0.01;
-constexpr double kMostSets = 2'000;
+constexpr double kMostSets = 1'000;
 
 constexpr Gpus bit(int gpu) { return Gpus{1} << gpu; }
 

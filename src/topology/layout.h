@@ -39,8 +39,8 @@ class Layout {
   /// Of the sets of `count` of `free`, 1 to all of them, the one of most use to the system; of
   /// equals that of the lowest numbers.
   ///
-  /// Cost     all sets where they are 2,000 at most (12 GPUs, or 4 of 16), about 50 ns each; else
-  ///          those that grow from each GPU by the nearest.
+  /// Cost     all sets where they are 1,000 at most (12 GPUs, or 3 of 16), 0.1 us each; else those
+  ///          that grow from each GPU by the nearest.
   Choice choose(Gpus free, int count) const;
 
  private:

@@ -82,7 +82,10 @@ TEST_F(Boards, AreCutWhereItIsAsked) {
   Nvml nvml = driver();
   const auto right = nvml.create_mig_instance(0, profile(nvml, 9), 4);
   ASSERT_TRUE(right) << to_string(right.error());
-  EXPECT_EQ(*right, (MigInstance{.id = 1, .profile = 9, .start = 4, .size = 4, .uuid = "MIG-0-1"}));
+  EXPECT_EQ(
+      *right,
+      (MigInstance{
+          .id = 1, .profile = 9, .start = 4, .size = 4, .uuid = "MIG-0-1", .name = "3g.40gb"}));
   const auto left = nvml.create_mig_instance(0, profile(nvml, 14), 0);
   ASSERT_TRUE(left) << to_string(left.error());
   EXPECT_EQ(left->size, 2);

@@ -6,12 +6,12 @@
 /// "switched" has all behind switches, by 18 links; "uneven" has no NVLink and 0, 1 and 2 at one
 /// socket, 0 and 1 behind one PCIe switch; "mute" has a driver of before all that.
 ///
-/// GPUs 0 and 1 are cut in instances as an A100 of 80 GB is: an instance has so many memory slices
-/// from where it begins, two do not overlap, and of a profile there are so many at most. What there
-/// is stands in the file FAKE_INSTANCES names, for that outlives those that ask: lines "GPU ID
-/// PROFILE START COMPUTE", where COMPUTE is how many compute instances it has. FAKE_NO_ROOT refuses
-/// changes. An instance that the file FAKE_IN_USE names, "GPU ID", is not removed. Built as
-/// libnvidia-ml.so.1, for tests.
+/// With FAKE_INSTANCES, GPUs 0 and 1 are cut in instances as an A100 of 80 GB is: an instance has
+/// so many memory slices from where it begins, two do not overlap, and of a profile there are so
+/// many at most. What there is stands in the file that it names, for that outlives those that ask:
+/// lines "GPU ID PROFILE START COMPUTE", where COMPUTE is how many compute instances it has.
+/// FAKE_NO_ROOT refuses changes. An instance that the file FAKE_IN_USE names, "GPU ID", is not
+/// removed. Built as libnvidia-ml.so.1, for tests.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -55,16 +55,18 @@ struct Profile {
   unsigned megabytes = 0;
   std::vector<unsigned> starts;
   unsigned optical_flow = 0;
+  std::string name;
 };
 const std::array<Profile, 8>& profiles() {
-  static const std::array<Profile, 8> all{{{19, 1, 1, 7, 14, 9728, {0, 1, 2, 3, 4, 5, 6}},
-                                           {14, 2, 2, 3, 28, 19968, {0, 2, 4}},
-                                           {9, 3, 4, 2, 42, 40192, {0, 4}},
-                                           {5, 4, 4, 1, 56, 40192, {0}},
-                                           {0, 7, 8, 1, 98, 80896, {0}, 1},
-                                           {},
-                                           {20, 1, 1, 1, 14, 9728, {0, 1, 2, 3, 4, 5, 6}, 1},
-                                           {15, 1, 2, 4, 14, 19968, {0, 2, 4, 6}}}};
+  static const std::array<Profile, 8> all{
+      {{19, 1, 1, 7, 14, 9728, {0, 1, 2, 3, 4, 5, 6}, 0, "1g.10gb"},
+       {14, 2, 2, 3, 28, 19968, {0, 2, 4}, 0, "2g.20gb"},
+       {9, 3, 4, 2, 42, 40192, {0, 4}, 0, "3g.40gb"},
+       {5, 4, 4, 1, 56, 40192, {0}, 0, "4g.40gb"},
+       {0, 7, 8, 1, 98, 80896, {0}, 1, "7g.80gb"},
+       {},
+       {20, 1, 1, 1, 14, 9728, {0, 1, 2, 3, 4, 5, 6}, 1, "1g.10gb+me"},
+       {15, 1, 2, 4, 14, 19968, {0, 2, 4, 6}, 0, "1g.20gb"}}};
   return all;
 }
 const Profile* find(unsigned id) {
@@ -114,7 +116,9 @@ Gpu* handle(std::array<std::array<Gpu, 64>, kGpus>& of, unsigned gpu, unsigned i
   of[gpu][id] = {gpu, id};
   return &of[gpu][id];
 }
-bool is_cut(const Gpu& gpu) { return gpu.number < 2 && gpu.instance == kNone; }
+bool is_cut(const Gpu& gpu) {
+  return gpu.number < 2 && gpu.instance == kNone && !setting("FAKE_INSTANCES").empty();
+}
 
 std::string machine() {
   const std::string told = setting("FAKE_MACHINE");
@@ -180,8 +184,20 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   *device = &gpus[index];
   return kSuccess;
 }
-int nvmlDeviceGetName(void*, char* name, unsigned length) {
-  std::snprintf(name, length, "NVIDIA A100-SXM4-80GB");
+static bool get(void* of, Made& made) {
+  const Gpu& asked = *static_cast<Gpu*>(of);
+  for (const Made& each : instances()) {
+    if (each.gpu == asked.number && each.id == asked.instance) {
+      made = each;
+      return true;
+    }
+  }
+  return false;
+}
+int nvmlDeviceGetName(void* device, char* name, unsigned length) {
+  std::string text = "NVIDIA A100-SXM4-80GB";
+  if (Made made; get(device, made)) text += " MIG " + find(made.profile)->name;
+  std::snprintf(name, length, "%s", text.c_str());
   return kSuccess;
 }
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
@@ -267,16 +283,6 @@ int nvmlDeviceGetGpuInstances(void* device, unsigned profile, void** found, unsi
     found[(*count)++] = handle(handles, each.gpu, each.id);
   }
   return kSuccess;
-}
-static bool get(void* of, Made& made) {
-  const Gpu& asked = *static_cast<Gpu*>(of);
-  for (const Made& each : instances()) {
-    if (each.gpu == asked.number && each.id == asked.instance) {
-      made = each;
-      return true;
-    }
-  }
-  return false;
 }
 int nvmlGpuInstanceGetInfo(void* instance, InstanceInfo* info) {
   Made made;

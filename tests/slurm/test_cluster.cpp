@@ -40,6 +40,7 @@ void say(const TestPlan& plan) {
   ::setenv("BOOT_S", std::to_string(plan.boot_s).c_str(), 1);
   ::setenv("CGROUPS", plan.cgroups ? "1" : "", 1);
   ::setenv("SHARDS", plan.shards > 0 ? std::to_string(plan.shards).c_str() : "", 1);
+  ::setenv("GRES", plan.gres.c_str(), 1);
   ::setenv("ACCOUNTING", plan.accounting ? "1" : "", 1);
   ::setenv("MORE", plan.more.c_str(), 1);
 }

@@ -39,6 +39,7 @@ struct TestPlan {
   bool cgroups = false;     ///< Jobs in control groups; nodes have the CPUs of this machine.
   bool switches = false;    ///< s1 has the first half of the nodes, s2 the second.
   int shards = 0;           ///< Of each node, for jobs that share GPUs.
+  std::string gres{};       ///< Of each node instead of those GPUs: "gpu:1g.10gb:4".
   bool accounting = false;  ///< With slurmdbd and MariaDB; jobs need "-A science".
   std::string more{};       ///< Lines of slurm.conf, in place of the fixture's where both say it.
 };

@@ -89,7 +89,7 @@ void register_cluster(Program& program) {
   program.on(discover, [found_as]() -> Result<int> {
     auto machine = live::find_machine("");
     if (!machine) return tl::unexpected(machine.error());
-    for (const std::string& text : machine->notes) note(text);
+    for (const std::string& each : machine->notes) note(each);
     return print(std::move(machine->cluster), *found_as);
   });
 }

@@ -104,6 +104,10 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
   if (gpus > cluster::kMaxGpusPerNode) {
     return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));
   }
+  if (machine.cluster.nodes.size() > 1) {
+    return fail(Code::usage, "--gpus does not say which: GPUs of this machine are cut in instances",
+                {}, "almanac cluster discover -o toml writes a file for --cluster");
+  }
   std::vector<std::string>& names = machine.gpu_names.front();
   if (machine.has_driver && static_cast<std::size_t>(gpus) > names.size()) {
     return fail(Code::usage, fmt::format("--gpus {}: the driver knows {}", gpus, names.size()));

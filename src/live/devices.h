@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What CUDA can be given of this machine: whole GPUs, and the instances of those that are cut
+/// (MIG).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profiling/machine.h"
+
+namespace almanac::live {
+
+struct Device {
+  std::string name{};           ///< As CUDA_VISIBLE_DEVICES has it: "0", "GPU-1a2b...", "MIG-...".
+  std::optional<int> number{};  ///< NVML's, of a whole GPU that it knows.
+  std::string type{};           ///< "NVIDIA A100-SXM4-80GB", or "1g.10gb"; "" = not told.
+  double part = 1;              ///< Of a GPU, by compute slices.
+
+  bool is_instance() const { return !number && name.starts_with("MIG-"); }
+};
+
+struct Devices {
+  std::vector<Device> all{};  ///< Whole GPUs, then instances by size, then by where they are.
+  std::vector<std::string> notes{};  ///< What cannot be used, one line each.
+};
+
+/// Instances are taken as they stand; those without a device of their own are none of ours.
+Devices find_devices(const profiling::Machine& machine);
+
+}  // namespace almanac::live
