@@ -42,6 +42,28 @@ TEST(Fill, DropsWhatNoNodeHasRoomFor) {
   }
 }
 
+TEST(Fill, FragmentsOfABoardAreSlicesThatNoInstanceAskedFits) {
+  cluster::Cluster machines;
+  machines.add_vc("all");
+  machines.add_nodes({.gpus = 1,
+                      .sharing = cluster::Sharing::mig,
+                      .board = slices::find_board("A100-80GB"),
+                      .gpu_memory_gb = 80},
+                     1);
+  const cluster::Demand one{.gpus = 1, .gpu_milli = 125, .profile = *slices::profile_id("1g.10gb")};
+  const std::vector<cluster::Demand> arrivals(8, one);
+  for (const char* placement : {"fgd", "consolidate"}) {
+    const Filled filled = fill(machines, *policy::registry().placements.make(placement, {}),
+                               arrivals, fragment::Mix(), Rng(1));
+    EXPECT_TRUE(filled.places[6]) << placement;
+    EXPECT_FALSE(filled.places[7]) << placement << ": slice 7 is no place for a 1g";
+    EXPECT_EQ(filled.curve.allocated[100], 87.5) << placement;
+    EXPECT_EQ(filled.curve.fragments[50], 0) << placement;
+    EXPECT_EQ(filled.curve.fragments[100], 12.5) << placement;
+    EXPECT_EQ(filled.curve.of_the_idle[100], 100) << placement;
+  }
+}
+
 TEST(Fill, DrawsEachJobOnceAndThenAgain) {
   std::vector<cluster::Demand> jobs;
   for (int gpus = 1; gpus <= 2; ++gpus) jobs.push_back({.gpus = gpus});

@@ -28,6 +28,8 @@ TEST(Reason, SaysWhichInstanceIsLacking) {
   EXPECT_EQ(to_string({.kind = ReasonKind::no_instance}, ""),
             "no instance of its size is free on any board where it may run");
   EXPECT_FALSE(is_never({.kind = ReasonKind::no_instance}));
+  EXPECT_EQ(to_string({.kind = ReasonKind::no_such_instance}, ""),
+            "never: where it may run no GPU is cut in the instance that it asks");
   EXPECT_EQ(to_string({.kind = ReasonKind::no_such_instance,
                        .profile = *slices::profile_id("3g.40gb"),
                        .board = slices::find_board("A30-24GB")},
