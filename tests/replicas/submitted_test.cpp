@@ -95,6 +95,7 @@ TEST_F(SubmittedService, LosesNoRequestSilentlyWhileItsReplicasAreKilled) {
   ASSERT_EQ(submitted.status, 0) << submitted.err;
   ASSERT_TRUE(soon([&] { return ready() == 3; })) << status().dump();
 
+  const std::vector<std::string> jobs = jobs_that_run();
   std::atomic<int> next = 0, whole = 0, told = 0, silent = 0;
   std::vector<std::thread> clients;
   for (int each = 0; each < kClients; ++each) {
@@ -138,9 +139,10 @@ TEST_F(SubmittedService, LosesNoRequestSilentlyWhileItsReplicasAreKilled) {
             seen.at("answered").get<int>() + seen.at("refused").get<int>() +
                 seen.at("broken").get<int>() + seen.at("client_left").get<int>());
   EXPECT_EQ(seen.at("answered"), whole.load());
-  // What was killed is begun anew, on the GPUs that it gave back.
+  // What was killed is begun anew in place: its job, and so its GPUs, stay.
   EXPECT_TRUE(soon([&] { return ready() == 3; })) << status().dump();
   EXPECT_GE(pids().size(), 6U);
+  EXPECT_EQ(jobs_that_run(), jobs);
   const std::string router = submitted.out.substr(0, submitted.out.find('\n'));
   ASSERT_EQ(run({"cancel", router}).status, 0);
   EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
