@@ -47,11 +47,13 @@ std::string word_of(ReasonKind kind) {
       return "NextLease";
     case ReasonKind::part_used:
     case ReasonKind::at_quota:
+    case ReasonKind::at_limit:
       return "QOSGrpGRES";
     case ReasonKind::unknown_vc:
     case ReasonKind::too_large:
     case ReasonKind::too_many_cores:
     case ReasonKind::no_such_gpu:
+    case ReasonKind::over_limit:
     case ReasonKind::declined:
       return "Never";
   }

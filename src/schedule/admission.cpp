@@ -13,6 +13,11 @@ constexpr std::uint64_t kAnyType = ~std::uint64_t{0};
 
 }  // namespace
 
+std::int32_t gpu_milli(const trace::Request& request) {
+  const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
+  return static_cast<std::int32_t>(std::max(1L, milli));
+}
+
 Admission::Admission(const cluster::Cluster& cluster, const Names& names)
     : cluster_(cluster), names_(names), gpu_types_(cluster.gpu_types()) {
   const cluster::Ledger empty(cluster);
@@ -87,10 +92,11 @@ DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim
 }
 
 std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,
-                                                      ClaimId claim) {
+                                                      ClaimId claim, policy::Quotas* quotas) {
   std::vector<policy::Acceptable> made;
   const auto add = [&](const trace::Request& wanted, std::string_view gpu_type, double rate) {
-    const DemandId id = demand(wanted, types_of(gpu_type), vc, claim);
+    const ClaimId own = quotas == nullptr ? claim : quotas->sized(claim, wanted.gpus);
+    const DemandId id = demand(wanted, types_of(gpu_type), vc, own);
     if (!never(vc, id)) made.push_back({id, static_cast<float>(rate)});
   };
   add(request, names_[request.gpu_type], 1);
@@ -109,9 +115,7 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
                            ClaimId claim) {
   cluster::Demand wanted{.gpus = request.gpus};
   wanted.claim = claim;
-  // Less than a thousandth is that, more than 999 are a GPU.
-  const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
-  wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));
+  wanted.gpu_milli = gpu_milli(request);
   if (wanted.is_cpu_job()) {
     wanted.tasks = std::max(1, request.nodes);
   } else {

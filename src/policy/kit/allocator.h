@@ -81,6 +81,11 @@ class Allocator : public Policy {
     static_cast<void>(vc);
     static_cast<void>(waiting);
   }
+  /// Those with the earliest deadlines first, then those without one; else as they are.
+  static void by_deadline(std::span<JobId> jobs, const View& view);
+  /// Puts `waiting` in the order of `line`; behind it those that are not in it, as jobs that are
+  /// held, or at a quota.
+  static void order_as(std::span<const JobId> line, std::span<JobId> waiting);
   /// Told of what a job reports: `metric` is NaN where it is none.
   virtual void reported(JobId job, double metric, const View& view) {
     static_cast<void>(job);
