@@ -146,7 +146,7 @@ void register_hydra(Registry& registry) {
       {.name = "hydra",
        .summary = "which job starts on which type, for few late jobs and short times to the end",
        .source = "Yang et al. IEEE TC 2023 (Hydra)",
-       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds}},
+       .traits = {.has = {Trait::reads_run_times}},
        .parameters = {number("late_worth",
                              "what a second of tardiness is worth in seconds of completion time",
                              10, 0, 1e6),
