@@ -86,6 +86,8 @@ const char* for_what(ReasonKind kind) {
       return "for the next lease";
     case ReasonKind::at_quota:
       return "for a quota";
+    case ReasonKind::at_limit:
+      return "for the limit of its tenant";
     case ReasonKind::passed_over:
       return "as the policy put others first";
     case ReasonKind::awaits_signal:

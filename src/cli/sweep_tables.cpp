@@ -51,14 +51,15 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
     return !point.summary.tenants.empty();
   });
   const std::size_t width = policy_width(points);
-  fmt::print(
-      "{:>6}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}{}\n", "load", "policy", width,
-      "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
-      has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
-      has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
-      has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
-      has_tenants ? fmt::format(" {:>11} {:>9} {:>5}", "share error", "worst due", "rho") : "",
-      seeds > 1 ? "  avg JCT, least to most over seeds" : "");
+  fmt::print("{:>6}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}{}\n", "load", "policy", width,
+             "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
+             has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
+             has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
+             has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
+             has_tenants ? fmt::format(" {:>11} {:>5} {:>9} {:>5}", "share error", "Jain",
+                                       "worst due", "rho")
+                         : "",
+             seeds > 1 ? "  avg JCT, least to most over seeds" : "");
   std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
   std::vector<std::pair<double, std::string>> order;
   for (const sim::SweepPoint& point : points) {
@@ -92,8 +93,9 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         has_cpu_jobs
             ? fmt::format(" {:>14}", text::human_time(mean(&sim::Summary::avg_cpu_job_wait_s)))
             : "",
-        has_tenants ? fmt::format(" {:>11} {:>9} {:>5.2f}",
+        has_tenants ? fmt::format(" {:>11} {:>5.2f} {:>9} {:>5.2f}",
                                   text::human_share(mean(&sim::Summary::share_error)),
+                                  mean(&sim::Summary::jain_due),
                                   text::human_share(mean(&sim::Summary::worst_due)),
                                   mean(&sim::Summary::avg_finish_time_ratio))
                     : "",

@@ -49,6 +49,6 @@ double finish_time_ratio(double jct_s, double alone_s, double jobs, double gpus)
   return jct_s / (alone_s * std::max(1.0, jobs / gpus));
 }
 
-double lateness_weight(double rho) { return rho * rho * rho; }
+double lateness_weight(double rho, double power) { return std::pow(rho, power); }
 
 }  // namespace almanac::fairness

@@ -117,6 +117,8 @@ class AlloX final : public Rule {
 /// Ours: the shortest first, those sooner that are late beside a part of the cluster of their own.
 class FairSrtf final : public Rule {
  public:
+  explicit FairSrtf(double power) : power_(power) {}
+
   Allocation allocate(const State& state) override {
     Problem problem = state.problem;
     const double gpus = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
@@ -129,8 +131,9 @@ class FairSrtf final : public Rule {
       const double left_s = job.steps_left / rate;
       const double alone_s =
           state.profiled_s[at] > 0 ? state.profiled_s[at] : state.steps_done[at] / rate + left_s;
-      job.weight = fairness::lateness_weight(fairness::finish_time_ratio(
-          job.age_s + left_s, alone_s, static_cast<double>(problem.jobs.size()), gpus));
+      const double ratio = fairness::finish_time_ratio(
+          job.age_s + left_s, alone_s, static_cast<double>(problem.jobs.size()), gpus);
+      job.weight = fairness::lateness_weight(ratio, power_);
     }
     Allocation allocation;
     allocation.alone.assign(problem.jobs.size(), std::vector<double>(problem.types(), 0.0));
@@ -142,6 +145,9 @@ class FairSrtf final : public Rule {
     return allocation;
   }
   bool decides_rounds() const override { return true; }
+
+ private:
+  double power_;
 };
 
 template <typename Made, typename... Told>
@@ -161,7 +167,7 @@ using Maker = std::function<std::unique_ptr<Rule>(const Options&)>;
 const std::map<std::string_view, Maker>& makers() {
   static const std::map<std::string_view, Maker> all = {
       {"allox", [](const Options& told) { return make<AlloX>(told.considered); }},
-      {"fair_srtf", [](const Options&) { return make<FairSrtf>(); }},
+      {"fair_srtf", [](const Options& told) { return make<FairSrtf>(told.lateness_power); }},
       {"fifo", [](const Options& told) { return make<Fifo>(told.seed); }},
       {"fifo_packed", [](const Options& told) { return make_packed<FifoPacked>(told); }},
       {"fifo_perf", [](const Options&) { return make<Plain>(&timeshare::first_come, true, true); }},

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fairness/shares.h"
 #include "gavel/engine.h"
 #include "gavel/rule.h"
 
@@ -17,7 +18,8 @@ namespace almanac::gavel {
 
 struct Options {
   std::uint32_t seed = 0;
-  double considered = 1;  ///< AlloX's alpha.
+  double considered = 1;                             ///< AlloX's alpha.
+  double lateness_power = fairness::kLatenessPower;  ///< Of `fair_srtf`.
   /// For policies that put jobs side by side, which are called so where it has their rates; it must
   /// outlive them.
   const Speeds* speeds = nullptr;

@@ -48,6 +48,7 @@ std::string word_of(ReasonKind kind) {
       return "NextLease";
     case ReasonKind::part_used:
     case ReasonKind::at_quota:
+    case ReasonKind::at_limit:
       return "QOSGrpGRES";
     case ReasonKind::unknown_vc:
     case ReasonKind::too_large:
@@ -56,6 +57,7 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::no_such_instance:
     case ReasonKind::not_in_thousandths:
     case ReasonKind::gpu_memory_too_small:
+    case ReasonKind::over_limit:
     case ReasonKind::declined:
       return "Never";
   }

@@ -61,7 +61,7 @@ class Fitter {
   }
 
   void add(const Profile& source) {
-    std::map<std::string, Rows> fed;
+    std::map<std::pair<std::string, std::string>, Rows> fed;  // by model and type
     std::map<std::pair<std::string, std::string>, Rows> stepped;
     Rows single;
     std::map<std::string, Rows> shared;
@@ -71,7 +71,7 @@ class Fitter {
       if (row.neighbour.empty() && row.throughput == 0) {
         ++stood;
       } else if (feeds(row)) {
-        fed[row.model].push_back(row);
+        fed[{row.model, row.gpu_type}].push_back(row);
       } else {
         if (row.gpus == 1) shared[row.gpu_type].push_back(row);
         if (!row.neighbour.empty()) continue;
@@ -83,7 +83,7 @@ class Fitter {
       fit_.notes.push_back(
           fmt::format("{}: {} rows of jobs that did not run left out", source.source, stood));
     }
-    for (const auto& [name, rows] : fed) add_input(source.source, name, rows);
+    for (const auto& [key, rows] : fed) add_input(source.source, key.first, rows);
     for (const auto& [key, rows] : stepped) add_board(source.source, key.first, rows);
     add_gpus(single);
     for (const auto& [type, rows] : shared) add_sharing(source.source, type, rows);
@@ -95,6 +95,12 @@ class Fitter {
 
   void add_input(const std::string& source, const std::string& name, const Rows& rows) {
     Model& into = model(name);
+    if (into.input && into.input->source == source) {
+      fit_.notes.push_back(
+          fmt::format("{}: cores and memory of {} on {} left out, those on {} count", source, name,
+                      rows.front().gpu_type, into.input->gpu_type));
+      return;
+    }
     if (into.input) return twice(source, name + "'s cores and memory");
     into.input = fit_input(rows);
     into.input->source = source;

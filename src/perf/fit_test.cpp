@@ -186,6 +186,23 @@ TEST(Fit, TheFirstSourceCounts) {
             std::vector<std::string>{"second: m on X left out, an earlier source has it"});
 }
 
+// What `almanac profile` wrote on two machines: a row that tells no cores, and one that does.
+TEST(Fit, ComparesTypesThatOneSourceMeasuredInSeveralFiles) {
+  const auto on = [](const char* type, double throughput) {
+    return std::vector<Measurement>{
+        {.model = "m", .gpu_type = type, .throughput = throughput},
+        {.model = "m", .gpu_type = type, .cpus_per_gpu = 1, .throughput = throughput}};
+  };
+  const auto made = fit({{"own", on("Tesla K80", 12.5)}, {"own", on("A100", 50)}});
+  ASSERT_TRUE(made.has_value());
+  ASSERT_EQ(made->catalogue.gpus.size(), 2);
+  EXPECT_EQ(made->catalogue.find_gpu("A100")->speed, 1);
+  EXPECT_NEAR(made->catalogue.find_gpu("Tesla K80")->speed, 0.25, 1e-9);
+  EXPECT_EQ(made->catalogue.models[0].input->gpu_type, "A100");
+  EXPECT_EQ(made->notes, std::vector<std::string>{"own: cores and memory of m on Tesla K80 left "
+                                                  "out, those on A100 count"});
+}
+
 TEST(Fit, NeedsAJobThatRanAlone) {
   EXPECT_FALSE(fit({{"lab", {{.model = "m", .neighbour = "n", .throughput = 3}}}}).has_value());
 }

@@ -23,7 +23,7 @@ TEST(Profile, OwnCsv) {
                                "model,gpus,nodes,gpu_type,batch,neighbour,throughput,cpus_per_gpu\n"
                                "ResNet-50,4,2,H100,256,,900.5,\n"
                                "mine,,,,,res18,7,3.5\n");
-  EXPECT_EQ(profile.source, "lab");
+  EXPECT_EQ(profile.source, "own");
   ASSERT_EQ(profile.rows.size(), 2);
   const Measurement& first = profile.rows[0];
   EXPECT_EQ(first.model, "resnet-50");

@@ -73,6 +73,14 @@ GpuType SpeedModels::gpu_type(std::string_view name) const {
       best = type;
     }
   }
+  if (best > 0) return GpuType{static_cast<std::uint16_t>(best)};
+  // Drivers say more than clusters do: "NVIDIA A100-SXM4-80GB" is an "A100".
+  for (std::size_t type = 1; type < gpu_types_.size(); ++type) {
+    if (contains(bare_name(gpu_types_[type]), bare) &&
+        (best == 0 || gpu_types_[type].size() < gpu_types_[best].size())) {
+      best = type;
+    }
+  }
   return GpuType{static_cast<std::uint16_t>(best)};
 }
 

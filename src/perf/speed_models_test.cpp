@@ -127,6 +127,16 @@ TEST(SpeedModels, TypesAsClustersNameThem) {
   EXPECT_NE(known.gpu_type("a10"), kOtherGpu);
   EXPECT_EQ(known.gpu_type("A100"), kOtherGpu);
   EXPECT_EQ(known.gpu_type(""), kOtherGpu);
+  Catalogue measured;
+  Model& vit = measured.models.emplace_back();
+  vit.name = "vit";
+  for (const char* type : {"NVIDIA A100-SXM4-80GB", "Tesla K80"}) {
+    vit.boards.emplace_back().gpu_type = type;
+  }
+  const SpeedModels driver(std::move(measured));
+  EXPECT_EQ(driver.gpu_type("a100"), driver.gpu_type("NVIDIA A100-SXM4-80GB"));
+  EXPECT_EQ(driver.gpu_type("k80"), driver.gpu_type("Tesla K80"));
+  EXPECT_EQ(driver.gpu_type("A10"), kOtherGpu);
 }
 
 // At a batch of 20 a step computes 3 s on the A10 and 10 s on the K80.

@@ -92,6 +92,8 @@ void add_dues(std::vector<Column>& columns, const std::vector<Summary>& summarie
   if (!by_tenant && !wide) return;
   columns.push_back({"share error", [](const Summary& s) { return percent(s.share_error); },
                      [](const Summary& s) { return s.share_error; }});
+  columns.push_back({"Jain", [](const Summary& s) { return decimal(s.jain_due); },
+                     [](const Summary& s) { return s.jain_due; }, false});
   columns.push_back({"worst off",
                      [](const Summary& s) {
                        if (s.worst_owner.empty()) return std::string("-");
@@ -172,6 +174,25 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   return columns;
 }
 
+/// "fifo: guests lent 91 GPU-hours to speech, lab 12 to vision": a line for each run in which
+/// tenants lent; "" without any.
+std::string loan_lines(const std::vector<Summary>& summaries) {
+  constexpr std::size_t kMostLoans = 4;
+  constexpr double kGpuHour_s = 3600;
+  std::string lines;
+  for (const Summary& summary : summaries) {
+    std::string said;
+    std::size_t number = 0;
+    for (const sim::TenantLoan& loan : summary.loans) {
+      if (number == kMostLoans || loan.gpu_s < kGpuHour_s / 2) break;
+      said += fmt::format("{} {} lent {} GPU-hours to {}", number++ == 0 ? "" : ",", loan.from,
+                          grouped(std::llround(loan.gpu_s / kGpuHour_s)), loan.to);
+    }
+    if (!said.empty()) lines += fmt::format("{}:{}\n", sim::marked_name(summary), said);
+  }
+  return lines;
+}
+
 /// The best value of a column among what can be chosen, or NaN when there is nothing to choose.
 double best_of(const Column& column, const std::vector<Summary>& summaries) {
   if (!column.value || summaries.size() < 2) return std::nan("");
@@ -214,6 +235,7 @@ std::string comparison_table(const std::vector<Summary>& summaries,
     table.erase(table.find_last_not_of(' ') + 1);
     table += '\n';
   }
+  table += loan_lines(summaries);
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
   if (any_bound) table += std::string(kWhatABoundIs) + "\n";

@@ -139,16 +139,18 @@ void ShockwaveRuns::read_traces(const File& file) {
   workloads_ = std::move(workloads);
 }
 
-const gavel::Course* ShockwaveRuns::play(const Set& set, const std::string& policy) {
+const gavel::Course* ShockwaveRuns::play(const Set& set, const std::string& policy,
+                                         double lateness_power) {
   const auto workload = workloads_.find(set.name());
   if (workload == workloads_.end()) return nullptr;
   Table table = table_of(set);
   table.regimes.patterns = patterns_;
-  const auto rule = policy == "shockwave"
-                        ? shockwave_of(workload->second, table.regimes, table.speeds, set.gpus)
-                        : gavel::make_rule(policy, {.considered = kConsidered});
+  const auto rule =
+      policy == "shockwave"
+          ? shockwave_of(workload->second, table.regimes, table.speeds, set.gpus)
+          : gavel::make_rule(policy, {.considered = kConsidered, .lateness_power = lateness_power});
   if (rule == nullptr) return nullptr;
-  const auto [course, is_new] = courses_.try_emplace({set.name(), policy});
+  const auto [course, is_new] = courses_.try_emplace({set.name(), policy, lateness_power});
   if (!is_new) return &course->second;
   gavel::Regimes regimes(workload->second.regimes, table.regimes);
   course->second = gavel::play({.types = {"v100"}, .gpus = {set.gpus}}, table.speeds,

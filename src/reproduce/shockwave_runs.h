@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "fairness/shares.h"
 #include "gavel/engine.h"
 #include "gavel/regimes.h"
 #include "reproduce/bench.h"
@@ -50,7 +51,8 @@ class ShockwaveRuns {
   void read_traces(const File& file);
 
   /// As published: rounds of 120 s on V100. Null: there is no such policy here, or no such set.
-  const gavel::Course* play(const Set& set, const std::string& policy);
+  const gavel::Course* play(const Set& set, const std::string& policy,
+                            double lateness_power = fairness::kLatenessPower);
 
   const std::map<std::string, Workload>& workloads() const { return workloads_; }
   const Workload& workload(const Set& set) const { return workloads_.at(set.name()); }
@@ -67,7 +69,7 @@ class ShockwaveRuns {
   std::map<std::string, Table> tables_;
   std::map<std::tuple<std::string, int, int>, std::vector<int>> patterns_;
   std::map<std::string, Workload> workloads_;
-  std::map<std::pair<std::string, std::string>, gavel::Course> courses_;
+  std::map<std::tuple<std::string, std::string, double>, gavel::Course> courses_;
 };
 
 /// Finish-time fairness of a job as the paper's summaries have it: against a part of the cluster

@@ -14,6 +14,11 @@ constexpr std::uint64_t kAnyType = ~std::uint64_t{0};
 
 }  // namespace
 
+std::int32_t gpu_milli(const trace::Request& request) {
+  const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
+  return static_cast<std::int32_t>(std::max(1L, milli));
+}
+
 Admission::Admission(const cluster::Cluster& cluster, const Names& names)
     : cluster_(cluster), names_(names), gpu_kinds_(cluster.gpu_kinds()) {
   const cluster::Ledger empty(cluster);
@@ -164,10 +169,11 @@ DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim
 }
 
 std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,
-                                                      ClaimId claim) {
+                                                      ClaimId claim, policy::Quotas* quotas) {
   std::vector<policy::Acceptable> made;
   const auto add = [&](const trace::Request& wanted, std::string_view gpu_type, double rate) {
-    const DemandId id = demand(wanted, types_of(gpu_type), vc, claim);
+    const ClaimId own = quotas == nullptr ? claim : quotas->sized(claim, wanted.gpus);
+    const DemandId id = demand(wanted, types_of(gpu_type), vc, own);
     if (!never(vc, id)) made.push_back({id, static_cast<float>(rate)});
   };
   add(request, names_[request.gpu_type], 1);
@@ -191,9 +197,7 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
   } else {
     wanted.gpu_types = types;
     if (request.gpu_profile == kNoName) {
-      // Less than a thousandth is that, more than 999 are a GPU.
-      const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
-      wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));
+      wanted.gpu_milli = gpu_milli(request);
     } else {
       ask_instance(names_[request.gpu_profile], wanted);
     }

@@ -17,6 +17,9 @@
 
 namespace almanac::schedule {
 
+/// Of each GPU that a request asks: less than a thousandth is that, more than 999 are all of it.
+std::int32_t gpu_milli(const trace::Request& request);
+
 class Admission {
  public:
   Admission(const cluster::Cluster& cluster, const Names& names);
@@ -34,9 +37,10 @@ class Admission {
   /// that a job asks there are as many as it asks GPUs; one that is all of a board is a GPU.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
   /// The demands with which a request that names alternatives can start in `vc`, best first: what
-  /// it asks, then those. `claim` is of the quotas of what it asks.
+  /// it asks, then those. `claim` is of what it asks, of `quotas`; null = there are none.
   std::vector<policy::Acceptable> acceptable(const trace::Request& request, VcId vc,
-                                             ClaimId claim = kNoClaim);
+                                             ClaimId claim = kNoClaim,
+                                             policy::Quotas* quotas = nullptr);
   /// Why it can never start in `vc`, whatever ends; nothing if it can.
   std::optional<policy::Reason> never(VcId vc, DemandId demand) const;
   const std::vector<cluster::Demand>& demands() const { return demands_.all(); }

@@ -36,6 +36,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       name_(std::move(name)),
       rng_(seed),
       admission_(cluster, trace.names),
+      limits_(cluster),
       ledger_(cluster),
       progress_(trace.jobs.size()),
       view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
@@ -45,6 +46,12 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
   view_.restart = cost;
   has_boards_ = std::any_of(cluster.classes.begin(), cluster.classes.end(),
                             [](const auto& make) { return make.board != nullptr; });
+  if (!limits_.empty()) keep(own_quotas_);
+}
+
+void Round::keep(policy::Quotas& quotas) {
+  plan_.quotas = &quotas;
+  limits_.add_to(quotas);
 }
 
 void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry) {
@@ -58,11 +65,16 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
   state.tenant = past.tenant != kNoTenant ? past.tenant : admission_.tenant(request);
-  const policy::Quotas* const quotas = plan_.quotas;
+  policy::Quotas* const quotas = plan_.quotas;
+  if (!limits_.empty()) limits_.put(job, request, state.tenant, *quotas);
   const ClaimId claim = quotas == nullptr ? kNoClaim : quotas->of(job);
   state.demand = admission_.demand(request, state.vc, claim);
   if (request.alternatives != kNoName) {
-    auto acceptable = admission_.acceptable(request, state.vc, claim);
+    auto acceptable = admission_.acceptable(request, state.vc, claim, quotas);
+    std::erase_if(acceptable, [&](const policy::Acceptable& each) {
+      const cluster::Demand& demand = admission_.demands()[index(each.demand)];
+      return limits_.never(demand.gpus, demand.gpu_milli, state.tenant).has_value();
+    });
     if (!acceptable.empty()) {
       state.demand = acceptable.front().demand;
       acceptable_[job] = std::move(acceptable);
@@ -84,6 +96,7 @@ std::optional<policy::Reason> Round::admit(JobId job) {
 std::optional<policy::Reason> Round::admit(JobId job, const Past& past) {
   auto reason = introduce(job, past);
   Progress& state = progress_[index(job)];
+  if (!reason && !limits_.empty()) reason = over_limit(job);
   if (reason) {
     state.phase = Phase::never;
     return reason;
@@ -92,6 +105,14 @@ std::optional<policy::Reason> Round::admit(JobId job, const Past& past) {
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
   return std::nullopt;
+}
+
+std::optional<policy::Reason> Round::over_limit(JobId job) const {
+  const Progress& state = progress_[index(job)];
+  const cluster::Demand& demand = admission_.demands()[index(state.demand)];
+  const trace::Request& request = trace_.jobs[index(job)].request;
+  const int least = request.max_gpus > 0 ? std::max(1, request.min_gpus) : demand.gpus;
+  return limits_.never(std::min(least, demand.gpus), demand.gpu_milli, state.tenant);
 }
 
 std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::Grant> held,
@@ -463,6 +484,14 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   const bool asks_instances = view.demand(progress(job).demand).profile != slices::kNoProfile;
   if (lacks_gpus && asks_instances) reason = why_no_instance(job);
   ledger_.commit();
+  if (reason.kind == policy::ReasonKind::at_quota && !limits_.empty()) {
+    const double left = limits_.left(progress(job).tenant, *plan_.quotas);
+    const policy::Quotas::Claim& claim = (*plan_.quotas)[plan_.quotas->of(job)];
+    if (static_cast<double>(claim.milli()) > left * cluster::kWholeGpu) {
+      reason.kind = policy::ReasonKind::at_limit;
+      reason.available = std::max(0, static_cast<std::int32_t>(left));
+    }
+  }
   return reason;
 }
 

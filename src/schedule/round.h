@@ -21,6 +21,7 @@
 #include "cluster/ledger.h"
 #include "policy/contract/contract.h"
 #include "schedule/admission.h"
+#include "schedule/tenant_limits.h"
 #include "trace/trace.h"
 
 namespace almanac::schedule {
@@ -91,8 +92,9 @@ class Round {
   void show(const std::vector<policy::Service>& services) { services_ = &services; }
 
   /// Lets jobs start only where their quotas have room; claims must be told before jobs join.
-  /// `quotas` must outlive the round, which counts there what jobs hold.
-  void keep(policy::Quotas& quotas) { plan_.quotas = &quotas; }
+  /// `quotas` must outlive the round, which counts there what jobs hold, and adds the limits of
+  /// tenants. These it keeps by itself too.
+  void keep(policy::Quotas& quotas);
 
   /// Lets a job join. A reason means that it can never start and is not shown to the policy.
   std::optional<policy::Reason> admit(JobId job);
@@ -146,6 +148,8 @@ class Round {
   void line_up(std::vector<JobId>& line) const { policy_.line_up(line); }
 
  private:
+  /// Why the limits of its tenants never let it start; nothing if they can.
+  std::optional<policy::Reason> over_limit(JobId job) const;
   /// Sets what a job asks here and what lies behind it.
   std::optional<policy::Reason> introduce(JobId job, const Past& past);
   void check_time_goes_on(std::span<const policy::Event> events);
@@ -185,6 +189,8 @@ class Round {
   int rounds_at_it_ = 0;  // before it at the same instant, since a job came or went
   Rng rng_;
   Admission admission_;
+  TenantLimits limits_;
+  policy::Quotas own_quotas_;  // where tenants have limits and the host keeps no quotas
   cluster::Ledger ledger_;
   std::vector<policy::Progress> progress_;
   std::vector<cluster::Grant> grants_;

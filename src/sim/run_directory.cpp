@@ -57,6 +57,10 @@ Json to_object(const Summary& summary) {
                                            {"had_gpu_s", number(each.had_gpu_s)},
                                            {"due_gpu_s", number(each.due_gpu_s)}});
   }
+  for (const TenantLoan& each : summary.loans) {
+    made["fairness"]["loans"].push_back(
+        {{"from", each.from}, {"to", each.to}, {"gpu_s", number(each.gpu_s)}});
+  }
   made["signature"] = fmt::format("{:016x}", summary.signature);
   return made;
 }
@@ -81,6 +85,9 @@ Summary to_summary(const Json& object) {
   for (const Json& each : object.at("fairness").value("tenants", Json::array())) {
     made.tenants.push_back(
         {each.at("name"), number_in(each, "had_gpu_s"), number_in(each, "due_gpu_s")});
+  }
+  for (const Json& each : object.at("fairness").value("loans", Json::array())) {
+    made.loans.push_back({each.at("from"), each.at("to"), number_in(each, "gpu_s")});
   }
   made.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
   return made;

@@ -256,10 +256,16 @@ void add_dues(Summary& summary, const fairness::Dues& dues) {
   summary.avg_finish_time_ratio = dues.finish_ratio;
   summary.unfair_jobs = dues.unfair_jobs;
   constexpr std::string_view kTenant = "tenant ";
+  const auto plain = [&](const std::string& name) {
+    return name.starts_with(kTenant) ? name.substr(kTenant.size()) : name;
+  };
   for (const fairness::Owner& owner : dues.owners) {
     if (!owner.name.starts_with(kTenant)) continue;
-    summary.tenants.push_back(
-        {owner.name.substr(kTenant.size()), owner.had_gpu_s, owner.due_gpu_s});
+    summary.tenants.push_back({plain(owner.name), owner.had_gpu_s, owner.due_gpu_s});
+  }
+  for (const fairness::Loan& loan : dues.loans) {
+    summary.loans.push_back(
+        {plain(dues.owners[loan.from].name), plain(dues.owners[loan.to].name), loan.gpu_s});
   }
 }
 

@@ -31,6 +31,13 @@ struct TenantDue {
   double due_gpu_s = 0;
 };
 
+/// What one tenant did not ask of its part, and another had beyond its own.
+struct TenantLoan {
+  std::string from{};  ///< "vision"; "others" = jobs of no tenant.
+  std::string to{};
+  double gpu_s = 0;
+};
+
 /// Over the jobs that finished and were submitted after the warm-up, unless said otherwise. *wait*
 /// = time not running between submission and end; *jct* = end - submission. NaN where there is
 /// nothing to average.
@@ -92,8 +99,9 @@ struct Summary {
                                                                   ///< finish-time ratio above 1.05.
   /// What each tenant had of its due over the run, in order of its first job; none without tenants.
   std::vector<TenantDue> tenants{};
-  double nodes_asleep = 0;    ///< Mean.
-  double wake_ups_a_day = 0;  ///< Moments in which nodes were woken.
+  std::vector<TenantLoan> loans{};  ///< The largest first.
+  double nodes_asleep = 0;          ///< Mean.
+  double wake_ups_a_day = 0;        ///< Moments in which nodes were woken.
   double nodes_woken_a_day = 0;
   std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
   double avg_hold_s = 0;             ///< Of those, by how much; NaN without any.

@@ -24,6 +24,9 @@ struct Picture {
   std::vector<Association> associations{};  ///< None where no fair share is kept.
 };
 
+/// How old the shares in a picture may be; asking for them is dear.
+inline constexpr Duration kSharesPause = 30s;
+
 class Differences {
  public:
   /// What is new in `picture`. The first is whole. Jobs that have ended are told once, and are gone

@@ -31,6 +31,8 @@ Result<std::vector<Reservation>> read_reservations(std::string_view json);
 Result<std::vector<Licence>> read_licences(std::string_view json);
 /// Of /slurmdb/.../jobs and sacct --json: those that have ended, in the order given.
 Result<std::vector<Job>> read_accounting(std::string_view json);
+/// Of /shares, which v0.0.40 (23.11) is the first to know.
+Result<std::vector<Association>> read_shares(std::string_view json);
 /// The release that wrote it, "22.05.8"; "" where it does not say.
 Result<std::string> read_release(std::string_view json);
 /// What it says went wrong, in one line; "" where nothing did.

@@ -22,6 +22,8 @@ using Json = nlohmann::json;
 constexpr std::array kVersions{"v0.0.42", "v0.0.41", "v0.0.40", "v0.0.39", "v0.0.38"};
 /// The last that forbids required_nodes and does not know admin_comment.
 constexpr const char* kPlain = "v0.0.38";
+/// The first that tells shares and use.
+constexpr const char* kTellsShares = "v0.0.40";
 
 std::string path_of(JobNumber job) {
   return fmt::format("job/{}", static_cast<std::uint32_t>(job));
@@ -135,6 +137,17 @@ Result<Site> RestLink::site() {
   return site;
 }
 
+void RestLink::renew_associations() {
+  const Time now = wall_clock();
+  if (version_ < kTellsShares) return;
+  if (associations_seen_ != kNoTime && now - associations_seen_ < kSharesPause) return;
+  associations_seen_ = now;
+  const auto said = ask_("GET", fmt::format("/slurm/{}/shares", version_), "");
+  // Sites without fair share tell none.
+  if (!said || said->status != 200) return;
+  if (auto told = read_shares(said->body)) associations_ = std::move(*told);
+}
+
 Result<Picture> RestLink::picture() {
   if (auto met = greet(); !met) return tl::unexpected(met.error());
   Picture made;
@@ -153,6 +166,8 @@ Result<Picture> RestLink::picture() {
   if (told) told = get("reservations", read_reservations, made.reservations);
   if (told) told = get("licenses", read_licences, made.licences);
   if (!told) return tl::unexpected(told.error());
+  renew_associations();
+  made.associations = associations_;
   return made;
 }
 

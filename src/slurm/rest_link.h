@@ -5,8 +5,10 @@
 /// it, or over TCP with a token (`scontrol token`).
 ///
 /// It has no way to power nodes, to requeue jobs, to tell slurm.conf, nor, until 22.05, to say on
-/// which nodes a job is to run. Each news() asks for everything and tells what differs. A token
-/// stands in clear in each request: TCP is for this machine, or behind a proxy that encrypts.
+/// which nodes a job is to run. Shares and use are told from 23.11 on; before, slurmdbd's part of
+/// it tells shares without use, by which nobody's turn can be worked out: then none are told. Each
+/// news() asks for everything and tells what differs. A token stands in clear in each request: TCP
+/// is for this machine, or behind a proxy that encrypts.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "slurm/differences.h"
 #include "slurm/link.h"
@@ -57,6 +60,7 @@ class RestLink final : public Link {
                           const std::string& body = {});
   Result<std::string> content_of(HttpAnswer&& answer, const std::string& path);
   Result<Picture> picture();
+  void renew_associations();
   Result<void> change_one(const JobChange& change);
 
   AskRest ask_;
@@ -64,6 +68,8 @@ class RestLink final : public Link {
   std::string version_;  ///< "v0.0.38"
   std::string release_;
   Differences differences_;
+  std::vector<Association> associations_;  ///< As last told.
+  Time associations_seen_ = kNoTime;
   bool silent_ = false;  ///< No controller, or no slurmrestd, answered the last question.
 };
 

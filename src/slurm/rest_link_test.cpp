@@ -50,6 +50,52 @@ TEST(RestLink, FindsOutTheVersionAndTellsNews) {
   EXPECT_TRUE(link.news()->jobs.empty());
 }
 
+constexpr const char* kShares = R"({"shares": {"shares": [
+  {"id": 1, "cluster": "c", "name": "root", "parent": "", "partition": "", "type": ["ASSOCIATION"],
+   "shares": {"set": true, "infinite": false, "number": 1}, "usage": 900,
+   "tres": {"usage": [{"name": "cpu", "value": 900.0}, {"name": "gres\/gpu", "value": 700.5}]}},
+  {"id": 2, "name": "vision", "parent": "root", "partition": "", "type": ["ASSOCIATION"],
+   "shares": {"set": true, "infinite": false, "number": 3}, "usage": 900,
+   "tres": {"usage": [{"name": "gres\/gpu",
+                       "value": {"set": true, "infinite": false, "number": 700.5}}]}},
+  {"id": 3, "name": "ann", "parent": "vision", "partition": "debug", "type": ["USER"],
+   "shares": {"set": true, "infinite": false, "number": 2147483647}, "usage": 40,
+   "tres": {"usage": []}}], "total_shares": 3}, "errors": []})";
+
+TEST(RestLink, TellsSharesAndUseSince2311) {
+  Server server = server_24_05();
+  server.answers["shares"] = {200, kShares};
+  RestLink link(server.ask(), 0);
+  const auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  ASSERT_TRUE(news->associations);
+  const std::vector<Association> expected = {
+      {.account = "root", .shares = 1, .use = 700.5},
+      {.account = "vision", .parent = "root", .shares = 3, .use = 700.5},
+      {.account = "vision",
+       .user = "ann",
+       .partition = "debug",
+       .shares = Association::kParent,
+       .use = 40}};
+  EXPECT_EQ(*news->associations, expected);
+}
+
+TEST(RestLink, TellsNoSharesWhereThereAreNone) {
+  Server without = server_24_05();
+  without.answers["shares"] = {500, R"({"errors": [{"error": "no fair share"}]})"};
+  RestLink link(without.ask(), 0);
+  const auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  EXPECT_TRUE(news->associations->empty());
+  Server plain{.version = "v0.0.38"};
+  plain.answers = server_24_05().answers;
+  plain.answers["shares"] = {200, kShares};  // 22.05 knows no such path
+  RestLink old(plain.ask(), 0);
+  const auto told = old.news();
+  ASSERT_TRUE(told) << to_string(told.error());
+  EXPECT_TRUE(told->associations->empty());
+}
+
 TEST(RestLink, ReleasesBeforeItSetsThePriority) {
   Server server = server_24_05();
   RestLink link(server.ask(), 0);

@@ -2,6 +2,7 @@
 #include "solver/linear_program.h"
 
 #include <cmath>
+#include <utility>
 
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
@@ -10,9 +11,13 @@ namespace almanac::solver {
 
 namespace {
 
-constexpr int kMostPivots = 100;  // for each row and column, counted anew in each solution
+// For each row and column, counted anew in each solution.
+thread_local int most_pivots = 100;
 
 }  // namespace
+
+Patience::Patience(int pivots) : before_(std::exchange(most_pivots, pivots)) {}
+Patience::~Patience() { most_pivots = before_; }
 
 struct LinearProgram::State {
   std::vector<double> worth;
@@ -32,7 +37,7 @@ struct LinearProgram::State {
     solver.loadProblem(whole, column_least.data(), column_most.data(), worth.data(),
                        row_least.data(), row_most.data());
     solver.setOptimizationDirection(-1);
-    solver.setMaximumIterations(kMostPivots * static_cast<int>(row_least.size() + worth.size()));
+    solver.setMaximumIterations(most_pivots * static_cast<int>(row_least.size() + worth.size()));
     loaded = true;
   }
 };

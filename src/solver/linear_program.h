@@ -18,6 +18,19 @@ namespace almanac::solver {
 
 inline constexpr double kNoBound = std::numeric_limits<double>::max();
 
+/// While one lives, programs of its thread that are first solved then give up after so many pivots
+/// for each row and column: shows what becomes of those that need the answer.
+class Patience {
+ public:
+  explicit Patience(int pivots);
+  ~Patience();
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+
+ private:
+  int before_;
+};
+
 class LinearProgram {
  public:
   struct Term {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -74,6 +75,61 @@ RC_GTEST_PROP(Quotas, AreKeptAtEveryMoment, ()) {
       if (run.start > moment.start || run.end <= moment.start) continue;
       RC_ASSERT(held.has_room(held.of(run.job)));
       held.take(held.of(run.job));
+    }
+  }
+}
+
+/// Any policy that a log without more can be played under, of whole ones too.
+std::string any_policy_at_all() {
+  return *rc::gen::oneOf(
+      rc::gen::exec([] { return any_policy(); }),
+      rc::gen::element<std::string>("allox", "astraea:7", "cynthia", "fair_share", "fair_srtf:7",
+                                    "gandiva_fair:7", "gavel:fairness:7", "gavel:tenants:7",
+                                    "gavel_cost:7", "hydra", "jahani", "shockwave:7", "themis:7"));
+}
+
+/// Up to four tenants, each at the top or below one before it; each job is of one, or of none.
+void give_tenants(Case& input) {
+  const int count = *rc::gen::inRange(1, 5);
+  for (int at = 0; at < count; ++at) {
+    cluster::Tenant& made = input.cluster.tenants.emplace_back();
+    made.name = fmt::format("tenant {}", at);
+    made.parent = *rc::gen::inRange(-1, at);
+    made.guarantee = *rc::gen::inRange(0, 6);
+    made.may_borrow = *rc::gen::inRange(0, 3) > 0;
+    if (*rc::gen::arbitrary<bool>()) made.limit = made.guarantee + *rc::gen::inRange(0, 5);
+  }
+  for (trace::Job& job : input.trace.jobs) {
+    const int whose = *rc::gen::inRange(0, count + 1);
+    if (whose < count) job.request.user = input.trace.names.intern(fmt::format("tenant {}", whose));
+  }
+}
+
+RC_GTEST_PROP(TenantLimits, AreKeptAtEveryMoment, ()) {
+  Case input = to_case(*drafts());
+  input.policy = any_policy_at_all();
+  RC_LOG() << input.policy << '\n';
+  give_tenants(input);
+  if (*rc::gen::arbitrary<bool>()) input.quotas = any_quotas(input);
+  const Result<Played> played = play(input);
+  RC_ASSERT(played.has_value());
+  RC_ASSERT(lines(played->faults) == "");
+  const std::vector<cluster::Tenant>& tenants = input.cluster.tenants;
+  for (const Run& moment : played->runs) {
+    std::vector<int> held(tenants.size());
+    for (const Run& run : played->runs) {
+      if (run.start > moment.start || run.end <= moment.start) continue;
+      const trace::Request& request = input.trace.jobs[index(run.job)].request;
+      const TenantId whose = input.cluster.find_tenant(input.trace.names[request.user]);
+      if (whose == kNoTenant) continue;
+      for (auto at = static_cast<std::int32_t>(index(whose)); at >= 0;
+           at = tenants[static_cast<std::size_t>(at)].parent) {
+        held[static_cast<std::size_t>(at)] += request.gpus;
+      }
+    }
+    for (std::size_t at = 0; at < tenants.size(); ++at) {
+      RC_ASSERT(held[at] <= tenants[at].limit);
+      RC_ASSERT(tenants[at].may_borrow || held[at] <= tenants[at].guarantee);
     }
   }
 }

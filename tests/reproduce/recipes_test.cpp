@@ -101,19 +101,28 @@ TEST(Recipes, OursEndsJobsSoonerThanPollux) {
   }
 }
 
-// Twelve jobs of a load and a workload that nothing published has, on the applications that are
-// published: nobody waits for GPUs.
-TEST(Recipes, ElasticPoliciesTakeWorkloadsThatNobodyKnowsYet) {
+/// A folder for recipes of Pollux, with its applications and room for other workloads; false where
+/// these are not at hand.
+bool put_pollux_into(const TemporaryFolder& folder) {
   namespace fs = std::filesystem;
   const auto data = shared_path("data/elastic/pollux/applications.json");
-  if (!data) GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
+  if (!data) return false;
   const fs::path pollux = fs::path(*data).parent_path();
-  const TemporaryFolder folder;
   fs::create_directories(folder / "data/elastic/pollux");
   fs::create_directories(folder / "golden/elastic/pollux");
   fs::create_symlink(*data, folder / "data/elastic/pollux/applications.json");
   fs::create_symlink(pollux / "interpolation", folder / "data/elastic/pollux/interpolation");
   fs::create_symlink(pollux.parent_path().parent_path() / "profiles", folder / "data/profiles");
+  return true;
+}
+
+// Twelve jobs of a load and a workload that nothing published has, on the applications that are
+// published: nobody waits for GPUs.
+TEST(Recipes, ElasticPoliciesTakeWorkloadsThatNobodyKnowsYet) {
+  const TemporaryFolder folder;
+  if (!put_pollux_into(folder)) {
+    GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
+  }
   std::string workloads = "load,workload,job,submit_s,application,num_replicas,batch_size\n";
   std::string jcts = "policy,load,workload,job,jct_s\n";
   for (int job = 0; job < 12; ++job) {
@@ -154,16 +163,10 @@ TEST(Recipes, ElasticPoliciesTakeWorkloadsThatNobodyKnowsYet) {
 
 // Workload 9 is published and 10 is not; the file of workload 11 is cut off after its first job.
 TEST(Recipes, OptimusPlaysWorkloadsOfWhichNothingIsPublished) {
-  namespace fs = std::filesystem;
-  const auto data = shared_path("data/elastic/pollux/applications.json");
-  if (!data) GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
-  const fs::path pollux = fs::path(*data).parent_path();
   const TemporaryFolder folder;
-  fs::create_directories(folder / "data/elastic/pollux");
-  fs::create_directories(folder / "golden/elastic/pollux");
-  fs::create_symlink(*data, folder / "data/elastic/pollux/applications.json");
-  fs::create_symlink(pollux / "interpolation", folder / "data/elastic/pollux/interpolation");
-  fs::create_symlink(pollux.parent_path().parent_path() / "profiles", folder / "data/profiles");
+  if (!put_pollux_into(folder)) {
+    GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
+  }
   const std::string columns = "load,workload,job,submit_s,application,num_replicas,batch_size\n";
   folder.write("data/elastic/pollux/other_workloads.csv",
                columns + "0.7,9,a,0,ncf,1,32768\n0.7,10,b,0,ncf,1,32768\n");

@@ -23,6 +23,7 @@ void Quotas::put(JobId job, ClaimId claim) {
 ClaimId Quotas::sized(ClaimId claim, int gpus) {
   Claim other = claims_[index(claim)];
   other.gpus = gpus;
+  if (gpus > 1) other.gpu_milli = 1'000;  // only of a single GPU a job holds a part
   return this->claim(other);
 }
 
@@ -32,7 +33,7 @@ void Quotas::take(ClaimId claim) {
 }
 
 bool Quotas::may_change(JobId job, ClaimId claim) {
-  if (claims_[index(claim)].gpus <= claims_[index(of(job))].gpus) return true;
+  if (claims_[index(claim)].milli() <= claims_[index(of(job))].milli()) return true;
   give_back(of(job));
   const bool fits = has_room(claim);
   adopt(of(job));
@@ -50,13 +51,13 @@ void Quotas::change(JobId job, ClaimId claim) {
 bool Quotas::has_room(ClaimId claim) const {
   const Claim& wanted = claims_[index(claim)];
   return std::all_of(wanted.asked.begin(), wanted.asked.end(), [&](std::uint32_t quota) {
-    return quotas_[quota].held + wanted.gpus <= quotas_[quota].most;
+    return quotas_[quota].held + wanted.milli() <= quotas_[quota].most;
   });
 }
 
 void Quotas::count(ClaimId claim, int sign) {
   const Claim& wanted = claims_[index(claim)];
-  for (const std::uint32_t quota : wanted.counted) quotas_[quota].held += sign * wanted.gpus;
+  for (const std::uint32_t quota : wanted.counted) quotas_[quota].held += sign * wanted.milli();
 }
 
 }  // namespace almanac::policy

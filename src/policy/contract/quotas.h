@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs that jobs may hold together and no more: those of an account, of a user, of a QOS.
+/// GPUs that jobs may hold together and no more: those of an account, of a user, of a QOS, of a
+/// tenant.
 ///
 /// A claim is what a job means to quotas: it counts for some quotas while it runs, and may start
 /// where some of these have room for it. Jobs that claim the same are in the same position, so all
@@ -9,6 +10,7 @@
 /// ledger of GPUs.
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -25,13 +27,16 @@ class Quotas {
     std::vector<std::uint32_t> counted{};
     std::vector<std::uint32_t> asked{};
     int gpus = 0;
+    int gpu_milli = 1000;  ///< Thousandths of each of them that count.
 
+    std::int64_t milli() const { return std::int64_t{gpus} * gpu_milli; }
     auto operator<=>(const Claim&) const = default;
   };
 
   /// One more quota, of so many GPUs; they are numbered from 0.
-  void add(int gpus) { quotas_.push_back({.most = gpus}); }
+  void add(double gpus) { quotas_.push_back({.most = std::llround(gpus * 1e3)}); }
   bool empty() const { return quotas_.empty(); }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(quotas_.size()); }
   /// Its number; equal claims have equal ones. One on nothing is kNoClaim.
   ClaimId claim(const Claim& claim);
   /// What `job` claims. It holds nothing yet.
@@ -40,13 +45,15 @@ class Quotas {
     return index(job) < of_job_.size() ? of_job_[index(job)] : kNoClaim;
   }
 
+  const Claim& operator[](ClaimId claim) const { return claims_[index(claim)]; }
   /// The claim of so many GPUs on the same quotas; of none, on none.
   ClaimId sized(ClaimId claim, int gpus);
   /// `job`, which holds nothing, claims so many GPUs of the same quotas.
   void ask(JobId job, int gpus) { put(job, sized(of(job), gpus)); }
 
-  int most(std::uint32_t quota) const { return quotas_[quota].most; }
-  int held(std::uint32_t quota) const { return quotas_[quota].held; }
+  /// GPUs.
+  double most(std::uint32_t quota) const { return static_cast<double>(quotas_[quota].most) / 1e3; }
+  double held(std::uint32_t quota) const { return static_cast<double>(quotas_[quota].held) / 1e3; }
   /// Whether one more job that claims this may start.
   bool has_room(ClaimId claim) const;
   /// A job starts that claims this, for which there must be room.
@@ -59,12 +66,12 @@ class Quotas {
   /// It goes on with that; for more than it had there must be room.
   void change(JobId job, ClaimId claim);
   /// GPUs that count as held beside what the plan takes; a number below 0 takes that back.
-  void hold(std::uint32_t quota, int gpus) { quotas_[quota].held += gpus; }
+  void hold(std::uint32_t quota, int gpus) { quotas_[quota].held += gpus * 1'000; }
 
  private:
   struct Quota {
-    int most = 0;
-    int held = 0;
+    std::int64_t most = 0;  // thousandths of a GPU
+    std::int64_t held = 0;
   };
 
   void count(ClaimId claim, int sign);

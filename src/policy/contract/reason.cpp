@@ -27,7 +27,8 @@ std::string instances(const slices::Board& board) {
 bool is_never(const Reason& reason) {
   return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
          reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
-         reason.kind == ReasonKind::declined || reason.kind == ReasonKind::no_such_instance ||
+         reason.kind == ReasonKind::over_limit || reason.kind == ReasonKind::declined ||
+         reason.kind == ReasonKind::no_such_instance ||
          reason.kind == ReasonKind::not_in_thousandths ||
          reason.kind == ReasonKind::gpu_memory_too_small;
 }
@@ -63,6 +64,9 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::at_quota:
       return fmt::format("asks {} GPUs, more than a quota that it counts for has left",
                          reason.wanted);
+    case ReasonKind::at_limit:
+      return fmt::format("asks {} GPUs, the limit of its tenant, or of one above, leaves {}",
+                         reason.wanted, reason.available);
     case ReasonKind::passed_over:
       return "would fit, but the policy means the GPUs for other jobs";
     case ReasonKind::awaits_signal:
@@ -74,6 +78,9 @@ std::string to_string(const Reason& reason, const std::string& other) {
                          reason.wanted, reason.available);
     case ReasonKind::too_many_cores:
       return "never: asks more cores or memory than its nodes have";
+    case ReasonKind::over_limit:
+      return fmt::format("never: asks {} GPUs, the limit of its tenant, or of one above, is {}",
+                         reason.wanted, reason.available);
     case ReasonKind::declined:
       return "never: the policy turned it away";
     case ReasonKind::no_such_gpu:
@@ -128,6 +135,8 @@ std::string name(ReasonKind kind) {
       return "PART_USED";
     case ReasonKind::at_quota:
       return "AT_QUOTA";
+    case ReasonKind::at_limit:
+      return "AT_LIMIT";
     case ReasonKind::passed_over:
       return "PASSED_OVER";
     case ReasonKind::awaits_signal:
@@ -138,6 +147,8 @@ std::string name(ReasonKind kind) {
       return "TOO_LARGE";
     case ReasonKind::too_many_cores:
       return "TOO_MANY_CORES";
+    case ReasonKind::over_limit:
+      return "OVER_LIMIT";
     case ReasonKind::declined:
       return "DECLINED";
     case ReasonKind::no_such_gpu:

@@ -24,11 +24,13 @@ enum class ReasonKind : std::uint8_t {
   next_lease,        ///< Not now: it would fit, and is looked at when the next lease begins.
   part_used,         ///< Not now: it would fit, but its model's part of the GPUs is in use.
   at_quota,          ///< Not now: a quota has too few GPUs left, whatever the nodes have.
+  at_limit,          ///< Not now: its tenant, or one above it, may hold too few GPUs more.
   passed_over,       ///< Not now: it would fit, but the policy means the GPUs for other jobs.
   awaits_signal,     ///< Not now: it would fit, but waits for cheaper or cleaner power.
   unknown_vc,        ///< Never: the cluster has no such virtual cluster.
   too_large,         ///< Never: it asks more than the virtual cluster has.
   too_many_cores,    ///< Never: it asks more cores or memory than a node, or all nodes, have.
+  over_limit,        ///< Never: it asks more than its tenant, or one above it, may hold.
   declined,          ///< Never: the policy turned it away.
   no_such_gpu,       ///< Never: no node of the virtual cluster has a GPU type that it accepts.
   no_instance,       ///< Not now: no board where it may run has a free place for its instance.
@@ -39,9 +41,10 @@ enum class ReasonKind : std::uint8_t {
 
 struct Reason {
   ReasonKind kind = ReasonKind::none;
-  std::int32_t wanted = 0;                         ///< GPUs that it asks.
-  std::int32_t available = 0;                      ///< GPUs that are free (or exist, for "never").
-  JobId other = kNoJob;                            ///< The job that it waits behind or for.
+  std::int32_t wanted = 0;     ///< GPUs that it asks.
+  std::int32_t available = 0;  ///< GPUs that are free, or that limits leave; for "never", that
+                               ///< exist, or that they allow.
+  JobId other = kNoJob;        ///< The job that it waits behind or for.
   slices::ProfileId profile = slices::kNoProfile;  ///< The instance that it asks.
   const slices::Board* board = nullptr;  ///< Of no_such_instance, one that it might lie on instead.
 

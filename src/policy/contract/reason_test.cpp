@@ -19,6 +19,8 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
             "would fit, but would delay job 17, which holds a reservation");
+  EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1}, ""),
+            "asks 4 GPUs, the limit of its tenant, or of one above, leaves 1");
 }
 
 TEST(Reason, SaysWhichInstanceIsLacking) {
@@ -43,8 +45,8 @@ TEST(Reason, SaysNeverAsNever) {
             "never: asks 9 GPUs, where it may run there are at most 8 of one type");
   for (const ReasonKind kind :
        {ReasonKind::unknown_vc, ReasonKind::too_large, ReasonKind::too_many_cores,
-        ReasonKind::no_such_gpu, ReasonKind::no_such_instance, ReasonKind::not_in_thousandths,
-        ReasonKind::gpu_memory_too_small}) {
+        ReasonKind::no_such_gpu, ReasonKind::over_limit, ReasonKind::no_such_instance,
+        ReasonKind::not_in_thousandths, ReasonKind::gpu_memory_too_small}) {
     EXPECT_TRUE(is_never({.kind = kind}));
     EXPECT_TRUE(to_string({.kind = kind}, "").starts_with("never: "));
   }

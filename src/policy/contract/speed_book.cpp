@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -44,6 +45,20 @@ const perf::GenieRate* rate_of(const perf::Catalogue& catalogue, const std::stri
   if (model == nullptr) return nullptr;
   const auto& task = kind == "inference" ? model->inference : model->training;
   return task ? &task->rate : nullptr;
+}
+
+/// Types that no model was measured on, where one was on another of the cluster's.
+std::set<std::string> unknown_types(const std::vector<cluster::NodeClass>& classes,
+                                    const std::vector<perf::GpuType>& types) {
+  std::set<std::string> unknown;
+  bool any_known = false;
+  for (std::size_t at = 0; at < classes.size(); ++at) {
+    if (classes[at].gpus == 0 || classes[at].gpu_type.empty()) continue;
+    const bool is_known = types[at] != perf::kOtherGpu;
+    any_known = any_known || is_known;
+    if (!is_known) unknown.insert(classes[at].gpu_type);
+  }
+  return any_known ? unknown : std::set<std::string>();
 }
 
 /// A short list that lies on the stack unless it is long.
@@ -105,6 +120,13 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
     if (name == kNoName) continue;
     references_[JobId{static_cast<std::uint32_t>(at)}] =
         slices::profile_id(trace.names[name]).value_or(slices::kNoProfile);
+  }
+  for (const std::string& type : unknown_types(classes_, type_of_class_)) {
+    notes_.push_back(
+        fmt::format("no speed model was measured on GPUs of type {}: jobs are as fast there as on "
+                    "the type where "
+                    "their model was",
+                    type));
   }
   add_alternatives(trace);
   add_traffic(cluster, trace);

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "policy/kit/kinds.h"
+#include "policy/kit/limit_keeper.h"
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
@@ -124,12 +126,13 @@ cluster::Demand Allocator::wanted(const Wish& wish, const View& view) {
 
 void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   const std::vector<JobId>& jobs = vcs_[index(vc)].jobs;
+  const Quotas* const lent = lent_quotas(plan);
   movable_.clear();
   for (const JobId job : jobs) {
     const bool waits = view.progress(job).phase == Phase::waiting;
     const auto may_start = [&] {
-      return view.held_until(job) <= view.now &&
-             (plan.quotas == nullptr || plan.quotas->has_room(plan.quotas->of(job)));
+      return view.held_until(job) <= view.now && (plan.quotas == nullptr || lent != nullptr ||
+                                                  plan.quotas->has_room(plan.quotas->of(job)));
     };
     if (waits ? may_start() : can_move(job, view, plan.ledger)) movable_.push_back(job);
   }
@@ -157,7 +160,12 @@ void Allocator::stop(JobId job, const View& view, Plan& plan) {
   left(job, view);
 }
 
+Quotas* Allocator::lent_quotas(const Plan& plan) const {
+  return dynamic_cast<const LimitKeeper*>(this) == nullptr ? nullptr : plan.quotas;
+}
+
 void Allocator::meet(VcId vc, const View& view, Plan& plan) {
+  Quotas* const lent = lent_quotas(plan);
   std::vector<JobId> staying;
   for (const Wish& wish : wishes_) {
     if (!stays(wish, view, plan.ledger)) continue;
@@ -175,6 +183,18 @@ void Allocator::meet(VcId vc, const View& view, Plan& plan) {
     for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
     homeless.push_back(job);
   }
+  std::vector<JobId> unnamed;  // homeless, whose quotas are lent to those that are named
+  if (lent != nullptr) {
+    for (const JobId job : homeless) {
+      const auto is_its = [&](const Wish& wish) { return wish.job == job; };
+      if (std::any_of(wishes_.begin(), wishes_.end(), is_its)) continue;
+      unnamed.push_back(job);
+      lent->give_back(lent->of(job));
+    }
+    std::erase_if(wishes_, [&](const Wish& wish) {
+      return view.progress(wish.job).phase == Phase::waiting && !lent->has_room(lent->of(wish.job));
+    });
+  }
   std::vector<JobId>& line = lines_[index(vc)];
   for (const Wish& wish : wishes_) {
     if (is_staying(wish.job)) continue;
@@ -183,9 +203,33 @@ void Allocator::meet(VcId vc, const View& view, Plan& plan) {
   }
   for (const JobId job : homeless) {
     if (plan.find(job) != nullptr) continue;  // it is placed anew
-    if (!rests(job) && go_on(job, view, plan)) continue;
+    bool has_room = true;
+    if (std::find(unnamed.begin(), unnamed.end(), job) != unnamed.end()) {
+      has_room = lent->has_room(lent->of(job));
+      lent->adopt(lent->of(job));  // until the plan says what becomes of it
+    }
+    if (has_room && !rests(job) && go_on(job, view, plan)) continue;
     stop(job, view, plan);
   }
+}
+
+void Allocator::by_deadline(std::span<JobId> jobs, const View& view) {
+  std::stable_sort(jobs.begin(), jobs.end(), [&](JobId a, JobId b) {
+    const Time one = view.request(a).deadline;
+    const Time other = view.request(b).deadline;
+    return one != kNoTime && (other == kNoTime || one < other);
+  });
+}
+
+void Allocator::order_as(std::span<const JobId> line, std::span<JobId> waiting) {
+  std::unordered_map<JobId, std::size_t> places;
+  for (const JobId job : line) places.emplace(job, places.size());
+  const auto place = [&](JobId job) {
+    const auto found = places.find(job);
+    return found == places.end() ? line.size() : found->second;
+  };
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [&](JobId one, JobId other) { return place(one) < place(other); });
 }
 
 bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) {

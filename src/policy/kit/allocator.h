@@ -88,6 +88,11 @@ class Allocator : public Policy {
     static_cast<void>(vc);
     static_cast<void>(waiting);
   }
+  /// Those with the earliest deadlines first, then those without one; else as they are.
+  static void by_deadline(std::span<JobId> jobs, const View& view);
+  /// Puts `waiting` in the order of `line`; behind it those that are not in it, as jobs that are
+  /// held, or at a quota.
+  static void order_as(std::span<const JobId> line, std::span<JobId> waiting);
   /// Told of what a job reports: `metric` is NaN where it is none.
   virtual void reported(JobId job, double metric, const View& view) {
     static_cast<void>(job);
@@ -165,6 +170,8 @@ class Allocator : public Policy {
   /// The same where jobs may be beside each other.
   void meet_pairs(VcId vc, const View& view, Plan& plan);
   void stop(JobId job, const View& view, Plan& plan);
+  /// Those that it keeps itself; null = the host keeps them, or there are none.
+  Quotas* lent_quotas(const Plan& plan) const;
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
   bool place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand, const View& view,
                       Plan& plan);

@@ -87,16 +87,7 @@ class FairShare final : public Allocator {
   }
 
   void order_rest(VcId id, std::span<JobId> waiting) const override {
-    const std::vector<JobId>& line = vcs_.at(id).line;
-    std::map<JobId, std::size_t> places;
-    for (const JobId job : line) places.emplace(job, places.size());
-    // Those that are held, or at a quota, were in no line.
-    const auto place = [&](JobId job) {
-      const auto found = places.find(job);
-      return found == places.end() ? line.size() : found->second;
-    };
-    std::stable_sort(waiting.begin(), waiting.end(),
-                     [&](JobId one, JobId other) { return place(one) < place(other); });
+    order_as(vcs_.at(id).line, waiting);
   }
 
   void settled(VcId id, const View& view, Plan& plan) override {

@@ -4,11 +4,11 @@
 /// The least left first, those sooner that end late beside a part of the cluster of their own, each
 /// on the type of GPUs where that is worth most.
 ///
-/// At each lease it raises the sum over jobs of rho^3 / time left (timeshare::shortest_first), rho
-/// being the time from submission to the believed end over that on 1/n of the GPUs, as Themis has
-/// it. Rho grows with each job that waits, so that none waits for ever. In a lease whatever becomes
-/// free is handed out at once, and no job is stopped; nor is one at its end that has gained less
-/// than a lease of work over what a stop costs it.
+/// At each lease it raises the sum over jobs of rho^`power` / time left
+/// (timeshare::shortest_first), rho being the time from submission to the believed end over that on
+/// 1/n of the GPUs, as Themis has it. Rho grows with each job that waits, so that none waits for
+/// ever. In a lease whatever becomes free is handed out at once, and no job is stopped; nor is one
+/// at its end that has gained less than a lease of work over what a stop costs it.
 ///
 /// How fast a job is on a type Allocator::rate_on_type() says.
 ///
@@ -30,7 +30,8 @@ class FairSrtf final : public Allocator {
  public:
   FairSrtf(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
       : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
-        lease_(told.duration("lease_s")) {}
+        lease_(told.duration("lease_s")),
+        power_(told.number("power")) {}
 
  private:
   struct Vc {
@@ -87,8 +88,8 @@ class FairSrtf final : public Allocator {
     const double alone_s = seconds(view.worked(job)) + left_s;
     const double age_s = seconds(view.now - view.request(job).submit);
     claim.steps_left = left_s;
-    claim.weight =
-        fairness::lateness_weight(fairness::finish_time_ratio(age_s + left_s, alone_s, jobs, gpus));
+    claim.weight = fairness::lateness_weight(
+        fairness::finish_time_ratio(age_s + left_s, alone_s, jobs, gpus), power_);
     return claim;
   }
 
@@ -105,6 +106,7 @@ class FairSrtf final : public Allocator {
   }
 
   Duration lease_;
+  double power_;
   std::map<VcId, Vc> vcs_;
 };
 
@@ -118,7 +120,11 @@ void register_fair_srtf(Registry& registry) {
        .source = "ours",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6)}},
+       .parameters = {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+                      number("power",
+                             "of the finish-time ratio by which jobs are weighed; 0 = the least "
+                             "left alone counts",
+                             fairness::kLatenessPower, 0, 20)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<FairSrtf>(
             almanac::policy::registry().placements.make(composition.placement, host),

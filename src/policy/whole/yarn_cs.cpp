@@ -29,12 +29,13 @@
 #include <utility>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/limit_keeper.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class YarnCs final : public Allocator {
+class YarnCs final : public Allocator, public LimitKeeper {
  public:
   YarnCs(std::unique_ptr<Placement> placement, double reclaim_at)
       : Allocator(std::move(placement)), reclaim_at_(reclaim_at) {}

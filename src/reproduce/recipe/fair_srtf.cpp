@@ -2,7 +2,9 @@
 
 /// \file
 /// `fair_srtf` of ours in the published simulators of Gavel and Shockwave, beside the best of the
-/// policies published there, figure by figure.
+/// policies published there, figure by figure; and of each workload the front of mean JCT and jobs
+/// that ended late: no run, of those policies or of ours with any of some powers, is better in one
+/// and no worse in the other.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel); Zheng et al., NSDI'23 (Shockwave), and their
 ///          programs.
@@ -28,6 +30,9 @@ void register_fair_srtf(Recipes& registry);
 namespace {
 
 constexpr const char* kOurs = "fair_srtf";
+/// Of the finish-time ratio in `fair_srtf`, its own among them: from the shortest first to nearly
+/// the worst off first.
+constexpr std::array<double, 7> kPowers = {0, 1, 2, 3, 4, 6, 12};
 constexpr const char* kSpeeds = "data/elastic/gavel/simulation_alone.csv";
 /// Jobs an hour of Gavel's streams: most GPUs in use, and more work than there are GPUs for.
 constexpr std::array<double, 2> kLoads = {4, 6};
@@ -42,6 +47,8 @@ struct Outcome {
   double jct_s = 0;
   double ratio = 0;
 };
+
+using Outcomes = std::map<std::string, std::vector<Outcome>>;  // by policy
 
 struct Figure {
   const char* name;
@@ -76,22 +83,43 @@ constexpr std::array<Figure, 4> kFigures = {
                static_cast<double>(jobs.size());
       }}}};
 
-/// Runs by policy; ours among them.
-void compare(Bench& bench, const std::string& what,
-             const std::map<std::string, std::vector<Outcome>>& runs) {
-  const auto ours = runs.find(kOurs);
+std::string with_power(double power) { return fmt::format("{} to the {}", kOurs, power); }
+bool is_ours(const std::string& policy) { return policy.starts_with(kOurs); }
+
+/// Rows of the runs that no other one beats both in mean JCT and in jobs that ended late.
+void show_front(Bench& bench, const std::string& what, const Outcomes& runs) {
+  const Figure& soon = kFigures.front();
+  const Figure& late = kFigures.back();
+  for (const auto& [policy, jobs] : runs) {
+    const auto beats = [&, &own = jobs](const auto& other) {
+      const double sooner = soon.of(own) - soon.of(other.second);
+      const double fewer = late.of(own) - late.of(other.second);
+      return sooner >= 0 && fewer >= 0 && sooner + fewer > 0;
+    };
+    if (jobs.empty() || std::any_of(runs.begin(), runs.end(), beats)) continue;
+    for (const Figure& figure : {soon, late}) {
+      bench.add(fmt::format("{}: on the front, {}: {}", what, policy, figure.name),
+                std::numeric_limits<double>::quiet_NaN(), figure.of(jobs), figure.unit);
+    }
+  }
+}
+
+/// Ours among the runs.
+void compare(Bench& bench, const std::string& what, const Outcomes& runs) {
+  const auto ours = runs.find(with_power(fairness::kLatenessPower));
   require(ours != runs.end() && !ours->second.empty(), what + ": no job of ours ended");
   for (const Figure& figure : kFigures) {
     double best = std::numeric_limits<double>::infinity();
     std::string of;
     for (const auto& [policy, jobs] : runs) {
-      if (policy == kOurs || jobs.empty() || figure.of(jobs) >= best) continue;
+      if (is_ours(policy) || jobs.empty() || figure.of(jobs) >= best) continue;
       best = figure.of(jobs);
       of = policy;
     }
     bench.add(fmt::format("{}: {}, best {}", what, figure.name, of), best, figure.of(ours->second),
               figure.unit);
   }
+  show_front(bench, what, runs);
 }
 
 /// Shockwave's sets: what its program printed, and what is played here.
@@ -100,7 +128,7 @@ void compare_sets(Bench& bench) {
   bench.each(kShockwaveSpeeds, [&](const File& file) { runs.read_speeds(file); });
   bench.each(kShockwavePatterns, [&](const File& file) { runs.read_patterns(file); });
   bench.each(kShockwaveTraces, [&](const File& file) { runs.read_traces(file); });
-  std::map<std::string, std::map<std::string, std::vector<Outcome>>> printed;
+  std::map<std::string, Outcomes> printed;
   bench.each(kShockwaveJobs, [&](const File& file) {
     Rows rows(file.path, {"set", "policy", "jct_s", "ftf_static"});
     while (rows.next()) {
@@ -111,19 +139,24 @@ void compare_sets(Bench& bench) {
   });
   for (auto& [name, by_policy] : printed) {
     const Set set = set_of(name);
-    for (const std::string_view policy : gavel::rule_names()) {
-      if (by_policy.count(std::string(policy)) > 0) continue;
-      if (policy.find("_perf") != std::string_view::npos) continue;  // there is one type
-      if (gavel::make_rule(policy, {}) == nullptr) continue;         // no rates of pairs are known
-      const gavel::Course* const course = runs.play(set, std::string(policy));
+    const auto take = [&, &by_policy = by_policy, &name = name](
+                          const std::string& policy, double power, const std::string& as) {
+      const gavel::Course* const course = runs.play(set, policy, power);
       require(course != nullptr, name + ": there is no such set of jobs");
       const Workload& workload = runs.workload(set);
       for (const gavel::Ended& job : course->ended) {
-        by_policy[std::string(policy)].push_back(
+        by_policy[as].push_back(
             {job.jct_s, static_fairness(job.jct_s, workload.regimes.at(job.number).exclusive_s,
                                         workload.jobs.size(), set.gpus)});
       }
+    };
+    for (const std::string_view policy : gavel::rule_names()) {
+      if (by_policy.count(std::string(policy)) > 0 || is_ours(std::string(policy))) continue;
+      if (policy.find("_perf") != std::string_view::npos) continue;  // there is one type
+      if (gavel::make_rule(policy, {}) == nullptr) continue;         // no rates of pairs are known
+      take(std::string(policy), fairness::kLatenessPower, std::string(policy));
     }
+    for (const double power : kPowers) take(kOurs, power, with_power(power));
     compare(bench, name, by_policy);
   }
 }
@@ -136,11 +169,9 @@ void compare_stream_at(Bench& bench, const std::string& what, const std::vector<
   const double gpus = kEachType * static_cast<double>(cluster.types.size());
   std::map<int, const gavel::Job*> by_number;
   for (const gavel::Job& job : jobs) by_number[job.number] = &job;
-  std::map<std::string, std::vector<Outcome>> runs;
-  for (const std::string_view policy :
-       {"allox", "fifo_perf", "finish_time_fairness_perf", "gandiva_fair", "max_min_fairness_perf",
-        "min_total_duration_perf", kOurs}) {
-    const auto rule = gavel::make_rule(policy, {.seed = seed});
+  Outcomes runs;
+  const auto take = [&](const std::string& policy, double power, const std::string& as) {
+    const auto rule = gavel::make_rule(policy, {.seed = seed, .lateness_power = power});
     const gavel::Course course =
         gavel::play(cluster, speeds.speeds(), jobs, *rule,
                     {.seed = seed, .measured_from = kFrom, .measured_until = kUntil});
@@ -150,10 +181,16 @@ void compare_stream_at(Bench& bench, const std::string& what, const std::vector<
       const std::vector<double>& rates = speeds.speeds().alone[asked.kind];
       const double rate =
           std::accumulate(rates.begin(), rates.end(), 0.0) / static_cast<double>(rates.size());
-      runs[std::string(policy)].push_back(
+      runs[as].push_back(
           {job.jct_s, job.jct_s / (asked.steps / rate * std::max(1.0, job.mean_active / gpus))});
     }
+  };
+  for (const std::string policy :
+       {"allox", "fifo_perf", "finish_time_fairness_perf", "gandiva_fair", "max_min_fairness_perf",
+        "min_total_duration_perf"}) {
+    take(policy, fairness::kLatenessPower, policy);
   }
+  for (const double power : kPowers) take(kOurs, power, with_power(power));
   compare(bench, what, runs);
 }
 

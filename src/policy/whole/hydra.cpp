@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Few jobs late and all of them soon, on GPUs of several types: jobs that wait are lined up at the
+/// GPUs, by branch and bound, so that the sum of their completion times, and `late_worth` times
+/// that of their tardiness, is least.
+///
+/// Of the jobs that wait `considered` are lined up together, those with the earliest deadlines
+/// first, then those that came first; behind them the next ones, while any GPU is free. Those that
+/// come first in a line start, and a job may wait for a fast GPU though a slow one is free. No job
+/// is stopped. How fast a job is on a type Allocator::rate_on_type() says.
+///
+/// Source   Yang et al., IEEE TC 2023 (Hydra); timeshare/lines.h has what of it was at hand.
+/// Differs  Run times are believed, not sampled on each type. One that runs for longer than
+///          believed is taken to run for a tenth of that longer. A search ends after so many steps,
+///          not when a clock says so, and the best line so far stands.
+/// Cost     kMostLinings x considered x GPUs asked, for each `considered` jobs while GPUs are free.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+#include "timeshare/lines.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+constexpr double kLonger = 0.1;
+constexpr int kMostLinings = 5'000;
+
+class Hydra final : public Allocator {
+ public:
+  Hydra(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
+      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
+        late_worth_(told.number("late_worth")),
+        considered_(static_cast<std::size_t>(told.whole("considered"))) {}
+
+ private:
+  using Free = std::vector<std::vector<double>>;  // of each type, when each GPU is free, sorted
+
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    const std::vector<Stock> all = stock(vc, plan.ledger);
+    std::vector<Stock> left = all;
+    Free free_s(all.size());
+    std::vector<JobId> waiting;
+    for (const JobId job : jobs) {
+      const bool runs = view.progress(job).phase == Phase::running;
+      if (!runs && !asked(job, view).is_cpu_job()) {
+        waiting.push_back(job);
+        continue;
+      }
+      wishes.push_back({job});
+      if (!runs || !take(left, job, view)) continue;
+      for (std::size_t type = 0; type < all.size(); ++type) {
+        if (all[type].gpu_type != type_held(job, view)) continue;
+        const double ends_s = time_left_s(job, type_held(job, view), vc, view, plan.ledger);
+        free_s[type].insert(free_s[type].end(), asked(job, view).gpus, ends_s);
+      }
+    }
+    for (std::size_t type = 0; type < all.size(); ++type) {
+      // Jobs that hold parts of a GPU are on fewer GPUs than they number.
+      const auto gpus = static_cast<std::size_t>(all[type].milli / cluster::kWholeGpu);
+      const auto idle = static_cast<std::size_t>(left[type].milli / cluster::kWholeGpu);
+      std::sort(free_s[type].begin(), free_s[type].end(), std::greater<>());
+      free_s[type].resize(gpus - std::min(gpus, idle));
+      free_s[type].resize(gpus, 0.0);
+      std::reverse(free_s[type].begin(), free_s[type].end());
+    }
+    by_deadline(waiting, view);
+    std::vector<JobId>& line = lines_[vc] = waiting;
+    for (std::size_t at = 0; at < waiting.size(); at += considered_) {
+      if (std::none_of(free_s.begin(), free_s.end(),
+                       [](const auto& type) { return !type.empty() && type.front() <= 0; })) {
+        break;
+      }
+      const std::size_t count = std::min(considered_, waiting.size() - at);
+      line_up_jobs(std::span(line).subspan(at, count), vc, all, free_s, left, view, plan.ledger,
+                   wishes);
+    }
+  }
+
+  /// Leaves `jobs` in the order in which they are to start.
+  void line_up_jobs(std::span<JobId> jobs, VcId vc, const std::vector<Stock>& all, Free& free_s,
+                    std::vector<Stock>& left, const View& view, const cluster::Ledger& ledger,
+                    std::vector<Wish>& wishes) const {
+    std::vector<timeshare::Lined> lined;
+    for (const JobId job : jobs) {
+      const trace::Request& request = view.request(job);
+      timeshare::Lined& made = lined.emplace_back();
+      made.gpus = asked(job, view).gpus;
+      made.age_s = seconds(view.now - request.submit);
+      if (request.deadline != kNoTime) made.due_s = seconds(request.deadline - view.now);
+      for (const Stock& each : all) {
+        made.takes_s.push_back(time_left_s(job, each.gpu_type, vc, view, ledger));
+      }
+    }
+    const timeshare::Lines lines = timeshare::least_late(lined, free_s, late_worth_, kMostLinings);
+    std::vector<std::size_t> order(jobs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return lines.places[a].start_s < lines.places[b].start_s;
+    });
+    const std::vector<JobId> before(jobs.begin(), jobs.end());
+    for (std::size_t to = 0; to < order.size(); ++to) {
+      const std::size_t at = order[to];
+      jobs[to] = before[at];
+      const timeshare::Lines::Place& place = lines.places[at];
+      if (!std::isfinite(place.start_s)) continue;
+      timeshare::stand(free_s[place.type], lined[at], place.type);
+      cluster::Demand demand = asked(before[at], view);
+      demand.gpu_types &= all[place.type].gpu_type;
+      if (place.start_s <= 0 && take(left, demand)) {
+        wishes.push_back({before[at], 0, demand.gpu_types});
+      }
+    }
+  }
+
+  void order_rest(VcId vc, std::span<JobId> waiting) const override {
+    order_as(lines_.at(vc), waiting);
+  }
+
+  /// Infinite where it cannot run.
+  double time_left_s(JobId job, std::uint64_t type, VcId vc, const View& view,
+                     const cluster::Ledger& ledger) const {
+    const bool accepts = (asked(job, view).gpu_types & type) != 0;
+    const double rate = accepts ? rate_on_type(job, type, vc, view, ledger) : 0;
+    if (rate <= 0) return std::numeric_limits<double>::infinity();
+    const double left_s = seconds(work_left(job, view)) / rate;
+    return std::max({1e-3, left_s, left_s > 0 ? 0 : kLonger * seconds(view.attained(job))});
+  }
+
+  double late_worth_;
+  std::size_t considered_;
+  std::map<VcId, std::vector<JobId>> lines_;  // jobs that waited, as they are to start
+};
+
+}  // namespace
+
+void register_hydra(Registry& registry) {
+  registry.wholes.add(
+      {.name = "hydra",
+       .summary = "which job starts on which type, for few late jobs and short times to the end",
+       .source = "Yang et al. IEEE TC 2023 (Hydra)",
+       .traits = {.has = {Trait::reads_run_times}},
+       .parameters = {number("late_worth",
+                             "what a second of tardiness is worth in seconds of completion time",
+                             10, 0, 1e6),
+                      whole_number("considered", "jobs that are lined up together", 8, 1, 16)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<Hydra>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
