@@ -19,22 +19,13 @@ std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std
                     found.error().message));
     return made;
   }
-  const std::vector<gpu::MigProfile> profiles = nvml.mig_profiles(gpu);
-  int slices = 1;
-  for (const gpu::MigProfile& each : profiles) slices = std::max(slices, each.compute_slices);
   for (const gpu::MigInstance& each : *found) {
     if (each.uuid.empty()) {
       notes.push_back(fmt::format(
           "instance {} of GPU {} has not one compute instance: no job is given it", each.id, gpu));
       continue;
     }
-    const auto profile =
-        std::find_if(profiles.begin(), profiles.end(),
-                     [&](const gpu::MigProfile& known) { return known.id == each.profile; });
     made.push_back({.name = each.uuid, .type = each.name});
-    if (profile != profiles.end()) {
-      made.back().part = static_cast<double>(profile->compute_slices) / slices;
-    }
   }
   if (found->empty()) {
     notes.push_back(

@@ -17,7 +17,6 @@ struct Device {
   std::string name{};           ///< As CUDA_VISIBLE_DEVICES has it: "0", "GPU-1a2b...", "MIG-...".
   std::optional<int> number{};  ///< NVML's, of a whole GPU that it knows.
   std::string type{};           ///< "NVIDIA A100-SXM4-80GB", or "1g.10gb"; "" = not told.
-  double part = 1;              ///< Of a GPU, by compute slices.
 
   bool is_instance() const { return !number && name.starts_with("MIG-"); }
 };

@@ -28,25 +28,25 @@ std::string host_name() {
   return name;
 }
 
-/// A node for each type of device: a job is given devices of one. Where there are several, the
-/// cores and the memory are theirs by what they are of the GPUs.
+/// A node for each type of device: a job is given devices of one. Where there are several, each
+/// device comes with as many cores and as much memory as any other, for that is what a job is given
+/// that does not say.
 cluster::Cluster found_cluster(const profiling::Machine& found,
                                const std::vector<Device>& devices) {
   cluster::Cluster made;
   made.add_vc("local");
   made.takes_every_job = true;
-  double parts = 0;
-  for (const Device& each : devices) parts += each.part;
-  const double memory_gb = found.memory_gb * (1 - kSystemsPart);
+  const double memory_gb = std::floor(found.memory_gb * (1 - kSystemsPart));
+  const auto of_device = [&](double all) {
+    return std::floor(1e3 * all / static_cast<double>(devices.size())) / 1e3;
+  };
   for (auto from = devices.begin(); made.nodes.empty() || from != devices.end();) {
     const auto until = std::find_if(from, devices.end(), [&](const Device& each) {
       return each.is_instance() != from->is_instance() ||
              (each.is_instance() && each.type != from->type);
     });
-    double part = 0;
     std::vector<int> numbers;
     for (auto at = from; at != until; ++at) {
-      part += at->part / parts;
       if (at->number) numbers.push_back(*at->number);
     }
     const bool is_all = from == devices.begin() && until == devices.end();
@@ -55,10 +55,9 @@ cluster::Cluster found_cluster(const profiling::Machine& found,
                             .cpus = static_cast<double>(found.cpus.size()),
                             .memory_gb = memory_gb};
     if (!is_all) {
-      make.cpus = std::max(1.0, std::floor(make.cpus * part));
-      make.memory_gb *= part;
+      make.cpus = of_device(make.cpus) * make.gpus;
+      make.memory_gb = of_device(memory_gb) * make.gpus;
     }
-    make.memory_gb = std::floor(make.memory_gb);
     if (found.nvml && static_cast<int>(numbers.size()) == make.gpus) {
       find_connections(*found.nvml, numbers, make);
     }

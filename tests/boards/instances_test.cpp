@@ -46,6 +46,9 @@ TEST_F(Instances, AreANodeOfEachSizeBesideTheWholeGpus) {
   EXPECT_EQ(make(1).gpu_type, "2g.20gb");
   EXPECT_EQ(make(2).gpu_type, "3g.40gb");
   EXPECT_EQ(make(2).gpus, 2);
+  // A job that does not say asks what comes with a GPU; it is to fit on each node.
+  EXPECT_DOUBLE_EQ(make(2).memory_gb / 2, make(1).memory_gb);
+  EXPECT_DOUBLE_EQ(make(0).cpus / 2, make(1).cpus);
   EXPECT_EQ(found.nodes[2].name, found.nodes[0].name + "-3g.40gb");
   EXPECT_THAT(machine.gpu_names[0], ElementsAre("2", "3"));
   EXPECT_THAT(machine.gpu_names[1], ElementsAre("MIG-0-2"));
