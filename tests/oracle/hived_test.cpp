@@ -91,7 +91,7 @@ bool takes(cells::Scheduler& own, const Owner& owner, std::size_t job, int gpus)
 /// Plays so many requests of tenants that fit.
 template <std::size_t kCount>
 void play(Case input, const std::array<Owner, kCount>& owners, bool has_racks) {
-  constexpr int kRequests = 100'000;
+  constexpr int kRequests = 20'000;
   std::vector<cells::Scheduler> own;
   for (const Owner& owner : owners) own.push_back(alone(owner, has_racks));
   struct End {
