@@ -3,10 +3,12 @@
 /// \file
 /// How the frame of allocator.h places jobs two on the same GPUs.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <vector>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/gpu_memory.h"
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
@@ -76,6 +78,7 @@ void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
     const cluster::Demand& demand = asked(first, view);
     if (second == kNoJob || demand.is_part() || demand.is_cpu_job() || !has_quota(second)) return;
     Grants& own = placed.at(first);
+    if (!fits_gpu_memory(own, std::array{first, second}, view, ledger)) return;
     Grants halved = like(own, cluster::kWholeGpu / 2, demand);
     Grants other = like(own, cluster::kWholeGpu / 2, asked(second, view));
     const std::size_t before = ledger.mark();

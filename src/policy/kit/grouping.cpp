@@ -2,7 +2,8 @@
 #include "policy/kit/grouping.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "policy/kit/gpu_memory.h"
 
 namespace almanac::policy {
 namespace {
@@ -89,27 +90,16 @@ std::optional<Grouping::Match> Grouping::match(JobId host, JobId guest,
   const bool as_here = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
     return grant.gpu_milli == part_of(hosts.size());
   });
-  if (!fit_memory(held, hosts, guest)) return std::nullopt;
   if (!as_here) return std::nullopt;  // it asks a part, or shared before this policy was there
+  std::vector<JobId> together(hosts.begin(), hosts.end());
+  together.push_back(guest);
+  if (!fits_gpu_memory(held, together, desk_.view(), desk_.ledger())) return std::nullopt;
   Match made{.host = host, .grants = beside(held, part_of(hosts.size() + 1), demand)};
   if (made.grants.empty()) return std::nullopt;
   const auto worth = merit({.hosts = hosts, .guest = guest, .grants = made.grants});
   if (!worth) return std::nullopt;
   made.merit = *worth;
   return made;
-}
-
-bool Grouping::fit_memory(std::span<const cluster::Grant> held, std::span<const JobId> hosts,
-                          JobId guest) const {
-  const auto told_gb = [&](JobId job) {
-    const float asked = desk_.view().request(job).gpu_memory_gb;
-    return std::isnan(asked) ? 0.0 : double{asked};
-  };
-  double sum_gb = told_gb(guest);
-  for (const JobId host : hosts) sum_gb += told_gb(host);
-  return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-    return cluster::memory_mb(sum_gb) <= desk_.ledger().pool(grant.node).gpu_memory_mb;
-  });
 }
 
 std::vector<cluster::Grant> Grouping::beside(std::span<const cluster::Grant> host,

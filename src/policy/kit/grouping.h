@@ -80,9 +80,6 @@ class Grouping : public Packing {
   std::optional<Match> best_match(VcId vc, JobId guest, const cluster::Demand& demand) const;
   std::optional<Match> match(JobId host, JobId guest, const cluster::Demand& demand) const;
   /// What is like what the host holds, with the cores and memory of `demand`; none = no room.
-  /// Whether what they say of the memory that they need of a GPU fits on each of these together.
-  bool fit_memory(std::span<const cluster::Grant> held, std::span<const JobId> hosts,
-                  JobId guest) const;
   std::vector<cluster::Grant> beside(std::span<const cluster::Grant> host, std::int32_t gpu_milli,
                                      const cluster::Demand& demand) const;
   /// Whether others may join: a job that is no guest itself, of a group that is not full.

@@ -21,6 +21,7 @@
 /// Cost     A step a decision for each job that runs, and for each opportunistic job that waits in
 ///          vain one for each GPU: it is for some thousand of these.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <iterator>
 #include <map>
@@ -32,6 +33,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/kit/gpu_memory.h"
 #include "policy/kit/placer.h"
 #include "policy/registry.h"
 
@@ -178,7 +180,7 @@ class AntMan final : public Policy {
     note_hosts(vc);
     for (auto at = vc.running.begin(); at != vc.running.end();) {
       const auto [job, held] = std::tie(at->first, at->second);
-      if (!held.is_guest || held.is_fixed || lay(vc, held, plan.ledger)) {
+      if (!held.is_guest || held.is_fixed || lay(vc, job, held, view, plan.ledger)) {
         ++at;
         continue;
       }
@@ -258,7 +260,7 @@ class AntMan final : public Policy {
   }
 
   /// Lets a guest hold its GPUs, half of each that is another's; false = changed nothing.
-  bool lay(Vc& vc, Held& guest, cluster::Ledger& ledger) {
+  bool lay(Vc& vc, JobId job, Held& guest, const View& view, cluster::Ledger& ledger) {
     std::set<JobId> hosts;
     each_gpu(guest.grants, [&](const Gpu& gpu) {
       if (const auto found = hosts_.find(gpu); found != hosts_.end()) hosts.insert(found->second);
@@ -269,7 +271,8 @@ class AntMan final : public Policy {
     bool fits = true;
     for (const JobId host : hosts) {
       Held& held = vc.running.at(host);
-      fits = fits && held.may_share();
+      fits = fits && held.may_share() &&
+             fits_gpu_memory(guest.grants, std::array{host, job}, view, ledger);
       if (!fits) break;
       as_they_were.emplace_back(&held, held.grants);
       for (Grant& each : held.grants) {
@@ -313,7 +316,7 @@ class AntMan final : public Policy {
         for (const auto& [left, gpu] : gpus) best.grants[0].gpus |= cluster::GpuMask{1} << gpu;
       }
     }
-    if (most <= 0 || !lay(vc, best, ledger)) return false;
+    if (most <= 0 || !lay(vc, job, best, view, ledger)) return false;
     note(job, best);
     plan.set(job, {.grants = best.grants, .config = {.yields = true}});
     vc.running[job] = std::move(best);
@@ -329,6 +332,8 @@ class AntMan final : public Policy {
     const auto found = hosts_.find(gpu);
     if (found == hosts_.end() || !vc.running.at(found->second).may_share()) return 0;
     const JobId host = found->second;
+    const Grant here{.node = gpu.first, .gpus = cluster::GpuMask{1} << gpu.second};
+    if (!fits_gpu_memory({&here, 1}, std::array{host, guest}, view, ledger)) return 0;
     const auto [at, is_new] = known.try_emplace(&view.speeds->model(host), 0);
     if (is_new) {
       const cluster::Amount amount = asked(guest, view).of(1);

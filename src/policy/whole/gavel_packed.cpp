@@ -4,22 +4,22 @@
 /// Max-min fairness over types of GPUs where two jobs may run on the same ones: time is divided by
 /// a program among jobs alone and pairs of them, and handed out in leases.
 ///
-/// Jobs that ask as many GPUs, of the same types and of one model and batch, are a kind: the
-/// program gives time to kinds and to pairs of kinds (timeshare/packed.h). At the end of a lease
-/// each has so many places as make up for what it was due until then and will be in the next lease,
-/// the one most behind first; a place of a kind goes to the job that has run least, in whole
+/// Jobs that ask as many GPUs, of the same types and memory and of one model and batch, are a kind:
+/// the program gives time to kinds and to pairs of kinds (timeshare/packed.h). At the end of a
+/// lease each has so many places as make up for what it was due until then and will be in the next
+/// lease, the one most behind first; a place of a kind goes to the job that has run least, in whole
 /// leases. What is then free goes to the others, alone. Within a lease what becomes free is handed
 /// out likewise, and no job is stopped; nor is one at its end that has gained less than a lease
 /// over what a stop costs.
 ///
-/// How fast jobs are beside each other is predicted (View::speeds); without that none are paired.
+/// How fast jobs are beside each other is predicted (View::speeds); without that none are paired,
+/// nor are two that together ask more memory of a GPU than it has.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 5, and its program.
 /// Differs  The published rounds rank each pair of jobs, of which there are 500,000 of a thousand
 ///          jobs. Which jobs of a kind share is by what they have had, not by the program.
 /// Cost     a program of n^2 / 2 columns a type with n kinds of as many GPUs, where jobs have come
-/// or
-///          gone, at most once in `reset_s`; else a step for each pair of kinds that has time.
+///          or gone, at most once in `reset_s`; else a step for each pair of kinds that has time.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/gpu_memory.h"
 #include "policy/registry.h"
 #include "timeshare/packed.h"
 
@@ -45,8 +46,8 @@ class GavelPacked final : public Allocator {
         reset_(reset) {}
 
  private:
-  /// GPUs, types that will do, model and batch by number.
-  using Kind = std::tuple<int, std::uint64_t, std::size_t>;
+  /// GPUs, types that will do, model and batch by number, memory of each GPU in MB.
+  using Kind = std::tuple<int, std::uint64_t, std::size_t, std::int32_t>;
   struct Unit {
     Kind one{};
     Kind other{};  // the same as `one` of a pair of two alike; see is_pair
@@ -74,8 +75,8 @@ class GavelPacked final : public Allocator {
     const cluster::Demand& demand = asked(job, view);
     const perf::SpeedModel* const model =
         view.speeds == nullptr ? nullptr : &view.speeds->model(job);
-    return {demand.gpus, demand.gpu_types,
-            models_.try_emplace(model, models_.size()).first->second};
+    return {demand.gpus, demand.gpu_types, models_.try_emplace(model, models_.size()).first->second,
+            gpu_memory_mb(std::array{job}, view)};
   }
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -206,6 +207,15 @@ class GavelPacked final : public Allocator {
     vc.counted = view.now;
   }
 
+  /// Of each GPU of a type, MB; there is one type for each memory (Cluster::gpu_kinds).
+  static std::int32_t memory_of(const Stock& type, VcId vc, const cluster::Ledger& ledger) {
+    const auto pools = ledger.pools(vc);
+    const auto found = std::find_if(pools.begin(), pools.end(), [&](const cluster::Pool& pool) {
+      return pool.gpu_type == type.gpu_type;
+    });
+    return found == pools.end() ? cluster::kUnbounded : found->gpu_memory_mb;
+  }
+
   void divide(VcId id, Vc& vc, const View& view, const cluster::Ledger& ledger) {
     const std::vector<Stock> all = stock(id, ledger);
     timeshare::Problem problem;
@@ -240,7 +250,8 @@ class GavelPacked final : public Allocator {
         };
         return alone * on({&one_of[neighbour], 1}) / on({});
       };
-      if (view.speeds == nullptr) return {0, 0};
+      const std::int32_t asked_mb = gpu_memory_mb(std::array{one_of[one], one_of[other]}, view);
+      if (view.speeds == nullptr || asked_mb > memory_of(all[type], id, ledger)) return {0, 0};
       return {kept(one, other), kept(other, one)};
     };
     vc.times.clear();
