@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "policy/kit/kinds.h"
-#include "policy/kit/limit_keeper.h"
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
@@ -161,7 +160,7 @@ void Allocator::stop(JobId job, const View& view, Plan& plan) {
 }
 
 Quotas* Allocator::lent_quotas(const Plan& plan) const {
-  return dynamic_cast<const LimitKeeper*>(this) == nullptr ? nullptr : plan.quotas;
+  return keeps_quotas() ? plan.quotas : nullptr;
 }
 
 void Allocator::meet(VcId vc, const View& view, Plan& plan) {

@@ -76,6 +76,10 @@ class Allocator : public Policy {
   /// wish are not looked at; of two jobs beside each other each holds half of each GPU, and where
   /// the second finds no cores the first has the GPUs alone.
   virtual bool pairs_jobs() const { return false; }
+  /// Whether it keeps the quotas of tenants itself, since it stops jobs of a tenant for others of
+  /// the same: then allocate() has jobs too for which a quota leaves no room, and those that it
+  /// does not name give their room back before those that it does are placed.
+  virtual bool keeps_quotas() const { return false; }
   /// Told when the wishes are met as far as they can be: the time to ask to be woken.
   virtual void settled(VcId vc, const View& view, Plan& plan) {
     static_cast<void>(vc);

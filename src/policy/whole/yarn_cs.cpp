@@ -29,13 +29,12 @@
 #include <utility>
 
 #include "policy/kit/allocator.h"
-#include "policy/kit/limit_keeper.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class YarnCs final : public Allocator, public LimitKeeper {
+class YarnCs final : public Allocator {
  public:
   YarnCs(std::unique_ptr<Placement> placement, double reclaim_at)
       : Allocator(std::move(placement)), reclaim_at_(reclaim_at) {}
@@ -46,6 +45,8 @@ class YarnCs final : public Allocator, public LimitKeeper {
     std::vector<JobId> waiting{};
     std::size_t next = 0;  // of waiting
   };
+
+  bool keeps_quotas() const override { return true; }
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
