@@ -401,8 +401,8 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
 }
 
 TEST_F(RunCommand, SaysAtOnceThatASweepCannotBeKept) {
-  const ProgramRun refused = run_program({"sweep", trace_, "--cluster", cluster_, "--policy",
-                                          "fifo", "--out", folder_ / "nowhere/sweep.csv"});
+  const ProgramRun refused = run_program(
+      {"sweep", trace_, "--cluster", cluster_, "--policy", "fifo", "--out", trace_ + "/sweep.csv"});
   EXPECT_EQ(refused.status, 69) << refused.err;
   EXPECT_EQ(refused.out, "") << "nothing was simulated";
 }
