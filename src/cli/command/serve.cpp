@@ -224,6 +224,10 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
 Result<int> run(const ServeOptions& options) {
   // A pool of memory for each thread that ever answered would hold several times what is in use.
   ::mallopt(M_ARENA_MAX, 2);
+  // Where malloc begins to ask the kernel for each piece, and gives it back when it is freed.
+  // Unless told it raises that as tables grow, and keeps what they leave behind.
+  constexpr int kPiece = 128 << 10;
+  ::mallopt(M_MMAP_THRESHOLD, kPiece);
   std::optional<serve::Address> listen;
   if (!options.listen.empty()) {
     auto read = read_address(options);
