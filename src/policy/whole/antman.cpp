@@ -17,7 +17,7 @@
 /// Differs  Whether a job is guaranteed follows from its tenant's guarantee, instead of being told;
 ///          what a job leaves is predicted (perf/beside.h), where the plug-in takes GPUs used below
 ///          80 %. Opportunistic jobs may ask several GPUs, which lie on one node where they are
-///          shared. A job that asks a part of a GPU shares it with nobody.
+///          shared. A job that asks a part of a GPU shares it with none.
 /// Cost     A step a decision for each job that runs, and for each opportunistic job that waits in
 ///          vain one for each GPU: it is for some thousand of these.
 #include <algorithm>
