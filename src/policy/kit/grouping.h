@@ -86,7 +86,7 @@ class Grouping : public Packing {
   bool is_open(JobId host) const;
   /// Whether a job runs once the plan so far is carried out.
   bool will_run(JobId job) const;
-  /// Lets those who are left divide the GPUs.
+  /// Lets the jobs that are left divide the GPUs.
   void divide(const Group& left);
 
   MayShare may_share_;

@@ -79,7 +79,7 @@ Workload read_workload(const File& file) {
     entry.name = model->second;
     perf::Board& board = entry.boards.emplace_back();
     board.gpu_type = "V100";
-    board.step.fixed = step_ms / 1e3;
+    board.step = {.fixed = step_ms / 1e3, .sample = 0};
     board.stages = stages;
   }
   require(!made.trace.jobs.empty(), "expected a job");
