@@ -77,6 +77,27 @@ TEST(Groups, FormOnlyUntilAllFit) {
   EXPECT_THAT(group(jobs, 24), testing::SizeIs(3));
 }
 
+TEST(Groups, AreOnlyOfJobsThatMayShare) {
+  const std::array gpus_of{1, 1, 1, 1};
+  const auto neighbours = [](const Group& group) {
+    return group.size() == 2 && group[0] + 1 == group[1] ? 1.0 : 0.0;
+  };
+  EXPECT_THAT(group(gpus_of, 2, neighbours), testing::ElementsAre(Group{0, 1}, Group{2, 3}));
+  EXPECT_THAT(group(gpus_of, 1, neighbours), testing::SizeIs(2)) << "no group of four has a weight";
+}
+
+TEST(Groups, AreMatchedInPartsWhereThereAreMany) {
+  const std::vector<int> gpus_of(600, 1);
+  const auto weight = [](const Group& group) { return 1.0 / static_cast<double>(group.size()); };
+  std::vector<std::size_t> jobs;
+  for (const Group& each : group(gpus_of, 300, weight, 64)) {
+    EXPECT_LE(each.size(), 2u);
+    jobs.insert(jobs.end(), each.begin(), each.end());
+  }
+  std::sort(jobs.begin(), jobs.end());
+  for (std::size_t at = 0; at < gpus_of.size(); ++at) ASSERT_EQ(jobs.at(at), at);
+}
+
 Job job_of(int gpus, double submit, double iterations, bool opportunistic = false) {
   return {.gpus = gpus,
           .submit = submit,

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "interleave/matching.h"
 
@@ -36,29 +35,29 @@ class KnownWeights {
       kinds_.push_back(kinds.try_emplace(times, static_cast<int>(kinds.size())).first->second);
     }
   }
-  std::int64_t operator()(const Group& group) {
+  double operator()(const Group& group) {
     std::vector<int> kinds;
     for (const std::size_t job : group) kinds.push_back(kinds_[job]);
     const auto [known, fresh] = known_.try_emplace(std::move(kinds), 0);
-    if (fresh) known->second = std::llround(weight_of(group, jobs_) * 1e9);
+    if (fresh) known->second = weight_of(group, jobs_);
     return known->second;
   }
 
  private:
   std::span<const Candidate> jobs_;
   std::vector<int> kinds_;
-  std::map<std::vector<int>, std::int64_t> known_;
+  std::map<std::vector<int>, double> known_;
 };
 
-/// Merges pairs of `groups` while `excess` GPUs are too many.
-void merge(std::vector<Group>& groups, std::span<const Candidate> jobs, KnownWeights& weight,
-           int& excess) {
+/// Merges pairs of `groups`, of which each asks `gpus`, while `excess` GPUs are too many.
+void merge(std::span<Group> groups, int gpus, const GroupWeight& weight, int& excess) {
   const std::size_t n = groups.size();
   Weights weights(n, std::vector<std::int64_t>(n, 0));
   for (std::size_t one = 0; one < n; ++one) {
     for (std::size_t other = one + 1; other < n; ++other) {
       if (groups[one].size() + groups[other].size() > kMaxGroup) continue;
-      weights[one][other] = weights[other][one] = weight(joined(groups[one], groups[other]));
+      weights[one][other] = weights[other][one] =
+          std::llround(weight(joined(groups[one], groups[other])) * 1e9);
     }
   }
   const std::vector<int> mates = heaviest_matching(weights);
@@ -67,9 +66,8 @@ void merge(std::vector<Group>& groups, std::span<const Candidate> jobs, KnownWei
     Group& other = groups[static_cast<std::size_t>(mates[at])];
     groups[at] = joined(other, groups[at]);
     other.clear();
-    excess -= jobs[groups[at].front()].gpus;
+    excess -= gpus;
   }
-  std::erase_if(groups, [](const Group& each) { return each.empty(); });
 }
 
 class Muri final : public Scheduler {
@@ -155,30 +153,36 @@ bool in_vain(const Group& group, std::span<const Candidate> jobs) {
   return group.size() > 1 && iteration_of(group, jobs) > alone;
 }
 
-std::vector<Group> group(std::span<const Candidate> jobs, int gpus) {
-  std::vector<int> counts;  // of GPUs, in order of appearance
-  std::vector<std::vector<Group>> by_count;
+std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeight& weight,
+                         std::size_t most_matched) {
+  std::vector<std::pair<int, std::vector<Group>>> by_count;  // of GPUs, in order of appearance
   int excess = -gpus;
-  for (std::size_t job = 0; job < jobs.size(); ++job) {
-    excess += jobs[job].gpus;
-    const auto known = std::find(counts.begin(), counts.end(), jobs[job].gpus);
-    const auto at = static_cast<std::size_t>(known - counts.begin());
-    if (known == counts.end()) {
-      counts.push_back(jobs[job].gpus);
-      by_count.emplace_back();
-    }
-    by_count[at].push_back({job});
+  for (std::size_t job = 0; job < gpus_of.size(); ++job) {
+    excess += gpus_of[job];
+    auto known = std::find_if(by_count.begin(), by_count.end(),
+                              [&](const auto& each) { return each.first == gpus_of[job]; });
+    if (known == by_count.end()) known = by_count.insert(known, {gpus_of[job], {}});
+    known->second.push_back({job});
   }
-  KnownWeights weight(jobs);
   for (std::size_t pass = 0; pass < kMaxGroup; ++pass) {
-    for (std::vector<Group>& groups : by_count) {
-      if (excess > 0) merge(groups, jobs, weight, excess);
+    for (auto& [count, groups] : by_count) {
+      for (std::size_t at = 0; at < groups.size() && excess > 0;) {
+        const std::size_t most = std::min(most_matched, groups.size() - at);
+        merge(std::span(groups).subspan(at, most), count, weight, excess);
+        at += most;
+      }
+      std::erase_if(groups, [](const Group& each) { return each.empty(); });
     }
   }
   std::vector<Group> all;
-  for (const std::vector<Group>& groups : by_count)
-    all.insert(all.end(), groups.begin(), groups.end());
+  for (const auto& [count, groups] : by_count) all.insert(all.end(), groups.begin(), groups.end());
   return all;
+}
+
+std::vector<Group> group(std::span<const Candidate> jobs, int gpus) {
+  std::vector<int> gpus_of;
+  for (const Candidate& job : jobs) gpus_of.push_back(job.gpus);
+  return group(gpus_of, gpus, KnownWeights(jobs));
 }
 
 std::unique_ptr<Scheduler> make_muri(const Machines& machines, bool by_remaining) {

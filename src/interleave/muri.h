@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -32,8 +34,18 @@ double weight_of(const Group& group, std::span<const Candidate> jobs);
 /// Whether its jobs would be done sooner one after the other.
 bool in_vain(const Group& group, std::span<const Candidate> jobs);
 
-/// Groups of up to four jobs of as many GPUs, merged by matchings of the greatest weight until what
-/// they need fits into `gpus`. Cost: four matchings a number of GPUs.
+/// Of a group that might be made, not negative; 0 = it may not.
+using GroupWeight = std::function<double(const Group&)>;
+
+/// Groups of up to four jobs that ask as many GPUs, merged by matchings of the greatest weight
+/// until what they need fits into `gpus`. `gpus_of` says what each job asks.
+///
+/// Differs  Of more than `most_matched` groups that ask as many, so many in a row are matched by
+///          themselves. The published program matches all.
+/// Cost     four matchings a number of GPUs; weight() for each pair of groups.
+std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeight& weight,
+                         std::size_t most_matched = std::numeric_limits<std::size_t>::max());
+/// The same of jobs that take turns, by weight_of().
 std::vector<Group> group(std::span<const Candidate> jobs, int gpus);
 
 /// `by_remaining`: Muri-S, which knows how long jobs run; else Muri-L.

@@ -139,7 +139,7 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   allocate(vc, movable_, view, plan, wishes_);
   std::vector<JobId>& line = lines_[index(vc)];
   line.clear();
-  pairs_jobs() ? meet_pairs(vc, view, plan) : meet(vc, view, plan);
+  groups_jobs() ? meet_groups(vc, view, plan) : meet(vc, view, plan);
   // Jobs that are not to run now stand behind those that are.
   const std::size_t named = line.size();
   std::vector<JobId> in_line = line;

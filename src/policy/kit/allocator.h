@@ -38,9 +38,9 @@ struct Wish {
   int least = 0;    ///< So few GPUs will do where no more fit; 0 = as many as wished.
   Config config{};  ///< How it is to run.
   std::span<const NodeGpus> on{};  ///< `gpus` on these nodes; none = where the placement likes.
-  /// A job that asks as many GPUs, to run on the same ones (Allocator::pairs_jobs()); it is in no
-  /// wish of its own. kNoJob = none.
-  JobId beside = kNoJob;
+  /// Jobs that ask as many GPUs, to run on the same ones (Allocator::groups_jobs()); they are in no
+  /// wish of their own.
+  std::vector<JobId> beside{};
 };
 
 /// GPUs of one type that there are for jobs, in thousandths of a GPU.
@@ -72,10 +72,10 @@ class Allocator : public Policy {
   /// among them: those on nodes that are drained, asleep or booting run on.
   virtual void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                         std::vector<Wish>& wishes) = 0;
-  /// Whether wishes may name a job beside another. Then `gpus`, `least`, `on` and `config` of a
-  /// wish are not looked at; of two jobs beside each other each holds half of each GPU, and where
-  /// the second finds no cores the first has the GPUs alone.
-  virtual bool pairs_jobs() const { return false; }
+  /// Whether wishes may name jobs beside another. Then `gpus`, `least`, `on` and `config` of a
+  /// wish are not looked at; of n jobs beside each other each holds an nth of each GPU, and one
+  /// that finds no cores or memory beside those before it is left out.
+  virtual bool groups_jobs() const { return false; }
   /// Whether it keeps the quotas of tenants itself, since it stops jobs of a tenant for others of
   /// the same: then allocate() has jobs too for which a quota leaves no room, and those that it
   /// does not name give their room back before those that it does are placed.
@@ -172,7 +172,7 @@ class Allocator : public Policy {
   /// Places those that are to run as they are wished, and stops whom that displaces.
   void meet(VcId vc, const View& view, Plan& plan);
   /// The same where jobs may be beside each other.
-  void meet_pairs(VcId vc, const View& view, Plan& plan);
+  void meet_groups(VcId vc, const View& view, Plan& plan);
   void stop(JobId job, const View& view, Plan& plan);
   /// Those that it keeps itself; null = the host keeps them, or there are none.
   Quotas* lent_quotas(const Plan& plan) const;

@@ -4,9 +4,11 @@
 /// The frame of a packing: jobs that ask whole GPUs share the same ones in groups, and a job that
 /// would have to wait looks for one to join. A packing says what a join is worth; the rest follows.
 ///
-/// What follows: a guest asks as many GPUs as its hosts hold, and lies on just those, with cores
-/// and memory of its own. Of n jobs of a group each holds an nth of its GPUs. When one ends or is
-/// stopped, the others divide its part; one that is left has the GPUs to itself again.
+/// What follows: jobs that say what memory they need of a GPU share one only where it has as much
+/// as all of them need; those that do not are taken to need none. A guest asks as many GPUs as its
+/// hosts hold, and lies on just those, with cores and memory of its own. Of n jobs of a group each
+/// holds an nth of its GPUs. When one ends or is stopped, the others divide its part; one that is
+/// left has the GPUs to itself again.
 ///
 /// Cost     Where a job finds no place: merit() for each group of as many GPUs that has room.
 #pragma once

@@ -9,7 +9,7 @@
 /// OSDI'20:
 ///          a pair is kept where the sum of its speeds relative to alone is 1 or more.
 /// Differs  Jobs have whole turns: no time slices, and moves are the pass's (`defragment`). The
-///          host does not choose the least used. Whether two fit into a GPU's memory is not asked.
+///          host does not choose the least used.
 #include <memory>
 #include <optional>
 #include <utility>

@@ -10,7 +10,7 @@
 /// Source   Narayanan et al., OSDI'20 (Gavel), which measured pairs of jobs on a GPU and let a
 ///          policy choose among them; 0.9 is the design texts'.
 /// Differs  Gavel runs pairs in rounds. Here a guest only fills in for waiting, so that it moves
-///          no job. Whether two fit into a GPU's memory is not known and not asked.
+///          no job.
 #include <algorithm>
 #include <memory>
 #include <numeric>

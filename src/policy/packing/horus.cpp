@@ -9,7 +9,6 @@
 ///          utilisations stays below a limit.
 /// Differs  Utilisation is predicted from the job's speed model, not from the graph of its network.
 ///          The order is the composition's; Horus ranks queues by their jobs' utilisation too.
-///          Whether two fit into a GPU's memory is not known and not asked.
 #include <memory>
 #include <optional>
 #include <utility>

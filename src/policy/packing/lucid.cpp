@@ -11,7 +11,7 @@
 /// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator.
 /// Differs  The score comes from predicted pairs, not from a tree on utilisation. A job joins only
 ///          where it finds no place, is measured first by the pass (`profile_first`) only, and
-///          sharing is never off. Whether two fit into a GPU's memory is not known and not asked.
+///          sharing is never off.
 #include <algorithm>
 #include <map>
 #include <memory>

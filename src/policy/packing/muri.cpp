@@ -9,9 +9,7 @@
 ///          where the GPUs do not suffice, and none that is slower than its jobs one after another.
 /// Differs  Where the speed models do not tell the stages of a step (perf/beside.h), the efficiency
 ///          is that of measured sharing. Jobs join one after another; groups that run are not
-///          matched anew, which the published simulator does at each event for nothing
-///          (interleave/muri.h has that). Whether jobs fit into a GPU's memory together is not
-///          known and not asked.
+///          matched anew, as `muri_l` and `muri_s` do (whole/muri.cpp), so that no job moves.
 #include <memory>
 #include <numeric>
 #include <optional>

@@ -69,7 +69,7 @@ class GavelPacked final : public Allocator {
     Time lease_ends{};
   };
 
-  bool pairs_jobs() const override { return true; }
+  bool groups_jobs() const override { return true; }
 
   Kind kind_of(JobId job, const View& view) {
     const cluster::Demand& demand = asked(job, view);
@@ -95,7 +95,8 @@ class GavelPacked final : public Allocator {
     const auto wish = [&](JobId job, JobId beside, std::uint64_t type) {
       named.insert(job);
       if (beside != kNoJob) named.insert(beside);
-      wishes.push_back({.job = job, .gpu_types = type, .beside = beside});
+      wishes.push_back({.job = job, .gpu_types = type});
+      if (beside != kNoJob) wishes.back().beside.push_back(beside);
     };
     const auto runs = [&](JobId job) {
       return std::binary_search(vc.jobs.begin(), vc.jobs.end(), job) &&
@@ -117,7 +118,9 @@ class GavelPacked final : public Allocator {
     }
     hand_out(vc, view, left, named, wish);
     vc.run.clear();
-    for (const Wish& each : wishes) vc.run.emplace_back(each.job, each.beside);
+    for (const Wish& each : wishes) {
+      vc.run.emplace_back(each.job, each.beside.empty() ? kNoJob : each.beside.front());
+    }
   }
 
   /// Hands what is left of the GPUs to jobs that are not named: places of kinds, then the others.

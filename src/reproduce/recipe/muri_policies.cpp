@@ -39,11 +39,13 @@ struct Pair {
   const char* ours;
   const char* published;
 };
-constexpr std::array<Pair, 6> kPairs{{{"srtf", "srtf"},
+constexpr std::array<Pair, 8> kPairs{{{"srtf", "srtf"},
                                       {"tiresias", "tiresias_l"},
                                       {"las", "tiresias_l"},
+                                      {"muri_l", "muri_l"},
                                       {"las+muri", "muri_l"},
                                       {"las+lifelong", "muri_l"},
+                                      {"muri_s", "muri_s"},
                                       {"srtf+muri", "muri_s"}}};
 
 struct Workload {

@@ -45,11 +45,12 @@ const std::vector<std::string> kPolicies{"tiresias",        "las",
                                          "gittins",         "qssf+scan",
                                          "qssf+scan+lucid", "qssf+profile_first+lucid",
                                          "qssf+defragment", "qssf+defragment+gandiva",
-                                         "las+muri",        "las+gandiva",
-                                         "las+guarded",     "gittins+guarded",
-                                         "las+lifelong",    "gittins+lifelong"};
+                                         "las+muri",        "muri_l",
+                                         "las+gandiva",     "las+guarded",
+                                         "gittins+guarded", "las+lifelong",
+                                         "gittins+lifelong"};
 /// In the months of these seeds.
-const std::vector<std::string> kNearest{"tiresias", "las+muri", "gittins+guarded",
+const std::vector<std::string> kNearest{"tiresias", "las+muri", "muri_l", "gittins+guarded",
                                         "gittins+lifelong"};
 constexpr std::array<std::uint64_t, 3> kMoreMonths{2, 3, 4};
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the frame of allocator.h places jobs two on the same GPUs.
+/// How the frame of allocator.h places jobs of a group on the same GPUs.
 #include <algorithm>
-#include <array>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "policy/kit/allocator.h"
@@ -48,16 +48,14 @@ void give_all(std::span<const cluster::Grant> grants, cluster::Ledger& ledger) {
 
 }  // namespace
 
-void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
+void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
   cluster::Ledger& ledger = plan.ledger;
-  const auto runs = [&](JobId job) {
-    return job != kNoJob && view.progress(job).phase == Phase::running;
-  };
+  const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
   for (const JobId job : movable_) {
     if (runs(job)) give_all(view.grants(job), ledger);
   }
   std::map<JobId, Grants> placed;
-  // Where it runs, without its neighbour.
+  // Where it runs, without its neighbours.
   const auto stay = [&](JobId job, const Wish& wish) {
     if (!runs(job) || !stays({.job = job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
     const cluster::Demand& demand = asked(job, view);
@@ -74,18 +72,23 @@ void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
     plan.wake(view.now);  // there was room as the decision began
     return false;
   };
-  const auto put_beside = [&](JobId first, JobId second) {
-    const cluster::Demand& demand = asked(first, view);
-    if (second == kNoJob || demand.is_part() || demand.is_cpu_job() || !has_quota(second)) return;
-    Grants& own = placed.at(first);
-    if (!fits_gpu_memory(own, std::array{first, second}, view, ledger)) return;
-    Grants halved = like(own, cluster::kWholeGpu / 2, demand);
-    Grants other = like(own, cluster::kWholeGpu / 2, asked(second, view));
+  const auto put_beside = [&](std::vector<JobId>& group, JobId next) {
+    const cluster::Demand& demand = asked(group.front(), view);
+    if (demand.is_part() || demand.is_cpu_job() || !has_quota(next)) return;
+    std::vector<JobId> joined = group;
+    joined.push_back(next);
+    const Grants& held = placed.at(group.front());
+    if (!fits_gpu_memory(held, joined, view, ledger)) return;
+    const std::int32_t part = cluster::kWholeGpu / static_cast<std::int32_t>(joined.size());
     const std::size_t before = ledger.mark();
-    give_all(own, ledger);
-    if (!take_all(halved, ledger) || !take_all(other, ledger)) return ledger.undo(before);
-    own = std::move(halved);
-    placed[second] = std::move(other);
+    for (const JobId job : group) give_all(placed.at(job), ledger);
+    std::vector<Grants> parts;
+    for (const JobId job : joined) {
+      parts.push_back(like(held, part, asked(job, view)));
+      if (!take_all(parts.back(), ledger)) return ledger.undo(before);
+    }
+    for (std::size_t at = 0; at < joined.size(); ++at) placed[joined[at]] = std::move(parts[at]);
+    group = std::move(joined);
   };
   const auto set = [&](JobId job) {
     const auto held = view.grants(job);
@@ -99,25 +102,27 @@ void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
     for (std::size_t at = 0; at < wishes_.size(); ++at) {
       if (is_met[at]) continue;
       const Wish& wish = wishes_[at];
-      JobId first = wish.job;
-      JobId second = wish.beside;
+      std::vector<JobId> named{wish.job};
+      named.insert(named.end(), wish.beside.begin(), wish.beside.end());
+      auto first = named.begin();
       if (may_stay) {
-        if (!stay(first, wish)) {
-          std::swap(first, second);
-          if (first == kNoJob || !stay(first, wish)) continue;
-        }
+        first =
+            std::find_if(named.begin(), named.end(), [&](JobId job) { return stay(job, wish); });
+        if (first == named.end()) continue;
       } else {
         Grants made;
-        if (!has_quota(first) ||
+        if (!has_quota(*first) ||
             !place_demand(*placement_, ledger, vc, wanted(wish, view), view.rng, made)) {
           continue;
         }
-        placed[first] = std::move(made);
+        placed[*first] = std::move(made);
       }
       is_met[at] = true;
-      put_beside(first, second);
-      set(first);
-      if (second != kNoJob && placed.contains(second)) set(second);
+      std::vector<JobId> group{*first};
+      for (auto other = named.begin(); other != named.end(); ++other) {
+        if (other != first) put_beside(group, *other);
+      }
+      for (const JobId job : group) set(job);
     }
   }
   for (const JobId job : movable_) {
@@ -130,10 +135,11 @@ void Allocator::meet_pairs(VcId vc, const View& view, Plan& plan) {
     }
   }
   for (const Wish& wish : wishes_) {
-    for (const JobId job : {wish.job, wish.beside}) {
-      if (job == kNoJob || placed.contains(job) || runs(job)) continue;
-      lines_[index(vc)].push_back(job);
-    }
+    const auto line_up = [&](JobId job) {
+      if (!placed.contains(job) && !runs(job)) lines_[index(vc)].push_back(job);
+    };
+    line_up(wish.job);
+    std::for_each(wish.beside.begin(), wish.beside.end(), line_up);
   }
 }
 
