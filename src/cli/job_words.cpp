@@ -87,6 +87,10 @@ Duration ran(const store::Job& job, Time now) {
 }
 
 std::string gpus_text(const store::Submission& asked) {
+  if (!asked.gpu_profile.empty()) {
+    return asked.gpus == 1 ? asked.gpu_profile
+                           : fmt::format("{}x{}", asked.gpus, asked.gpu_profile);
+  }
   if (asked.gpu_share < 1) return number_text(asked.gpu_share);
   if (asked.max_gpus > asked.gpus) return fmt::format("{}..{}", asked.gpus, asked.max_gpus);
   return std::to_string(asked.gpus);

@@ -306,6 +306,10 @@ TEST(ReadCluster, KnowsWhatItsFirstGpusAreConnectedBy) {
   NodeClass make{.gpus = 8, .sockets = 2};
   make.connections = {{Between::nvlink, {2, 3}}, {Between::nvlink, {4, 5}}};
   NodeClass six = make;
+  EXPECT_EQ(
+      told_connections({.gpus = 4, .sockets = 2, .connections = {{Between::nvlink, {0, 1}, 4}}}),
+      (std::vector<Connection>{
+          {Between::socket, {0, 1}}, {Between::socket, {2, 3}}, {Between::nvlink, {0, 1}, 4}}));
   set_gpus(six, 6);
   EXPECT_EQ(six.sockets, 1);
   EXPECT_EQ(six.connections, (std::vector<Connection>{{Between::nvlink, {2, 3}},

@@ -39,4 +39,15 @@ void set_gpus(NodeClass& make, int gpus) {
   set_sockets(make, sockets);
 }
 
+std::vector<Connection> told_connections(const NodeClass& make) {
+  std::vector<Connection> made;
+  const int size = make.gpus / make.sockets;
+  for (int gpu = 0; gpu < make.gpus && make.sockets > 1; ++gpu) {
+    if (gpu % size == 0) made.push_back({Between::socket, {}});
+    made.back().gpus.push_back(gpu);
+  }
+  made.insert(made.end(), make.connections.begin(), make.connections.end());
+  return made;
+}
+
 }  // namespace almanac::cluster

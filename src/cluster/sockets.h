@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Changes of which GPUs a node has, and of which sockets they are.
+/// Which GPUs a node has, and of which sockets they are: changed and told.
 #pragma once
 
 #include <vector>
@@ -16,5 +16,8 @@ void set_sockets(NodeClass& make, const std::vector<std::vector<int>>& sockets);
 
 /// The same node with its first `gpus` only, or with more of which nothing is told.
 void set_gpus(NodeClass& make, int gpus);
+
+/// All that is told of how its GPUs are connected: of sockets too that are as large as each other.
+std::vector<Connection> told_connections(const NodeClass& make);
 
 }  // namespace almanac::cluster

@@ -265,7 +265,7 @@ void LocalService::Core::launch(Lock& lock) {
       save_again_ = now_ + kTryAgain;
       continue;
     }
-    start_process(*book_.find(number), **whole);
+    start_process(lock, *book_.find(number), **whole);
   }
   to_start_.erase(to_start_.begin(), to_start_.begin() + std::ssize(taken));
   to_start_.insert(to_start_.end(), later.begin(), later.end());

@@ -26,6 +26,7 @@
 
 #include "base/fair_mutex.h"
 #include "base/retirement.h"
+#include "gpu/nvml.h"
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
@@ -213,7 +214,9 @@ class LocalService::Core final : public schedule::Actuator {
   void settle(Entry& entry);
   /// What follows where it is to begin again.
   void waits_anew(Entry& entry);
-  void start_process(Entry& entry, const store::Job& whole);
+  void start_process(Lock& lock, Entry& entry, const store::Job& whole);
+  /// Has the instances stand that it is to run on.
+  Result<void> make_instances(Lock& lock, const Entry& entry);
   void has_process(Entry& entry, shepherd::Run run);
   /// When a process must have ended by its time limit, since boot; nothing = it has none.
   std::optional<Duration> limit_of(const Entry& entry) const;
@@ -384,6 +387,7 @@ class LocalService::Core final : public schedule::Actuator {
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
+  std::optional<gpu::Nvml> cutter_;               // where instances are made
   std::optional<schedule::Admission> admission_;  // for what is asked, before it is a job
   std::vector<policy::Event> events_;
   std::set<Time> wakes_;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "live/instances.h"
+
 namespace almanac::live {
 namespace {
 
@@ -19,13 +21,19 @@ std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std
                     found.error().message));
     return made;
   }
+  const std::vector<gpu::MigProfile> profiles = nvml.mig_profiles(gpu);
   for (const gpu::MigInstance& each : *found) {
     if (each.uuid.empty()) {
       notes.push_back(fmt::format(
           "instance {} of GPU {} has not one compute instance: no job is given it", each.id, gpu));
       continue;
     }
-    made.push_back({.name = each.uuid, .type = each.name});
+    const auto profile =
+        std::find_if(profiles.begin(), profiles.end(),
+                     [&](const gpu::MigProfile& one) { return one.id == each.profile; });
+    made.push_back({.name = each.uuid,
+                    .type = each.name,
+                    .memory_gb = profile == profiles.end() ? 0 : profile->memory_gb});
   }
   if (found->empty()) {
     notes.push_back(
@@ -36,7 +44,7 @@ std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std
 
 }  // namespace
 
-Devices find_devices(const profiling::Machine& machine) {
+Devices find_devices(const profiling::Machine& machine, bool as_boards) {
   Devices made;
   std::vector<Device> all_instances;
   std::vector<std::string> unread;
@@ -56,15 +64,29 @@ Devices find_devices(const profiling::Machine& machine) {
       continue;
     }
     if (machine.nvml->is_cut(*each.gpu).value_or(false)) {
+      const slices::Board* const board =
+          as_boards ? board_of(machine.nvml->mig_profiles(*each.gpu)) : nullptr;
+      if (board != nullptr) {
+        made.all.push_back(
+            {each.name, each.gpu, machine.nvml->name(*each.gpu), board->memory_gib, board});
+        continue;
+      }
+      if (as_boards) {
+        made.notes.push_back(fmt::format(
+            "GPU {} is of no board that is known here: its instances are given as they stand",
+            *each.gpu));
+      }
       for (Device& instance : instances_of(*machine.nvml, *each.gpu, made.notes)) {
         made.all.push_back(std::move(instance));
       }
       continue;
     }
-    made.all.push_back({each.name, each.gpu, machine.nvml->name(*each.gpu)});
+    made.all.push_back({each.name, each.gpu, machine.nvml->name(*each.gpu),
+                        machine.nvml->memory_gb(*each.gpu).value_or(0)});
   }
   const auto key = [](const Device& of) {
-    return of.is_instance() ? std::pair(true, of.type) : std::pair(false, std::string());
+    if (of.is_instance()) return std::pair(2, of.type);
+    return of.board != nullptr ? std::pair(1, of.board->name) : std::pair(0, std::string());
   };
   std::stable_sort(made.all.begin(), made.all.end(),
                    [&](const Device& one, const Device& other) { return key(one) < key(other); });

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/ids.h"
+#include "live/instances.h"
 
 namespace almanac::live {
 namespace {
@@ -24,14 +25,28 @@ struct Held {
   double memory_gb = 0;
 };
 
+/// Of a board the instance that stands where the job's is to be.
+void add_gpus(const cluster::Grant& grant, const Machine& machine, Held& sum) {
+  const cluster::Node& node = machine.cluster.nodes[index(grant.node)];
+  if (machine.cluster.classes[node.node_class].board != nullptr) {
+    for (const Standing& each : machine.standing) {
+      const bool is_its = each.node == grant.node && (grant.gpus >> each.gpu & 1U) != 0 &&
+                          each.place == place_of(grant, machine);
+      if (is_its) sum.gpus.push_back(each.name);
+    }
+    return;
+  }
+  const std::vector<std::string>& names = machine.gpu_names[index(grant.node)];
+  for (std::size_t gpu = 0; gpu < names.size(); ++gpu) {
+    if ((grant.gpus >> gpu & 1U) != 0) sum.gpus.push_back(names[gpu]);
+  }
+  if (grant.gpus != 0) sum.gpu_milli = grant.gpu_milli;
+}
+
 Held held_by(const std::vector<cluster::Grant>& grants, const Machine& machine) {
   Held sum;
   for (const cluster::Grant& grant : grants) {
-    const std::vector<std::string>& names = machine.gpu_names[index(grant.node)];
-    for (std::size_t gpu = 0; gpu < names.size(); ++gpu) {
-      if ((grant.gpus >> gpu & 1U) != 0) sum.gpus.push_back(names[gpu]);
-    }
-    if (grant.gpus != 0) sum.gpu_milli = grant.gpu_milli;
+    add_gpus(grant, machine, sum);
     sum.cpus += grant.cpu_milli / 1e3;
     sum.memory_gb += grant.memory_mb / 1e3;
   }
@@ -154,6 +169,8 @@ std::string where_text(const store::Job& job, const Machine& machine) {
     }
     const std::string node = machine.cluster.node_label(grant.node);
     pieces.push_back(gpus.empty() ? node : fmt::format("{}:{}", node, fmt::join(gpus, ",")));
+    if (grant.profile == slices::kNoProfile) continue;
+    pieces.back() += fmt::format("x{}@{}", slices::profile_name(grant.profile), grant.slice);
   }
   return fmt::format("{}", fmt::join(pieces, " "));
 }

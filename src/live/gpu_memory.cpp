@@ -42,7 +42,9 @@ class Look {
         const std::optional<double> held_gb = held_by(processes, seen);
         sum = sum && held_gb ? std::optional(*sum + *held_gb) : std::nullopt;
         if (!patient.asks_part || !held_gb || !seen.memory_gb) continue;
-        const double part_gb = *seen.memory_gb * grant.gpu_milli / cluster::kWholeGpu;
+        const double part_gb = grant.gpu_memory_mb > 0
+                                   ? grant.gpu_memory_mb / 1e3
+                                   : *seen.memory_gb * grant.gpu_milli / cluster::kWholeGpu;
         if (*held_gb <= part_gb) continue;
         found.excesses.push_back({patient.job, patient.folder, grant.node, gpu, *held_gb, part_gb});
       }

@@ -11,6 +11,7 @@
 #include "base/wall_clock.h"
 #include "live/core.h"
 #include "live/environment.h"
+#include "live/instances.h"
 #include "live/log.h"
 #include "process/resource_limits.h"
 #include "shepherd/record.h"
@@ -276,11 +277,33 @@ bool LocalService::Core::is_free_of_others(const Entry& entry) const {
   return !entry.run && not_left(entry).empty();
 }
 
-void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
+Result<void> LocalService::Core::make_instances(Lock& lock, const Entry& entry) {
+  if (!cutter_) return {};
+  std::vector<cluster::Grant> others;
+  for (const Entry* const each : holders()) {
+    if (each == &entry) continue;
+    for (const auto* const held : {&each->job.held_gpus, &each->of_runs->leaves}) {
+      others.insert(others.end(), held->begin(), held->end());
+    }
+  }
+  std::vector<Standing> standing = config_.machine.standing;
+  lock.unlock();
+  auto made =
+      live::make_instances(*cutter_, config_.machine, entry.job.held_gpus, others, standing);
+  lock.lock();
+  config_.machine.standing = std::move(standing);
+  return made;
+}
+
+void LocalService::Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
   if (failed_starts_ > 0) {
     probe_ = job.number;
     probed_ = now_;
+  }
+  if (auto made = make_instances(lock, entry); !made) {
+    to_start_.push_back(job.number);
+    return start_failed(job.number, made.error().message);
   }
   shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, entry.batch, folder_of(job));
   spec.open_files = config_.open_files;

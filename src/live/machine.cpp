@@ -12,6 +12,7 @@
 #include "cluster/read.h"
 #include "live/connections.h"
 #include "live/devices.h"
+#include "live/instances.h"
 #include "profiling/machine.h"
 #include "shepherd/run.h"
 
@@ -42,27 +43,37 @@ cluster::Cluster found_cluster(const profiling::Machine& found,
   };
   for (auto from = devices.begin(); made.nodes.empty() || from != devices.end();) {
     const auto until = std::find_if(from, devices.end(), [&](const Device& each) {
-      return each.is_instance() != from->is_instance() ||
+      return each.is_instance() != from->is_instance() || each.board != from->board ||
              (each.is_instance() && each.type != from->type);
     });
     std::vector<int> numbers;
+    double gpu_memory_gb = from == until ? 0 : from->memory_gb;
     for (auto at = from; at != until; ++at) {
       if (at->number) numbers.push_back(*at->number);
+      gpu_memory_gb = std::min(gpu_memory_gb, at->memory_gb);
     }
     const bool is_all = from == devices.begin() && until == devices.end();
     cluster::NodeClass make{.gpus = static_cast<int>(until - from),
                             .gpu_type = from == until ? "" : from->type,
                             .cpus = static_cast<double>(found.cpus.size()),
-                            .memory_gb = memory_gb};
+                            .memory_gb = memory_gb,
+                            .gpu_memory_gb = gpu_memory_gb};
     if (!is_all) {
       make.cpus = of_device(make.cpus) * make.gpus;
       make.memory_gb = of_device(memory_gb) * make.gpus;
     }
-    if (found.nvml && static_cast<int>(numbers.size()) == make.gpus) {
+    const slices::Board* const board = from == until ? nullptr : from->board;
+    if (board != nullptr) {
+      // Instances of different boards do not reach each other by NVLink.
+      make.sharing = cluster::Sharing::mig;
+      make.board = board;
+    } else if (found.nvml && static_cast<int>(numbers.size()) == make.gpus) {
       find_connections(*found.nvml, numbers, make);
     }
-    const bool is_named_apart = !is_all && from->is_instance();
-    made.add_nodes(make, 1, {is_named_apart ? host_name() + "-" + from->type : host_name()});
+    std::string name = host_name();
+    if (!is_all && from->is_instance()) name += "-" + from->type;
+    if (!is_all && board != nullptr) name += "-" + board->name;
+    made.add_nodes(make, 1, {name});
     from = until;
   }
   return made;
@@ -89,14 +100,37 @@ bool can_watch_gpu_memory(const profiling::Machine& found, const Machine& machin
   return true;
 }
 
+/// Whether GPUs that a file has cut are boards which may be, and the other way round.
+Result<void> check_boards(const Machine& machine, const std::vector<Device>& devices,
+                          const std::string& cluster_file) {
+  std::size_t at = 0;
+  for (const cluster::Node& node : machine.cluster.nodes) {
+    const cluster::NodeClass& make = machine.cluster.classes[node.node_class];
+    for (int gpu = 0; gpu < make.gpus; ++gpu, ++at) {
+      const slices::Board* const found = at < devices.size() ? devices[at].board : nullptr;
+      if (found == make.board) continue;
+      const auto told = [](const slices::Board* board) {
+        return board == nullptr ? "one that is not cut as jobs need it" : board->name;
+      };
+      return fail(Code::invalid,
+                  fmt::format("GPU {} of node {} is {} by the file, and here {}", gpu, node.name,
+                              told(make.board), told(found)),
+                  {.file = cluster_file},
+                  "serve --make-instances cuts GPUs that are in MIG mode; cluster discover writes "
+                  "a file without");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<Machine> find_machine(const std::string& cluster_file) {
+Result<Machine> find_machine(const std::string& cluster_file, bool makes_instances) {
   const profiling::Machine found = profiling::this_machine();
   Machine made;
   made.has_driver = found.nvml.has_value();
   made.numbers_processes_as_driver = is_in_first_pid_namespace();
-  Devices devices = find_devices(found);
+  Devices devices = find_devices(found, makes_instances);
   made.notes = std::move(devices.notes);
   if (cluster_file.empty()) {
     made.cluster = found_cluster(found, devices.all);
@@ -110,6 +144,9 @@ Result<Machine> find_machine(const std::string& cluster_file) {
     auto told = cluster::read_cluster(cluster_file);
     if (!told) return tl::unexpected(told.error());
     made.cluster = std::move(*told);
+    if (auto right = check_boards(made, devices.all, cluster_file); !right) {
+      return tl::unexpected(right.error());
+    }
   }
   if (!made.cluster.changes.empty()) {
     return fail(Code::unsupported, "the cluster changes with time; a machine is what it is",
@@ -117,6 +154,9 @@ Result<Machine> find_machine(const std::string& cluster_file) {
   }
   std::size_t configured = 0;
   double cpus = 0;
+  made.makes_instances =
+      std::any_of(made.cluster.classes.begin(), made.cluster.classes.end(),
+                  [](const cluster::NodeClass& each) { return each.board != nullptr; });
   for (const cluster::Node& node : made.cluster.nodes) {
     const cluster::NodeClass& make = made.cluster.classes[node.node_class];
     std::vector<std::string>& names = made.gpu_names.emplace_back();
@@ -137,6 +177,12 @@ Result<Machine> find_machine(const std::string& cluster_file) {
   if (!made.has_driver && configured > 0) {
     made.notes.push_back(
         fmt::format("the {} GPUs are those of {}: {}", configured, cluster_file, found.no_nvml));
+  }
+  if (made.makes_instances) {
+    made.standing = standing_instances(*found.nvml, made);
+    made.notes.emplace_back("instances of GPUs in MIG mode are made, and removed, as jobs need it");
+  } else if (makes_instances) {
+    made.notes.emplace_back("no GPU is in MIG mode and of a board that is known: none is cut");
   }
   if (cpus > 0 && cpus <= static_cast<double>(found.cpus.size())) {
     made.cores = found.cpus;

@@ -14,6 +14,24 @@
 
 namespace almanac::live {
 
+/// Where an instance of a board is.
+struct Place {
+  int profile = 0;  ///< Position in slices::Board::profiles.
+  int slice = 0;    ///< Of memory, at which it begins.
+
+  bool operator==(const Place&) const = default;
+};
+
+/// An instance that there is on a GPU of the cluster.
+struct Standing {
+  Place place{};
+  NodeId node{};
+  int gpu = 0;
+  std::string name{};  ///< As CUDA_VISIBLE_DEVICES has it: "MIG-...".
+
+  bool operator==(const Standing&) const = default;
+};
+
 struct Machine {
   cluster::Cluster cluster{};  ///< All nodes are this machine; one, unless configured otherwise.
   /// CUDA_VISIBLE_DEVICES' name of each GPU of each node: "0", "GPU-1a2b...".
@@ -23,13 +41,18 @@ struct Machine {
   std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
                              ///< are configured than there are.
   bool has_driver = false;   ///< GPUs are the driver's.
+  /// GPUs of nodes with a board are cut as jobs need it; what stands of them.
+  bool makes_instances = false;
+  std::vector<Standing> standing{};
   /// A number of a process means the same to the driver and to us.
   bool numbers_processes_as_driver = false;
   std::string limits_by{};           ///< What holds jobs to their limits, in words.
   std::vector<std::string> notes{};  ///< What the user should know.
 };
 
-/// `cluster_file` "" = as found: the driver's GPUs, all processors, all memory but a tenth.
-Result<Machine> find_machine(const std::string& cluster_file);
+/// `cluster_file` "" = as found: the driver's GPUs, all processors, all memory but a tenth. With
+/// `makes_instances`, which changes what the driver has, GPUs that are in MIG mode and of a known
+/// board are boards to be cut; else there are the instances that stand.
+Result<Machine> find_machine(const std::string& cluster_file, bool makes_instances = false);
 
 }  // namespace almanac::live

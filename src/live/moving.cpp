@@ -15,6 +15,7 @@
 
 #include "live/core.h"
 #include "live/environment.h"
+#include "live/instances.h"
 #include "live/log.h"
 #include "measure/own_word.h"
 #include "shepherd/record.h"
@@ -92,9 +93,8 @@ std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
       for (const Grant& ours : entry.job.held_gpus) {
         const bool whole =
             ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;
-        if (ours.node == theirs.node && whole && (ours.gpus & theirs.gpus) != 0) {
-          made.push_back(theirs);
-        }
+        const bool shares = ours.node == theirs.node && (ours.gpus & theirs.gpus) != 0;
+        if (shares && (whole || overlap(ours, theirs, config_.machine))) made.push_back(theirs);
       }
     }
   }

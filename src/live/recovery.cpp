@@ -120,6 +120,11 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   std::unique_ptr<Core> made(
       new Core(std::move(config), std::move(*store), std::move(*composition), begin));
   made->last_number_ = static_cast<std::int64_t>(*last);
+  if (made->config_.machine.makes_instances) {
+    auto driver = gpu::Nvml::open();
+    if (!driver) return tl::unexpected(driver.error());
+    made->cutter_.emplace(*std::move(driver));
+  }
   if (const Time wall = wall_clock(); begin > wall + 1h) {
     made->config_.machine.notes.push_back(fmt::format(
         "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "

@@ -66,6 +66,8 @@ struct GpuView {
   bool in_service = true;
   std::string trouble{};                 ///< Why it is not in service.
   std::vector<store::JobNumber> jobs{};  ///< That hold it, or a part.
+  std::vector<std::string> instances{};  ///< That stand, where the service makes them:
+                                         ///< "3g.40gb@4", with the slice at which it begins.
   double use = -1;                       ///< -1 = not measured.
   double memory_gb = -1;
   double power_w = -1;
@@ -77,6 +79,7 @@ struct NodeView {
   bool drained = false;
   double cpus = 0, cpus_held = 0;
   double memory_gb = 0, memory_held_gb = 0;
+  std::vector<cluster::Connection> connections{};  ///< As far as they are known.
   std::vector<GpuView> gpus{};
 };
 

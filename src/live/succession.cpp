@@ -28,6 +28,7 @@
 namespace almanac::live {
 
 using policy::EventKind;
+using store::JobNumber;
 using trace::JobState;
 
 namespace {

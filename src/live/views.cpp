@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cluster/sockets.h"
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/life.h"
@@ -354,7 +355,8 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
                 .vc = cluster.vcs[index(node.vc)].name,
                 .drained = round_->ledger().drained(id),
                 .cpus = make.cpus,
-                .memory_gb = make.memory_gb};
+                .memory_gb = make.memory_gb,
+                .connections = cluster::told_connections(make)};
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
       GpuView& view = made[at].gpus.emplace_back();
       view.number = gpu;
@@ -363,6 +365,12 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
       view.in_service = trouble == out_.gpus.end();
       if (!view.in_service) view.trouble = trouble->second;
     }
+  }
+  for (const Standing& each : config_.machine.standing) {
+    const cluster::Node& node = cluster.nodes[index(each.node)];
+    const slices::Board& board = *cluster.classes[node.node_class].board;
+    made[index(each.node)].gpus[static_cast<std::size_t>(each.gpu)].instances.push_back(
+        fmt::format("{}@{}", board[each.place.profile].name, each.place.slice));
   }
   for (const Entry* const entry : holders()) {
     for (const cluster::Grant& grant : entry->job.held_gpus) {

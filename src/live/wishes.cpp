@@ -285,7 +285,8 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
       return refuse(Code::conflict, "runs: only an operator gives it more time");
     }
   }
-  if (asked.gpus < 0 || (asked.gpu_share < 1 && asked.gpus != 1)) {
+  const bool is_none = asked.gpus < 0 || (asked.gpus == 0 && !asked.gpu_profile.empty());
+  if (is_none || (asked.gpu_share < 1 && asked.gpus != 1)) {
     return refuse(Code::usage, fmt::format("cannot ask {} GPUs", asked.gpus));
   }
   if (asked.max_gpus != 0 && asked.gpus > asked.max_gpus) {

@@ -112,13 +112,24 @@ const slices::Profile* profile_on(const cluster::Cluster::GpuKind& kind, slices:
 void Admission::ask_instance(std::string_view name, cluster::Demand& wanted) const {
   wanted.profile = slices::profile_id(name).value_or(slices::kNoProfile);
   std::int32_t least = cluster::kWholeGpu;
-  wanted.gpu_types &= kinds_with([&](const auto& kind) {
-    const slices::Profile* const own = profile_on(kind, wanted.profile);
-    if (own != nullptr) {
-      least = std::min(least, cluster::kWholeGpu * own->memory / kind.board->memory);
-    }
-    return own != nullptr;
-  });
+  const std::uint64_t boards =
+      wanted.gpu_types & kinds_with([&](const auto& kind) {
+        const slices::Profile* const own = profile_on(kind, wanted.profile);
+        if (own != nullptr) {
+          least = std::min(least, cluster::kWholeGpu * own->memory / kind.board->memory);
+        }
+        return own != nullptr;
+      });
+  const std::uint64_t standing =
+      wanted.gpu_types & kinds_with([&](const auto& kind) {
+        return kind.board == nullptr && cluster::is_one_of(kind.type, name);
+      });
+  if (boards == 0 && standing != 0) {
+    wanted.gpu_types = standing;
+    wanted.profile = slices::kNoProfile;
+    return;
+  }
+  wanted.gpu_types = boards;
   wanted.gpu_milli = least;
   // All of a board is a GPU.
   if (wanted.gpu_types != 0 && least == cluster::kWholeGpu) wanted.profile = slices::kNoProfile;
@@ -166,6 +177,11 @@ policy::Reason Admission::why_on_no_kind(VcId vc, const cluster::Demand& wanted)
 
 DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim) {
   return demand(request, types_of(request.gpu_type), vc, claim);
+}
+
+std::int32_t Admission::part(const trace::Request& request, VcId vc) {
+  if (request.gpu_profile == kNoName) return gpu_milli(request);
+  return demands_[demand(request, vc)].gpu_milli;
 }
 
 std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,

@@ -34,8 +34,12 @@ class Admission {
   /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
   /// counts where one GPU is asked; a part of each of several GPUs is all of them. Of an instance
-  /// that a job asks there are as many as it asks GPUs; one that is all of a board is a GPU.
+  /// that a job asks there are as many as it asks GPUs; one that is all of a board is a GPU, and so
+  /// is one of a node whose GPUs are instances, of a type that is called so. Where boards can be
+  /// cut in such instances as well, only those count.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
+  /// Of each GPU, or of a GPU for each instance, that it asks in `vc` what it holds: thousandths.
+  std::int32_t part(const trace::Request& request, VcId vc);
   /// The demands with which a request that names alternatives can start in `vc`, best first: what
   /// it asks, then those. `claim` is of what it asks, of `quotas`; null = there are none.
   std::vector<policy::Acceptable> acceptable(const trace::Request& request, VcId vc,

@@ -134,6 +134,20 @@ TEST_F(SlicesAdmissionTest, AnInstanceIsOfTheBoardsThatHaveOneOfThatName) {
   EXPECT_EQ(all.gpu_types, 0b010U);
 }
 
+TEST_F(SlicesAdmissionTest, AnInstanceThatANodeListsAsAGpuIsOne) {
+  cluster_.add_vc("green");
+  cluster_.add_nodes({.gpus = 3, .gpu_type = "1g.18gb", .gpu_memory_gb = 16}, 1);
+  const cluster::Demand two = demand(instance("1g.18gb", 2, "green"));
+  EXPECT_EQ(two.gpu_types, 0b1000U);
+  EXPECT_EQ(two.profile, slices::kNoProfile);
+  EXPECT_EQ(two.gpu_milli, cluster::kWholeGpu);
+  EXPECT_EQ(why_never(instance("1g.18gb", 4, "green")),
+            "never: asks 4 GPUs, where it may run there are at most 3 of one type");
+  trace::Request large = instance("1g.18gb", 1, "green");
+  large.gpu_memory_gb = 17;
+  EXPECT_NE(why_never(large), "");
+}
+
 TEST_F(SlicesAdmissionTest, CountsInstancesThatOneJobAsks) {
   EXPECT_EQ(never(instance("2g.20gb", 6)), ReasonKind::none) << "three on each of two boards";
   EXPECT_EQ(why_never(instance("2g.20gb", 7)),
@@ -145,7 +159,7 @@ TEST_F(SlicesAdmissionTest, SaysWhichInstancesThereAre) {
             "never: asks a 2g.12gb, an A100-40GB has 1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, "
             "4g.20gb, 7g.40gb");
   EXPECT_EQ(why_never(instance("1g.10gb", 1, "blue")),
-            "never: asks a 1g.10gb, where it may run no GPU is cut in instances");
+            "never: asks a 1g.10gb, where it may run there is none and no GPU is to be cut");
   trace::Request half = request("red", 1);
   half.gpu_share = 0.5;
   EXPECT_EQ(never(half), ReasonKind::not_in_thousandths);

@@ -40,6 +40,10 @@ store::Submission any_submission() {
   if (*rc::gen::arbitrary<bool>()) made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
   if (made.max_gpus > 0) made.min_gpus = *rc::gen::inRange(0, made.gpus + 1);
   if (made.gpus == 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;
+  if (made.gpus > 0 && made.gpu_share == 1 && made.max_gpus == 0) {
+    made.gpu_profile = *rc::gen::element<std::string>("", "1g.10gb", "1g.6gb+me");
+  }
+  if (made.gpus > 0) made.gpu_memory_gb = *rc::gen::inRange(1, 1000) / 8.0;
   if (*rc::gen::arbitrary<bool>()) made.cpus = *rc::gen::inRange(1, 1000) / 4.0;
   if (*rc::gen::arbitrary<bool>()) made.memory_gb = *rc::gen::inRange(1, 1000) / 8.0;
   made.time_limit = maybe(lengths(), kNoDuration);
@@ -97,6 +101,17 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
             "gpus is a whole number in its range, not 99999999999");
   EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share is of one GPU: gpus must be 1");
+  EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_profile": "1g.11gb")"),
+            "gpu_profile is an instance of a GPU as 1g.10gb, not 1g.11gb (did you mean 1g.10gb?)");
+  EXPECT_EQ(refusal(R"(, "gpu_profile": "1g.10gb")"),
+            "gpu_profile needs gpus, which says how many instances");
+  EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_share": 0.5, "gpu_profile": "1g.10gb")"),
+            "gpu_profile asks a whole instance: gpu_share must be 1");
+  EXPECT_EQ(refusal(R"(, "gpus": 1, "max_gpus": 2, "gpu_profile": "1g.10gb")"),
+            "gpu_profile is of a job without max_gpus");
+  EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_memory_gb": 0)"),
+            "gpu_memory_gb is more than 0 and at most 100000");
+  EXPECT_EQ(refusal(R"(, "gpu_memory_gb": 8)"), "gpu_memory_gb is of a job with gpus");
   for (const char* const io : {"0", "-1", "1e300"}) {
     EXPECT_EQ(refusal(std::string(R"(, "io_mbs": )") + io),
               "io_mbs is more than 0 and at most 1e+09");
@@ -199,6 +214,17 @@ TEST(CompactionsJson, ReadsWhatItWrites) {
   const auto read = read_compactions(to_json(made));
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(*read, made);
+}
+
+TEST(NodesJson, TellsHowGpusAreConnected) {
+  const std::vector<live::NodeView> nodes{
+      {.name = "box",
+       .connections = {{cluster::Between::nvlink, {0, 1}, 4}, {cluster::Between::socket, {0, 1}}},
+       .gpus = {{.number = 0, .instances = {"3g.40gb@4"}}}}};
+  const std::string told = to_json(nodes);
+  EXPECT_THAT(told, HasSubstr(R"("connections":[{"by":"nvlink","gpus":[0,1],"links":4},)"
+                              R"({"by":"socket","gpus":[0,1]}])"));
+  EXPECT_THAT(told, HasSubstr(R"("instances":["3g.40gb@4"])"));
 }
 
 TEST(NodesJson, ReadsWhatItWrites) {

@@ -24,6 +24,8 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("min_gpus", of.min_gpus);
   fields.field("gpu_share", of.gpu_share);
   fields.sparse("gpu_type", of.gpu_type);
+  fields.sparse("gpu_profile", of.gpu_profile);
+  fields.sparse("gpu_memory_gb", of.gpu_memory_gb);
   fields.sparse("cpus", of.cpus);
   fields.sparse("memory_gb", of.memory_gb);
   fields.sparse("io_mbs", of.io_mbs);

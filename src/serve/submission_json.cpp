@@ -6,6 +6,8 @@
 #include <set>
 
 #include "serve/submission_fields.h"
+#include "slices/board.h"
+#include "text/nearest.h"
 
 namespace almanac::serve {
 namespace {
@@ -18,9 +20,19 @@ constexpr std::size_t kMostBefore = 1000;
 constexpr std::size_t kMostParameters = 100;
 /// More bytes a second than that no integer holds, nor any disk moves.
 constexpr double kMostIoMbs = 1e9;
+/// More than that, in MB, no grant holds, nor any GPU has.
+constexpr double kMostGpuGb = 1e5;
 
 [[noreturn]] void refuse(std::string message, std::string hint = {}) {
   throw Refused{{Code::invalid, std::move(message), {}, std::move(hint)}};
+}
+
+std::vector<std::string> known_profiles() {
+  std::set<std::string> names;
+  for (const slices::Board& board : slices::boards()) {
+    for (const slices::Profile& each : board.profiles) names.insert(each.name);
+  }
+  return {names.begin(), names.end()};
 }
 
 void check(const store::Submission& asked) {
@@ -86,6 +98,20 @@ void check(const store::Submission& asked) {
     refuse(fmt::format("gpu_share is more than 0 and at most 1, not {:g}", asked.gpu_share));
   }
   if (asked.gpu_share < 1 && asked.gpus != 1) refuse("gpu_share is of one GPU: gpus must be 1");
+  if (!asked.gpu_profile.empty()) {
+    if (!slices::profile_id(asked.gpu_profile)) {
+      refuse(fmt::format("gpu_profile is an instance of a GPU as 1g.10gb, not {}",
+                         asked.gpu_profile.substr(0, 40)),
+             text::meant_or_known(asked.gpu_profile, known_profiles()));
+    }
+    if (asked.gpus == 0) refuse("gpu_profile needs gpus, which says how many instances");
+    if (asked.gpu_share < 1) refuse("gpu_profile asks a whole instance: gpu_share must be 1");
+    if (asked.max_gpus > 0) refuse("gpu_profile is of a job without max_gpus");
+  }
+  if (asked.gpu_memory_gb && !(*asked.gpu_memory_gb > 0 && *asked.gpu_memory_gb <= kMostGpuGb)) {
+    refuse(fmt::format("gpu_memory_gb is more than 0 and at most {:g}", kMostGpuGb));
+  }
+  if (asked.gpu_memory_gb && asked.gpus == 0) refuse("gpu_memory_gb is of a job with gpus");
   if (asked.cpus && *asked.cpus <= 0) refuse("cpus is more than 0");
   if (asked.memory_gb && *asked.memory_gb <= 0) refuse("memory_gb is more than 0");
   if (asked.io_mbs && !(*asked.io_mbs > 0 && *asked.io_mbs <= kMostIoMbs)) {

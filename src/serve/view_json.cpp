@@ -37,6 +37,7 @@ void list(Fields& fields, Of& of) {
     fields.field("in_service", of.in_service);
     fields.sparse("trouble", of.trouble);
     fields.field("jobs", of.jobs);
+    fields.sparse("instances", of.instances);
     fields.measured("use", of.use);
     fields.measured("memory_gb", of.memory_gb);
     fields.measured("power_w", of.power_w);
@@ -195,6 +196,9 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
                     {"gpu_share", static_cast<double>(each.gpu_milli) / cluster::kWholeGpu},
                     {"cpus", static_cast<double>(each.cpu_milli) / 1e3},
                     {"memory_gb", static_cast<double>(each.memory_mb) / 1e3}});
+    if (each.profile == slices::kNoProfile) continue;
+    held.back()["gpu_profile"] = slices::profile_name(each.profile);
+    held.back()["slice"] = each.slice;
   }
   out["holds"] = std::move(held);
   return out;
@@ -265,9 +269,15 @@ ListedJob job_of(const Json& json) {
     for (const Json& each : *holds) {
       Reader of(each);
       std::vector<int> set;
+      std::string profile;
+      int slice = 0;
       of.field("node", nodes.emplace_back());
       of.field("gpus", set);
-      if (!set.empty()) gpus.push_back(fmt::format("{}:{}", nodes.back(), fmt::join(set, ",")));
+      of.sparse("gpu_profile", profile);
+      of.sparse("slice", slice);
+      if (set.empty()) continue;
+      gpus.push_back(fmt::format("{}:{}", nodes.back(), fmt::join(set, ",")));
+      if (!profile.empty()) gpus.back() += fmt::format("x{}@{}", profile, slice);
     }
     listed.nodes = fmt::format("{}", fmt::join(nodes, ","));
     listed.gpus_held = fmt::format("{}", fmt::join(gpus, " "));
@@ -301,6 +311,11 @@ std::string to_json(const std::vector<live::NodeView>& nodes) {
   Json out = Json::array();
   for (const live::NodeView& each : nodes) {
     Json node = written(each);
+    for (const cluster::Connection& one : each.connections) {
+      Json& made = node["connections"].emplace_back();
+      made = {{"by", cluster::word_of(one.by)}, {"gpus", one.gpus}};
+      if (one.by == cluster::Between::nvlink) made["links"] = one.links;
+    }
     node["gpus"] = Json::array();
     for (const live::GpuView& gpu : each.gpus) node["gpus"].push_back(written(gpu));
     out.push_back(std::move(node));

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "slices/part.h"
+
 namespace almanac::slices {
 namespace {
 
@@ -191,6 +193,14 @@ RC_GTEST_PROP(Lattice, TheBestStartKeepsAsManyOptionsAsAnyOther, ()) {
     const double other = left_after(start);
     RC_ASSERT(left_after(best) > other || (left_after(best) == other && best >= start));
   }
+}
+
+TEST(Part, IsTheLeastOfTheBoardsThatHaveTheProfile) {
+  EXPECT_EQ(least_part("1g.10gb"), 0.125) << "of the smaller A100 it is a quarter";
+  EXPECT_EQ(least_part("1g.6gb"), 0.25);
+  EXPECT_EQ(least_part("3g.40gb"), 0.5);
+  EXPECT_EQ(least_part("7g.80gb"), 1);
+  EXPECT_EQ(least_part("9g.9gb"), 1);
 }
 
 }  // namespace

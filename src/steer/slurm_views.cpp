@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
+#include "cluster/sockets.h"
 #include "live/book.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
@@ -162,7 +163,8 @@ std::vector<live::NodeView> SlurmService::nodes() const {
                 .vc = cluster.vcs[index(node.vc)].name,
                 .drained = !is_there || known->second.drained || known->second.reserved,
                 .cpus = make.cpus,
-                .memory_gb = make.memory_gb};
+                .memory_gb = make.memory_gb,
+                .connections = cluster::told_connections(make)};
     const agent::Report* const said = slimmer_->report(node.name);
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
       live::GpuView& view = made[at].gpus.emplace_back();

@@ -60,6 +60,8 @@ inline Submission draw_submission() {
   asked.min_gpus = draw_number<std::int32_t>();
   asked.gpu_share = draw_decimal();
   asked.gpu_type = draw_text();
+  asked.gpu_profile = draw_text();
+  asked.gpu_memory_gb = draw_decimal_or_none();
   asked.cpus = draw_decimal_or_none();
   asked.memory_gb = draw_decimal_or_none();
   asked.io_mbs = draw_decimal_or_none();

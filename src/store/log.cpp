@@ -22,6 +22,7 @@ void fill(trace::Request& request, const Job& job, Names& names) {
   request.user = names.intern(asked.user);
   request.vc = names.intern(asked.vc);
   request.gpu_type = names.intern(asked.gpu_type);
+  request.gpu_profile = names.intern(asked.gpu_profile);
   request.model = names.intern(asked.model);
   request.group = names.intern(asked.group);
   request.qos = names.intern(asked.qos);
@@ -32,6 +33,7 @@ void fill(trace::Request& request, const Job& job, Names& names) {
   request.steps = asked.steps;
   if (asked.value) request.value = static_cast<float>(*asked.value);
   request.gpu_share = static_cast<float>(asked.gpu_share);
+  if (asked.gpu_memory_gb) request.gpu_memory_gb = static_cast<float>(*asked.gpu_memory_gb);
   if (asked.cpus) request.cpus = static_cast<float>(*asked.cpus);
   if (asked.memory_gb) request.memory_gb = static_cast<float>(*asked.memory_gb);
 }

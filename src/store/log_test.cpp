@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/asked_gpus.h"
 #include "store/store.h"
 #include "support/temporary_folder.h"
 #include "trace/read.h"
@@ -59,6 +60,8 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   job.asked.change().model = "resnet-50";
   job.asked.change().group = "search";
   job.asked.change().gpu_type = "A100";
+  job.asked.change().gpu_profile = "2g.20gb";
+  job.asked.change().gpu_memory_gb = 16;
   job.asked.change().gpus = 2;
   job.asked.change().max_gpus = 4;
   job.asked.change().cpus = 8;
@@ -83,6 +86,8 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   EXPECT_EQ(trace.names[request.model], "resnet-50");
   EXPECT_EQ(trace.names[request.group], "search");
   EXPECT_EQ(trace.names[request.gpu_type], "A100");
+  EXPECT_EQ(trace.names[request.gpu_profile], "2g.20gb");
+  EXPECT_EQ(request.gpu_memory_gb, 16);
   EXPECT_EQ(request.gpus, 2);
   EXPECT_EQ(request.max_gpus, 4);
   EXPECT_EQ(request.cpus, 8);
@@ -139,6 +144,15 @@ TEST(StoreLog, NamesTheJobBeforeThatEndedLast) {
   const trace::Trace other = log({stray});
   EXPECT_EQ(other.jobs[0].request.after, trace::kNoJobKey);
   EXPECT_THAT(other.notes, ElementsAre("came after jobs that the log does not have: 1"));
+}
+
+TEST(AskedGpus, CountPartsAndInstancesAsSuch) {
+  Submission asked{.gpus = 4};
+  EXPECT_EQ(gpus_of(asked), 4);
+  asked.gpu_profile = "1g.10gb";
+  EXPECT_EQ(gpus_of(asked), 0.5);
+  EXPECT_EQ(gpus_of({.gpus = 1, .gpu_share = 0.25}), 0.25);
+  EXPECT_EQ(gpus_of({}), 0);
 }
 
 TEST(StoreLog, ReadsTheSameFromOurCsv) {

@@ -39,6 +39,8 @@ void each_field(T& asked, Visit&& visit) {
   visit("min_gpus", asked.min_gpus);
   visit("gpu_share", asked.gpu_share);
   visit("gpu_type", asked.gpu_type);
+  visit("gpu_profile", asked.gpu_profile);
+  visit("gpu_memory_gb", asked.gpu_memory_gb);
   visit("cpus", asked.cpus);
   visit("memory_gb", asked.memory_gb);
   visit("io_mbs", asked.io_mbs);

@@ -221,6 +221,11 @@ UPDATE job SET intent = CASE reason WHEN 'to run again' THEN 'run again' ELSE 'e
                reason = CASE reason WHEN 'to run again' THEN '' ELSE reason END
  WHERE state IN ('PENDING', 'RUNNING') AND reason != '';
 )sql",
+    R"sql(
+-- Instances of GPUs, and memory of a GPU.
+ALTER TABLE submission ADD COLUMN gpu_profile TEXT NOT NULL DEFAULT '';
+ALTER TABLE submission ADD COLUMN gpu_memory_gb REAL;
+)sql",
 };
 
 }  // namespace

@@ -115,6 +115,8 @@ Result<void> Draft::settle() {
                 fmt::format("{} GPUs, {} cores and {} GB are more than there can be", gpus,
                             asked.cpus.value_or(0), asked.memory_gb.value_or(0)));
   }
+  // Who names a size wants one.
+  if (!asked.gpu_profile.empty() && gpus == 0) gpus = 1;
   asked.gpus = static_cast<std::int32_t>(gpus);
   return {};
 }

@@ -26,6 +26,12 @@ const std::vector<Option>& own_options() {
        [](Draft& d, Text t) { return put(d.asked.max_gpus, read_count(t, 1)); }},
       {"gpu-type", '\0', needed,
        [](Draft& d, Text t) { return put(d.asked.gpu_type, read_text(t)); }},
+      {"gpu-profile", '\0', needed,
+       [](Draft& d, Text t) { return put(d.asked.gpu_profile, read_text(t)); }},
+      {"gpu-mem", '\0', needed,
+       [](Draft& d, Text t) {
+         return put(d.asked.gpu_memory_gb, read_memory(t, BareMemory::refused));
+       }},
       {"gpu-share", '\0', needed,
        [](Draft& d, Text t) -> Result<void> {
          const auto share = read_amount(t);

@@ -299,6 +299,15 @@ TEST_F(SubmissionScript, ReadsOurOwnOptions) {
   EXPECT_THAT(refusal("#ALMANAC --mem 32"), HasSubstr("as 32G or 1500M"));
 }
 
+TEST_F(SubmissionScript, OfInstancesOneIsAskedWhereNoneSaysHowMany) {
+  const auto one = read("#ALMANAC --gpu-profile 1g.10gb --gpu-mem 8G\n");
+  ASSERT_TRUE(one) << to_string(one.error());
+  EXPECT_EQ(one->asked.gpus, 1);
+  EXPECT_EQ(one->asked.gpu_profile, "1g.10gb");
+  EXPECT_EQ(one->asked.gpu_memory_gb, 8);
+  EXPECT_EQ(read("#ALMANAC --gpu-profile 1g.10gb --gpus 2\n")->asked.gpus, 2);
+}
+
 TEST_F(SubmissionScript, ReadsAnyNumberOfGpusUpToTheMost) {
   const auto script = read("#ALMANAC --gpus a100:1..8\n");
   ASSERT_TRUE(script) << to_string(script.error());

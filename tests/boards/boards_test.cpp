@@ -17,7 +17,8 @@ namespace {
 class Boards : public testing::Test {
  protected:
   void SetUp() override {
-    for (const char* const each : {"FAKE_MACHINE", "FAKE_NO_ROOT", "FAKE_IN_USE"}) ::unsetenv(each);
+    for (const char* const each : {"FAKE_NO_ROOT", "FAKE_IN_USE"}) ::unsetenv(each);
+    ::setenv("FAKE_MACHINE", "pairs", 1);
     ::setenv("FAKE_INSTANCES", instances_.c_str(), 1);
   }
   static Nvml driver() {

@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A driver that is none, of a machine of four GPUs. FAKE_MACHINE says which: "pairs" (what it is
-/// if not told) has 0 and 1, and 2 and 3 by four links of NVLink each, each pair at a socket;
-/// "switched" has all behind switches, by 18 links; "uneven" has no NVLink and 0, 1 and 2 at one
-/// socket, 0 and 1 behind one PCIe switch; "mute" has a driver of before all that.
+/// A driver that is none. FAKE_MACHINE says of which machine: if it is not told, of two GPUs, of
+/// which it does not tell how they are connected; else of four. "pairs" has 0 and 1, and 2 and 3 by
+/// four links of NVLink each, each pair at a socket; "switched" has all behind switches, by 18
+/// links; "uneven" has no NVLink and 0, 1 and 2 at one socket, 0 and 1 behind one PCIe switch;
+/// "mute" has a driver of before all that.
+///
+/// Each GPU has 80 GB, of which 10 are in use. The first is 80 % busy, draws up to 300 W and may be
+/// limited to 100 W or more; without persistence mode, which FAKE_FORGETS keeps it from, it forgets
+/// the limit when no process uses it any more. The processes that compute on it are told by the
+/// lines "PROCESS MEGABYTES" of the file that FAKE_PROCESSES names, without megabytes where the
+/// memory is not told, with "mps" behind them for clients of MPS. The others tell nothing of their
+/// use, as GPUs that are cut by MIG, and whatever is to be changed only root may, which never asks.
+/// FAKE_BROKEN: it does not begin.
 ///
 /// With FAKE_INSTANCES, GPUs 0 and 1 are cut in instances as an A100 of 80 GB is: an instance has
 /// so many memory slices from where it begins, two do not overlap, and of a profile there are so
@@ -18,6 +27,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,10 +39,16 @@ constexpr int kInvalid = 2;
 constexpr int kNotSupported = 3;
 constexpr int kNoPermission = 4;
 constexpr int kNotFound = 6;
+constexpr int kInsufficientSize = 7;
+constexpr int kDriverNotLoaded = 9;
 constexpr int kInUse = 19;
 constexpr int kInsufficientResources = 23;
 constexpr unsigned kGpus = 4;
 constexpr unsigned kNone = 99;
+constexpr unsigned long long kNotAvailable = ~0ULL;
+constexpr unsigned kOwnLimit_mw = 300'000;
+unsigned limit_mw = kOwnLimit_mw;
+bool is_persistent = false;
 
 std::string setting(const char* name) {
   const char* const value = std::getenv(name);
@@ -120,10 +136,11 @@ bool is_cut(const Gpu& gpu) {
   return gpu.number < 2 && gpu.instance == kNone && !setting("FAKE_INSTANCES").empty();
 }
 
-std::string machine() {
-  const std::string told = setting("FAKE_MACHINE");
-  return told.empty() ? "pairs" : told;
-}
+std::string machine() { return setting("FAKE_MACHINE"); }
+unsigned num_gpus() { return machine().empty() ? 2 : kGpus; }
+/// Whether it knows neither connections nor instances.
+bool is_mute() { return machine().empty() || machine() == "mute"; }
+bool is_first(void* device) { return device == &gpus[0]; }
 
 }  // namespace
 
@@ -159,14 +176,26 @@ struct ComputeInfo {
   unsigned id, compute, most, multiprocessors, shared[5];
 };
 
-int nvmlInit_v2() { return kSuccess; }
-int nvmlShutdown() { return kSuccess; }
+struct Process {
+  unsigned process;
+  unsigned long long memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
+int nvmlInit_v2() { return setting("FAKE_BROKEN").empty() ? kSuccess : kDriverNotLoaded; }
+int nvmlShutdown() {
+  if (!is_persistent) limit_mw = kOwnLimit_mw;
+  return kSuccess;
+}
 const char* nvmlErrorString(int error) {
   switch (error) {
     case kInvalid:
       return "Invalid Argument";
     case kNoPermission:
       return "Insufficient Permissions";
+    case kDriverNotLoaded:
+      return "Driver Not Loaded";
     case kInUse:
       return "In use by another client";
     case kInsufficientResources:
@@ -176,11 +205,11 @@ const char* nvmlErrorString(int error) {
   }
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = kGpus;
+  *count = num_gpus();
   return kSuccess;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
-  if (index >= kGpus) return kInvalid;
+  if (index >= num_gpus()) return kInvalid;
   *device = &gpus[index];
   return kSuccess;
 }
@@ -195,7 +224,7 @@ static bool get(void* of, Made& made) {
   return false;
 }
 int nvmlDeviceGetName(void* device, char* name, unsigned length) {
-  std::string text = "NVIDIA A100-SXM4-80GB";
+  std::string text = machine().empty() ? "NVIDIA Testing 80GB" : "NVIDIA A100-SXM4-80GB";
   if (Made made; get(device, made)) text += " MIG " + find(made.profile)->name;
   std::snprintf(name, length, "%s", text.c_str());
   return kSuccess;
@@ -203,16 +232,67 @@ int nvmlDeviceGetName(void* device, char* name, unsigned length) {
 int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
   const Gpu& gpu = *static_cast<Gpu*>(device);
   if (gpu.instance == kNone) {
-    std::snprintf(uuid, length, "GPU-%u000", gpu.number);
+    std::snprintf(uuid, length, "GPU-%u000-test", gpu.number + 1);
   } else {
     std::snprintf(uuid, length, "MIG-%u-%u", gpu.number, gpu.instance);
   }
   return kSuccess;
 }
-int nvmlDeviceGetUtilizationRates(void*, Utilization*) { return kNotSupported; }
-int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
-  *memory = {80ULL << 30, 80ULL << 30, 0};
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
+  if (!is_first(device)) return kNotSupported;
+  *use = {80, 40};
   return kSuccess;
+}
+int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
+  *memory = {80ULL << 30, 70ULL << 30, 10ULL << 30};
+  return kSuccess;
+}
+
+// What they draw, and for whom.
+
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  if (!is_first(device)) return kNotSupported;
+  *milliwatts = limit_mw;
+  return kSuccess;
+}
+int nvmlDeviceSetPersistenceMode(void* device, int mode) {
+  if (!is_first(device)) return kNoPermission;
+  if (!setting("FAKE_FORGETS").empty()) return kNotSupported;
+  is_persistent = mode == 1;
+  return kSuccess;
+}
+int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+  if (!is_first(device)) return kNoPermission;
+  if (milliwatts < 100'000) return kInvalid;
+  limit_mw = milliwatts;
+  return kSuccess;
+}
+/// Those of the file whose line ends so.
+static int list(const std::string& end, void* device, unsigned* count, Process* processes) {
+  if (!is_first(device)) return kNoPermission;
+  std::ifstream lines(setting("FAKE_PROCESSES"));
+  std::vector<Process> found;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Process told{0, kNotAvailable, ~0U, ~0U};
+    if (unsigned long long megabytes = 0; words >> told.process && words >> megabytes) {
+      told.memory = megabytes << 20;
+    }
+    std::string last;
+    words >> last;
+    if (last == end) found.push_back(told);
+  }
+  const bool has_room = found.size() <= *count;
+  *count = static_cast<unsigned>(found.size());
+  if (!has_room) return kInsufficientSize;
+  for (const Process& each : found) *processes++ = each;
+  return kSuccess;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* processes) {
+  return list("", device, count, processes);
+}
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(void* device, unsigned* count, Process* processes) {
+  return list("mps", device, count, processes);
 }
 
 // How they are connected.
@@ -224,7 +304,7 @@ int nvmlDeviceGetPciInfo_v3(void* device, BusAddress* address) {
 }
 int nvmlDeviceGetNvLinkState(void*, unsigned link, int* state) {
   const unsigned links = machine() == "pairs" ? 4 : machine() == "switched" ? 18 : 0;
-  if (link >= links) return machine() == "mute" ? kNotSupported : kInvalid;
+  if (link >= links) return is_mute() ? kNotSupported : kInvalid;
   *state = 1;
   return kSuccess;
 }
@@ -239,7 +319,7 @@ int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int* kind) {
   return kSuccess;
 }
 int nvmlDeviceGetTopologyCommonAncestor(void* device, void* other, int* level) {
-  if (machine() == "mute") return kNotSupported;
+  if (is_mute()) return kNotSupported;
   const unsigned low =
       std::min(static_cast<Gpu*>(device)->number, static_cast<Gpu*>(other)->number);
   const unsigned high =
@@ -255,7 +335,7 @@ int nvmlDeviceGetTopologyCommonAncestor(void* device, void* other, int* level) {
 // Cut in instances.
 
 int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* next) {
-  if (machine() == "mute") return kNotSupported;
+  if (is_mute()) return kNotSupported;
   *now = *next = is_cut(*static_cast<Gpu*>(device)) ? 1 : 0;
   return kSuccess;
 }

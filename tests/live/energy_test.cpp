@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs draw, by a model and by a driver that is none (tests/profiling/fake_nvml.cpp): counted
+/// What jobs draw, by a model and by a driver that is none (tests/boards/fake_driver.cpp): counted
 /// for as long as a process has GPUs, once, whatever happens to the service.
 #include <chrono>
 #include <filesystem>
@@ -80,11 +80,11 @@ TEST(PowerLimit, IsSetAndWhatTheDriverRefusesIsNamed) {
       machine.notes,
       (std::vector<std::string>{"gpu_power_limit_w of 1 GPU: not held: Insufficient Permissions"}));
 
-  ::setenv("FAKE_NVML_FORGETS", "1", 1);
+  ::setenv("FAKE_FORGETS", "1", 1);
   machine.notes.clear();
   machine.driver_numbers = {{0, std::nullopt}};
   limit_gpus(machine);
-  ::unsetenv("FAKE_NVML_FORGETS");
+  ::unsetenv("FAKE_FORGETS");
   ASSERT_EQ(machine.notes.size(), 2U);
   EXPECT_EQ(machine.notes[0],
             "gpu_power_limit_w of 1 GPU: forgotten when nobody uses the GPU (no persistence mode): "

@@ -2,7 +2,7 @@
 
 /// \file
 /// Memory of GPUs that jobs share: real processes, and a driver that is none
-/// (tests/profiling/fake_nvml.cpp), of whose first GPU processes here say what they hold.
+/// (tests/boards/fake_driver.cpp), of whose first GPU processes here say what they hold.
 #include "live/gpu_memory.h"
 
 #include <csignal>
@@ -44,11 +44,11 @@ class GpuMemoryTest : public Box {
   void SetUp() override {
     Box::SetUp();
     told_ = (folder_ / "work/told").string();
-    ::setenv("FAKE_NVML_PROCESSES", told_.c_str(), 1);
+    ::setenv("FAKE_PROCESSES", told_.c_str(), 1);
   }
   void TearDown() override {
     Box::TearDown();
-    ::unsetenv("FAKE_NVML_PROCESSES");
+    ::unsetenv("FAKE_PROCESSES");
   }
   void begin_here() {
     begin({.state = state(),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// NVML by a driver that is none (fake_nvml.cpp), which the loader finds before any other.
+/// NVML by a driver that is none (tests/boards/fake_driver.cpp), which the loader finds before any
+/// other.
 #include "gpu/nvml.h"
 
 #include <cstdlib>
@@ -34,10 +35,10 @@ TEST(NvmlTest, TellsWhoComputesOnAGpu) {
   EXPECT_TRUE(nvml->holders(0)->empty());
   const std::string file = testing::TempDir() + "/processes";
   std::ofstream(file) << "4711 1536\n17\n4712 512 mps\n";
-  ::setenv("FAKE_NVML_PROCESSES", file.c_str(), 1);
+  ::setenv("FAKE_PROCESSES", file.c_str(), 1);
   EXPECT_EQ(nvml->holders(0).value(),
             (std::vector<Holder>{{17, std::nullopt}, {4711, 1.5}, {4712, 0.5}}));
-  ::unsetenv("FAKE_NVML_PROCESSES");
+  ::unsetenv("FAKE_PROCESSES");
   EXPECT_EQ(nvml->holders(1).error().message, "Insufficient Permissions");
   EXPECT_EQ(nvml->holders(2).error().message, "the driver does not list processes");
 }
@@ -69,9 +70,9 @@ TEST(NvmlTest, KeepsTheLimitWhenNobodyUsesTheGpu) {
 }
 
 TEST(NvmlTest, SaysThatTheDriverDoesNotStart) {
-  ::setenv("FAKE_NVML_BROKEN", "1", 1);
+  ::setenv("FAKE_BROKEN", "1", 1);
   const auto nvml = Nvml::open();
-  ::unsetenv("FAKE_NVML_BROKEN");
+  ::unsetenv("FAKE_BROKEN");
   ASSERT_FALSE(nvml);
   EXPECT_EQ(to_string(nvml.error()), "NVML does not start: Driver Not Loaded");
 }

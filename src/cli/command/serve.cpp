@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
@@ -60,6 +61,7 @@ struct ServeOptions {
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
+  bool make_instances = false;
 };
 
 std::atomic<bool> service_stops = false;
@@ -131,7 +133,10 @@ Result<SlurmEngine::Speeds> read_speeds(const ServeOptions& options) {
 }
 
 Result<live::Config> read_config(const ServeOptions& options) {
-  auto machine = live::find_machine(options.cluster);
+  if (options.make_instances && ::geteuid() != 0) {
+    return fail(Code::usage, "--make-instances: only root may make instances of GPUs");
+  }
+  auto machine = live::find_machine(options.cluster, options.make_instances);
   if (!machine) return tl::unexpected(machine.error());
   if (options.gpus >= 0) {
     if (const auto set = set_gpus(*machine, options.gpus); !set) return tl::unexpected(set.error());
@@ -195,11 +200,11 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
         !options.max_grace.empty() || !options.requeue_for.empty() || !options.limits.empty() ||
-        !options.idle.empty() || !options.hooks.empty()) {
+        !options.idle.empty() || !options.hooks.empty() || options.make_instances) {
       return fail(
           Code::usage,
-          "--cluster, --gpus, --power, --max-grace, --requeue-for, --limits, --idle and --hooks "
-          "are of one machine",
+          "--cluster, --gpus, --power, --max-grace, --requeue-for, --limits, --idle, --hooks and "
+          "--make-instances are of one machine",
           {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -295,6 +300,9 @@ void register_serve(Program& program) {
   command.add_option("--gpus", options->gpus, "Only so many GPUs; without a driver: as many")
       ->check(CLI::NonNegativeNumber)
       ->excludes(cluster);
+  command.add_flag("--make-instances", options->make_instances,
+                   "Make instances of GPUs in MIG mode as jobs need them, and remove those that no "
+                   "job holds; needs root");
   command
       .add_option(
           "--policy", options->policy,

@@ -65,6 +65,7 @@ void print(const serve::ListedJob& listed, Time now) {
   if (job.signal != 0) line("Signal", std::to_string(job.signal));
   line("GPUs", gpus_text(asked));
   line("GPU type", asked.gpu_type);
+  if (asked.gpu_memory_gb) line("GPU memory", fmt::format("{:.4g} GB", *asked.gpu_memory_gb));
   if (asked.cpus) line("Cores", fmt::format("{:g}", *asked.cpus));
   if (asked.memory_gb) line("Memory", fmt::format("{:.4g} GB", *asked.memory_gb));
   if (asked.io_mbs) line("Disks", fmt::format("{:.4g} MB/s", *asked.io_mbs));

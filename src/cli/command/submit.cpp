@@ -68,6 +68,8 @@ constexpr Help kHelp[] = {
     {"gpus", "N|TYPE:N|M..N", "GPUs; 2..8 = any number from 2 to 8; default: none"},
     {"max-gpus", "N", "It may run on any number up to this"},
     {"gpu-type", "TYPE", "A type of GPU that it needs"},
+    {"gpu-profile", "1g.10gb", "Instances of that size (MIG) instead of GPUs; --gpus: how many, 1"},
+    {"gpu-mem", "20G", "Memory that it needs of each GPU"},
     {"gpu-share", "PART", "Part of the one GPU that it asks"},
     {"cpus", "N", "Cores"},
     {"mem", "32G|512M", "Memory"},

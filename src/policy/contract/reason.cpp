@@ -94,8 +94,9 @@ std::string to_string(const Reason& reason, const std::string& other) {
         return "never: where it may run no GPU is cut in the instance that it asks";
       }
       if (reason.board == nullptr) {
-        return fmt::format("never: asks a {}, where it may run no GPU is cut in instances",
-                           instance(reason));
+        return fmt::format(
+            "never: asks a {}, where it may run there is none and no GPU is to be cut",
+            instance(reason));
       }
       return fmt::format("never: asks a {}, an {} has {}", instance(reason), reason.board->name,
                          instances(*reason.board));

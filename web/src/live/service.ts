@@ -111,6 +111,7 @@ export interface Job {
   max_gpus?: number;
   gpu_share: number;
   gpu_type?: string;
+  gpu_profile?: string;
   cpus?: number;
   memory_gb?: number;
   io_mbs?: number;

@@ -22,9 +22,10 @@ export function isOver(job: Job): boolean {
   return job.state !== 'PENDING' && job.state !== 'RUNNING';
 }
 
-/** "4", "0.5" of one GPU, "–" of none. */
+/** "4", "0.5" of one GPU, "2 × 1g.10gb" of instances, "–" of none. */
 export function gpusOf(job: Job): string {
   if (job.gpus === 0) return '–';
+  if (job.gpu_profile) return job.gpus === 1 ? job.gpu_profile : `${job.gpus} × ${job.gpu_profile}`;
   if (job.gpu_share < 1) return plain(job.gpu_share);
   return job.max_gpus && job.max_gpus > job.gpus ? `${job.gpus}–${job.max_gpus}` : String(job.gpus);
 }

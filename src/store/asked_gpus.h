@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How many GPUs a job asks, in all.
+#pragma once
+
+#include "store/job.h"
+
+namespace almanac::store {
+
+/// A part counts as a part, an instance as the part of a GPU that it is (slices/part.h).
+double gpus_of(const Submission& asked);
+
+}  // namespace almanac::store
