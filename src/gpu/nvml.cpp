@@ -62,6 +62,16 @@ std::optional<double> Nvml::memory_gb(int gpu) const {
   return static_cast<double>(memory.total) / kGigabyte;
 }
 
+std::optional<int> Nvml::device_minor(int gpu) const {
+  unsigned minor = 0;
+  const Device found = library_->at(gpu);
+  if (found == nullptr || library_->device_minor == nullptr ||
+      library_->device_minor(found, &minor) != kFine) {
+    return std::nullopt;
+  }
+  return static_cast<int>(minor);
+}
+
 Sample Nvml::sample(int gpu) const {
   Sample made;
   const Device found = library_->at(gpu);

@@ -56,6 +56,8 @@ class Nvml {
   std::string name(int gpu) const;
   std::string uuid(int gpu) const;
   std::optional<double> memory_gb(int gpu) const;
+  /// N of its device /dev/nvidiaN; nothing = the driver does not say.
+  std::optional<int> device_minor(int gpu) const;
   Sample sample(int gpu) const;
   /// The processes that compute on it, clients of MPS too. Fails with unavailable, and why: the
   /// driver does not say, or not to us.

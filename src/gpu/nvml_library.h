@@ -128,6 +128,7 @@ struct Nvml::Library {
   int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   int (*device_throttled)(Device, unsigned long long*) = nullptr;
   int (*device_bus)(Device, BusAddress*) = nullptr;
+  int (*device_minor)(Device, unsigned*) = nullptr;
   int (*link_state)(Device, unsigned, int*) = nullptr;
   int (*link_end)(Device, unsigned, BusAddress*) = nullptr;
   int (*link_end_kind)(Device, unsigned, int*) = nullptr;
@@ -164,6 +165,7 @@ struct Nvml::Library {
     find(device_rows, "nvmlDeviceGetRemappedRows");
     find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
     find(device_bus, "nvmlDeviceGetPciInfo_v3");
+    find(device_minor, "nvmlDeviceGetMinorNumber");
     find(link_state, "nvmlDeviceGetNvLinkState");
     find(link_end, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
     find(link_end_kind, "nvmlDeviceGetNvLinkRemoteDeviceType");

@@ -194,6 +194,25 @@ std::string visible_gpus(const std::string& allocation) {
              : allocation.substr(begin + 1, allocation.find('\n') - begin - 1);
 }
 
+namespace {
+
+/// Of the GPUs of a job; nothing = it may open all. One that may be given other GPUs as it goes on
+/// has open what it had: nothing is closed to it.
+std::optional<std::vector<int>> devices_of(const store::Job& job, const store::Submission& asked,
+                                           const Machine& machine) {
+  if (machine.device_minors.empty() || asked.max_gpus > 0) return std::nullopt;
+  std::vector<int> made;
+  for (const cluster::Grant& grant : job.held_gpus) {
+    const std::vector<int>& minors = machine.device_minors[index(grant.node)];
+    for (std::size_t gpu = 0; gpu < minors.size(); ++gpu) {
+      if ((grant.gpus >> gpu & 1U) != 0) made.push_back(minors[gpu]);
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
 shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
                        const Machine& machine, std::int32_t batch, const std::string& folder) {
   const Held held = held_by(job.held_gpus, machine);
@@ -211,6 +230,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   if (asked.warn_before != kNoDuration) spec.signal_before = asked.warn_before;
   spec.signal_shell = asked.warn_shell;
   spec.cores = job.cores;
+  spec.gpus = devices_of(job, asked, machine);
   if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
   spec.io_mbs = asked.io_mbs;

@@ -89,6 +89,20 @@ bool is_in_first_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirst;
 }
 
+/// N of /dev/nvidiaN of each GPU of each node; none where one is an instance, or not told.
+std::vector<std::vector<int>> device_minors(const gpu::Nvml& nvml, const Machine& machine) {
+  std::vector<std::vector<int>> made;
+  for (const auto& numbers : machine.driver_numbers) {
+    std::vector<int>& minors = made.emplace_back();
+    for (const std::optional<int>& number : numbers) {
+      const auto minor = number ? nvml.device_minor(*number) : std::nullopt;
+      if (!minor) return {};
+      minors.push_back(*minor);
+    }
+  }
+  return made;
+}
+
 /// Whether the driver says of every GPU which process holds its memory.
 bool can_watch_gpu_memory(const profiling::Machine& found, const Machine& machine) {
   if (!found.nvml || !machine.numbers_processes_as_driver) return false;
@@ -194,6 +208,11 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   }
   shepherd::Means means = shepherd::means();
   if (made.cores.empty()) means.cpus = "not held";
+  if (made.has_driver && means.gpus != shepherd::kTold) {
+    made.device_minors = device_minors(*found.nvml, made);
+  }
+  if (!made.has_driver) means.gpus = "";
+  if (made.has_driver && made.device_minors.empty()) means.gpus = shepherd::kTold;
   made.limits_by = to_string(means);
   if (configured > 0) {
     made.limits_by += fmt::format(", memory of shared GPUs: {}",

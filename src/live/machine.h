@@ -38,6 +38,10 @@ struct Machine {
   std::vector<std::vector<std::string>> gpu_names{};
   /// NVML's number of each; nothing where there is no driver, or it does not know it.
   std::vector<std::vector<std::optional<int>>> driver_numbers{};
+  /// N of the device /dev/nvidiaN of each GPU of each node. Empty = jobs are not kept from the GPUs
+  /// of others: there is no driver, it does not know them all as whole GPUs, or the kernel closes
+  /// no devices for us.
+  std::vector<std::vector<int>> device_minors{};
   std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
                              ///< are configured than there are.
   bool has_driver = false;   ///< GPUs are the driver's.

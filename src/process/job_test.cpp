@@ -12,6 +12,7 @@
 
 #include "process/cgroup.h"
 #include "process/cpus.h"
+#include "process/device_fence.h"
 #include "process/pipe.h"
 #include "support/temporary_folder.h"
 
@@ -226,6 +227,33 @@ TEST(CgroupTest, HoldsAndKillsARealJob) {
   EXPECT_TRUE(comes_true([&] { return members() == 0; }));
   group = Cgroup::create({}, "", {});
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(DeviceFence, ClosesAllButThoseThatAreOpen) {
+  auto group = Cgroup::create(cgroup_tree(), "almanac-test-" + std::to_string(::getpid()), {});
+  if (!group) GTEST_SKIP() << to_string(group.error());
+  // 1 is memory: 3 /dev/null, 5 /dev/zero, 8 /dev/random, 9 /dev/urandom.
+  const auto closed = close_devices(group->path(), {.major = 1, .end = 9, .open = {2, 3}});
+  if (!closed) GTEST_SKIP() << to_string(closed.error());
+  const auto opens = [&](const std::string& device) {
+    Command command = shell("exec 3<" + device);
+    command.cgroup = &*group;
+    Job job = started(command);
+    return ending_of(job).status == 0;
+  };
+  EXPECT_TRUE(opens("/dev/null"));
+  EXPECT_FALSE(opens("/dev/zero"));
+  EXPECT_FALSE(opens("/dev/random"));
+  EXPECT_TRUE(opens("/dev/urandom")) << "its number is not below the end";
+  EXPECT_TRUE(opens("/dev/ptmx")) << "it is another driver's";
+  ASSERT_TRUE(close_devices(group->path(), {.major = 1, .end = 4, .open = {}}));
+  EXPECT_FALSE(opens("/dev/null")) << "the second program closes what the first leaves open";
+}
+
+TEST(DeviceFence, SaysWhatIsMissing) {
+  const auto closed = close_devices("/no such group", {.major = 1, .end = 9});
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, Code::unsupported);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "process/below.h"
+#include "process/device_fence.h"
 #include "process/tree.h"
 
 namespace almanac::shepherd {
@@ -32,6 +33,16 @@ Bounds::Bounds(const Spec& spec) : memory_gb_(spec.memory_gb) {
     held_ = some;
   }
   constexpr const char* kGroup = "cgroup v2";
+  if (spec.gpus) {
+    if (!group_) {
+      if (auto made = process::Cgroup::create(tree, name, {})) group_ = std::move(*made);
+    }
+    // Those of the driver of NVIDIA: 0 to 253 are GPUs, 254 and 255 all must open to use one
+    // (Documentation/admin-guide/devices.txt).
+    const process::DeviceFence fence{.major = 195, .end = 254, .open = *spec.gpus};
+    const bool is_held = group_ && process::close_devices(group_->path(), fence);
+    means_.gpus = is_held ? kGroup : kTold;
+  }
   if (all.cpus) means_.cpus = held_.cpus ? kGroup : "affinity";
   if (all.memory_gb) means_.memory = held_.memory_gb ? kGroup : "watched";
   if (all.io_mbs) means_.io = held_.io_mbs ? kGroup : "not held";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The limits of a run: cores, memory and disks, held by a control group where the machine lets us;
-/// else memory is watched from time to time, cores are held by affinity alone, disks not at all.
+/// The limits of a run: cores, memory, disks and GPUs, held by a control group where the machine
+/// lets us; else memory is watched from time to time, cores are held by affinity alone, disks not
+/// at all, and which GPUs are its own the run is only told.
 #pragma once
 
 #include <optional>

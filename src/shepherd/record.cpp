@@ -103,6 +103,7 @@ void read(const json& from, Spec& to) {
   }
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
   if (from.contains("umask")) take(from, "umask", to.umask);
+  if (from.contains("gpus")) take(from, "gpus", to.gpus);
   if (from.contains("processes")) take(from, "processes", to.processes);
   if (from.contains("resource_limits")) take(from, "resource_limits", to.resource_limits);
   if (from.contains("user_has_name")) take(from, "user_has_name", to.user_has_name);
@@ -137,6 +138,7 @@ void read(const json& from, Started& to) {
     take(*means, "cpus", to.means.cpus);
     take(*means, "memory", to.means.memory);
     take(*means, "io", to.means.io);
+    if (means->contains("gpus")) take(*means, "gpus", to.means.gpus);
   }
 }
 
@@ -164,6 +166,7 @@ Result<std::string> to_json(const Spec& spec) try {
               {"cpus", optional(spec.cpus)},
               {"memory_gb", optional(spec.memory_gb)},
               {"io_mbs", optional(spec.io_mbs)},
+              {"gpus", optional(spec.gpus)},
               {"time_limit_ms", milliseconds(spec.time_limit)},
               {"grace_ms", spec.grace.count()},
               {"signal", spec.signal},
@@ -200,15 +203,17 @@ std::string to_json(const Exit& exit) {
 std::string to_json(const Identity& identity) { return of(identity).dump(); }
 
 std::string to_json(const Started& started) {
-  return json{
-      {"command", of(started.command)},
-      {"shepherd", of(started.shepherd)},
-      {"boot", started.boot},
-      {"start_ms", milliseconds(started.start)},
-      {"since_boot_ms", started.since_boot.count()},
-      {"cgroup", started.cgroup},
-      {"limits_by",
-       {{"cpus", started.means.cpus}, {"memory", started.means.memory}, {"io", started.means.io}}}}
+  return json{{"command", of(started.command)},
+              {"shepherd", of(started.shepherd)},
+              {"boot", started.boot},
+              {"start_ms", milliseconds(started.start)},
+              {"since_boot_ms", started.since_boot.count()},
+              {"cgroup", started.cgroup},
+              {"limits_by",
+               {{"cpus", started.means.cpus},
+                {"memory", started.means.memory},
+                {"io", started.means.io},
+                {"gpus", started.means.gpus}}}}
       .dump(1);
 }
 

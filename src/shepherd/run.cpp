@@ -341,6 +341,7 @@ Run::~Run() {
 Means means() {
   Spec all{.id = "means"};
   all.cpus = all.memory_gb = all.io_mbs = 1;
+  all.gpus.emplace();
   return Bounds(all).means();
 }
 
@@ -354,6 +355,7 @@ std::string to_string(const Means& means) {
   if (!means.cpus.empty()) parts.push_back("cores: " + means.cpus);
   if (!means.memory.empty()) parts.push_back("memory: " + means.memory);
   if (!means.io.empty()) parts.push_back("disks: " + means.io);
+  if (!means.gpus.empty()) parts.push_back("GPUs: " + means.gpus);
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -37,9 +37,12 @@ struct Spec {
   bool append = false;                     ///< To logs that are there: a later run of the job.
   double log_limit_gb = 4;                 ///< Of each file; more is dropped, and said so.
   std::vector<int> cores{};                ///< Empty = all that we may use.
-  std::optional<double> cpus{};            ///< Limit by cgroup, where that can be.
-  std::optional<double> memory_gb{};       ///< By cgroup, else watched; all is killed beyond.
-  std::optional<double> io_mbs{};          ///< Of each disk, by cgroup, else not held.
+  /// N of each /dev/nvidiaN that it may open, none of others, by cgroup where that can be; nothing
+  /// = all of them.
+  std::optional<std::vector<int>> gpus{};
+  std::optional<double> cpus{};       ///< Limit by cgroup, where that can be.
+  std::optional<double> memory_gb{};  ///< By cgroup, else watched; all is killed beyond.
+  std::optional<double> io_mbs{};     ///< Of each disk, by cgroup, else not held.
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
   int signal = 0;                 ///< Sent before the time limit, and by make_room(); 0 = none.
@@ -103,11 +106,15 @@ struct NotStarted : Error {
   For how_long = For::now;
 };
 
+/// Of GPUs that a job is told to use, and could use others.
+inline constexpr const char* kTold = "told";
+
 /// How limits are held. Of a run: "" = it has no such limit.
 struct Means {
   std::string cpus{};    ///< "cgroup v2", "affinity".
   std::string memory{};  ///< "cgroup v2", "watched".
   std::string io{};      ///< "cgroup v2", "not held".
+  std::string gpus{};    ///< "cgroup v2", kTold.
 
   bool operator==(const Means&) const = default;
 };

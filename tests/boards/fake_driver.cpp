@@ -238,6 +238,10 @@ int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
   }
   return kSuccess;
 }
+int nvmlDeviceGetMinorNumber(void* device, unsigned* minor) {
+  *minor = static_cast<Gpu*>(device)->number;
+  return kSuccess;
+}
 int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
   if (!is_first(device)) return kNotSupported;
   *use = {80, 40};
