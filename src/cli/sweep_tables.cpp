@@ -105,6 +105,40 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
   }
 }
 
+/// Who lent to whom under each policy at each load, as means over the seeds.
+void print_loans(const std::vector<sim::SweepPoint>& points) {
+  struct Group {
+    const sim::SweepPoint* first = nullptr;
+    double seeds = 0;
+    std::map<std::pair<std::string, std::string>, double> gpu_s;  // by who lent, and to whom
+  };
+  std::map<std::pair<double, std::string>, Group> groups;
+  std::vector<Group*> order;
+  for (const sim::SweepPoint& point : points) {
+    Group& group = groups[{point.load, point.summary.policy}];
+    if (group.first == nullptr) {
+      group.first = &point;
+      order.push_back(&group);
+    }
+    ++group.seeds;
+    for (const sim::TenantLoan& loan : point.summary.loans) {
+      group.gpu_s[{loan.from, loan.to}] += loan.gpu_s;
+    }
+  }
+  for (const Group* const group : order) {
+    std::vector<sim::TenantLoan> loans;
+    for (const auto& [who, gpu_s] : group->gpu_s) {
+      loans.push_back({who.first, who.second, gpu_s / group->seeds});
+    }
+    std::stable_sort(loans.begin(), loans.end(),
+                     [](const auto& a, const auto& b) { return a.gpu_s > b.gpu_s; });
+    const std::string said = report::loans_in_words(loans);
+    if (said.empty()) continue;
+    fmt::print("at load {:.3g} under {}: {}\n", group->first->load,
+               sim::marked_name(group->first->summary), said);
+  }
+}
+
 /// What the GPUs did and how CPU jobs waited: means over the seeds, the least and the greatest use,
 /// and how much more than under the first policy, seed by seed. Only where speeds were simulated.
 void print_use(const std::vector<sim::SweepPoint>& points) {
@@ -150,6 +184,7 @@ void print_use(const std::vector<sim::SweepPoint>& points) {
 void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
   const bool matter = seeds > 1 && seeds_matter(points);
   print_table(points, matter ? seeds : 1);
+  print_loans(points);
   print_use(points);
   if (seeds > 1 && !matter) {
     fmt::print(

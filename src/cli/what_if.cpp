@@ -152,7 +152,7 @@ void print_table(const std::vector<Shape>& shapes) {
                 rows);
   fmt::print(
       "If it were submitted now and nothing came after it; how long it runs is believed of jobs "
-      "like it. No quota is counted for it.\n");
+      "like it. Limits of tenants are counted for it, quotas of a Slurm are not.\n");
 }
 
 void print_json(const std::vector<Shape>& shapes) {

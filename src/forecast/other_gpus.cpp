@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "schedule/admission.h"
+#include "schedule/tenant_limits.h"
 
 namespace almanac::forecast {
 namespace {
@@ -22,7 +23,13 @@ bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job)
   schedule::Admission admission(cluster, trace.names);
   const trace::Request& request = trace.jobs[index(job)].request;
   const VcId vc = admission.vc(request);
-  return vc != kNoVc && !admission.never(vc, admission.demand(request, vc));
+  if (vc == kNoVc) return false;
+  const DemandId demand = admission.demand(request, vc);
+  if (admission.never(vc, demand)) return false;
+  const cluster::Demand& asked = admission.demands()[index(demand)];
+  const int fewest = request.max_gpus > 0 ? std::max(1, request.min_gpus) : asked.gpus;
+  const schedule::TenantLimits limits(cluster);
+  return !limits.never(std::min(fewest, asked.gpus), asked.gpu_milli, admission.tenant(request));
 }
 
 trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {

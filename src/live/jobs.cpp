@@ -14,6 +14,7 @@
 #include "live/instances.h"
 #include "live/log.h"
 #include "process/resource_limits.h"
+#include "schedule/tenant_limits.h"
 #include "shepherd/record.h"
 #include "store/log.h"
 #include "text/duration.h"
@@ -57,7 +58,14 @@ std::optional<std::string> LocalService::Core::never(const store::Job& job) {
   const trace::Job record = store::record_of(job, trace_->names);
   const VcId vc = admission_->vc(record.request);
   const DemandId demand = admission_->demand(record.request, vc);
-  const auto reason = admission_->never(vc, demand);
+  auto reason = admission_->never(vc, demand);
+  if (!reason) {
+    const cluster::Demand& asked = admission_->demands()[index(demand)];
+    const int fewest = job.asked->max_gpus > 0 ? job.asked->min_gpus : asked.gpus;
+    const schedule::TenantLimits limits(config_.machine.cluster);
+    reason = limits.never(std::clamp(fewest, std::min(1, asked.gpus), asked.gpus), asked.gpu_milli,
+                          admission_->tenant(record.request));
+  }
   if (!reason) return std::nullopt;
   const std::string said = policy::to_string(*reason, "");
   constexpr std::string_view kNever = "never: ";  // as the caller says itself

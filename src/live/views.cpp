@@ -429,11 +429,11 @@ std::vector<const Entry*> LocalService::Core::next_in_line() const {
     // Else it has left the line since that was looked up.
     if (entry != nullptr && in_round(*entry, Phase::waiting)) made.push_back(entry);
   }
-  if (!made.empty()) return made;
-  // A policy without a line.
+  // Those that a limit leaves aside, and all of a policy without a line.
   for (const auto& [number, entry] : book_.all()) {
-    if (made.size() == Outlook::kMostWaiting) break;
-    if (in_round(entry, Phase::waiting)) made.push_back(&entry);
+    if (made.size() >= Outlook::kMostWaiting) break;
+    const bool is_in_line = index(entry.id) < stands.size() && stands[index(entry.id)] > 0;
+    if (!is_in_line && in_round(entry, Phase::waiting)) made.push_back(&entry);
   }
   return made;
 }

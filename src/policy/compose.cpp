@@ -125,6 +125,15 @@ Result<Choice> read_toml_choice(const Choices& choices, const toml::node& node,
   return made;
 }
 
+/// What `one` bars and `other` does.
+std::optional<Trait> barred_by(const Entry& one, const Entry& other) {
+  std::optional<Trait> barred;
+  one.traits.bars.each([&](Trait each) {
+    if (!barred && other.traits.has.has(each)) barred = each;
+  });
+  return barred;
+}
+
 /// "pass easy".
 std::string called(const Choices& choices, const Choice& choice) {
   return choices.slot() + " " + choice.name;
@@ -139,11 +148,23 @@ Result<Composition> Registry::checked_whole(Composition composition) const {
   for (const Slot& slot : slots()) {
     if (slot.choices == &estimates || slot.choices == &placements) continue;
     const Choice& choice = composition.*slot.choice;
+    if (slot.choices == &divisions) {
+      const Entry& division = divisions.at(choice);
+      if (auto barred = barred_by(division, wholes.at(composition.whole))) {
+        return fail(
+            Code::usage,
+            fmt::format("policy {}: division {} does not go with a choice that {}, as {} "
+                        "does",
+                        composition.name, division.name, clause(*barred), composition.whole.name),
+            {}, "leave it out");
+      }
+      continue;
+    }
     if (choice == untold.*slot.choice) continue;
     return fail(Code::usage,
                 fmt::format("policy {}: {} decides by itself and asks no {}", composition.name,
                             composition.whole.name, called(*slot.choices, choice)),
-                {}, "leave it out; only an estimate and a placement can be replaced");
+                {}, "leave it out; only an estimate, a placement and a division can be replaced");
   }
   return composition;
 }
@@ -158,17 +179,16 @@ Result<Composition> Registry::checked(Composition composition) const {
   for (const Slot& one : all) {
     const Traits& traits = entry(one).traits;
     const std::string name = called(*one.choices, composition.*one.choice);
-    traits.bars.each([&](Trait barred) {
-      for (const Slot& other : all) {
-        if (wrong || &other == &one || !entry(other).traits.has.has(barred)) continue;
-        wrong = Error{Code::usage,
-                      fmt::format("policy {}: {} does not go with a choice that {}, as {} does",
-                                  composition.name, name, clause(barred),
-                                  called(*other.choices, composition.*other.choice)),
-                      {},
-                      "replace one of the two: almanac policy list shows all choices"};
-      }
-    });
+    for (const Slot& other : all) {
+      const auto barred = &other == &one ? std::nullopt : barred_by(entry(one), entry(other));
+      if (wrong || !barred) continue;
+      wrong = Error{Code::usage,
+                    fmt::format("policy {}: {} does not go with a choice that {}, as {} does",
+                                composition.name, name, clause(*barred),
+                                called(*other.choices, composition.*other.choice)),
+                    {},
+                    "replace one of the two: almanac policy list shows all choices"};
+    }
     traits.needs.each([&](Trait needed) {
       const bool has = std::any_of(all.begin(), all.end(), [&](const Slot& other) {
         return entry(other).traits.has.has(needed);

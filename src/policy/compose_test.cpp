@@ -137,6 +137,21 @@ TEST(Compose, SaysWhichChoicesDoNotGoTogether) {
   EXPECT_EQ(message("srtf+easy"), "composed srtf+easy") << "the pass is replaced";
 }
 
+TEST(Compose, DividesPoliciesThatDoNotCountOverTheWholeCluster) {
+  const auto composed = registry().compose("gavel:finish_time+pop:8:random");
+  ASSERT_TRUE(composed) << to_string(composed.error());
+  EXPECT_EQ(composed->whole.name, "gavel");
+  EXPECT_EQ(composed->division.told.at("parts"), Values{8});
+  EXPECT_EQ(registry().compose("srtf+pop")->division, "pop");
+  EXPECT_EQ(message("hived+pop"),
+            "policy hived+pop: division pop does not go with a choice that reads the guarantees of "
+            "tenants, as hived does (leave it out)");
+  EXPECT_EQ(
+      message("easy+pop+standby"),
+      "policy easy+pop+standby: division pop does not go with a choice that turns nodes off, as "
+      "capacity standby does (replace one of the two: almanac policy list shows all choices)");
+}
+
 TEST(Compose, RefusesDepthsThatAreNone) {
   for (const char* text : {"fifo+easy:0", "fifo+easy:-1", "fifo+easy:x", "fifo+easy:2147483647"}) {
     EXPECT_FALSE(registry().compose(text)) << text;
@@ -187,7 +202,7 @@ TEST(Compose, ReadsAFileOfAWholePolicy) {
   EXPECT_EQ(registry().compose("tiresias:60:600")->whole, made->whole);
   EXPECT_EQ(message("tiresias+easy"),
             "policy tiresias+easy: tiresias decides by itself and asks no pass easy (leave it out; "
-            "only an estimate and a placement can be replaced)");
+            "only an estimate, a placement and a division can be replaced)");
   EXPECT_EQ(message("tiresias+first_fit"), "composed tiresias+first_fit");
 }
 

@@ -27,8 +27,9 @@ struct Composition {
   Choice packing = "alone";
   Choice capacity = "all";
   Choice throttle = "none";
+  Choice division = "undivided";
   /// Empty = the slots above decide; else a scheduler of its own (whole/), which asks the slots
-  /// estimate and placement alone.
+  /// estimate and placement alone, and may be divided.
   Choice whole{};
   /// Told = another program decides (room `script`) and does this to jobs; of the slots it is asked
   /// the estimate and the placement alone, and registries make no such policy.

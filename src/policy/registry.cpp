@@ -38,6 +38,9 @@ void register_throttle(Registry& registry);
 namespace published {
 void register_published(Registry& registry);
 }
+namespace division {
+void register_division(Registry& registry);
+}
 namespace whole {
 void register_whole(Registry& registry);
 }
@@ -47,7 +50,7 @@ void register_builtin(Registry& registry);
 
 void Registry::add_policy(Composition composition) { policies_.push_back(std::move(composition)); }
 
-std::array<Registry::Slot, 9> Registry::slots() const {
+std::array<Registry::Slot, 10> Registry::slots() const {
   return {{{&orders, &Composition::order},
            {&placements, &Composition::placement},
            {&estimates, &Composition::estimate},
@@ -56,7 +59,8 @@ std::array<Registry::Slot, 9> Registry::slots() const {
            {&passes, &Composition::pass},
            {&packings, &Composition::packing},
            {&capacities, &Composition::capacity},
-           {&throttles, &Composition::throttle}}};
+           {&throttles, &Composition::throttle},
+           {&divisions, &Composition::division}}};
 }
 
 TraitSet Registry::traits(const Composition& composition) const {
@@ -78,6 +82,7 @@ TraitSet Registry::traits(const Composition& composition) const {
 
 std::unique_ptr<Policy> Registry::make(const Composition& composition, Host host) const {
   ALMANAC_CHECK(!composition.scripted, "policy {} is another program's", composition.name);
+  if (auto divided = divisions.make(composition.division, composition, host)) return divided;
   if (composition.whole.name.empty()) return make_pipeline(composition, std::move(host));
   return wholes.make(composition.whole, composition, std::move(host));
 }
@@ -103,6 +108,7 @@ const Registry& registry() {
     packing::register_packing(made);
     capacity::register_capacity(made);
     throttle::register_throttle(made);
+    division::register_division(made);
     published::register_published(made);
     builtin::register_builtin(made);
     whole::register_whole(made);

@@ -40,6 +40,8 @@ class Registry {
   Shelf<std::unique_ptr<Capacity>> capacities{"capacity"};
   /// Null = no job is slowed.
   Shelf<std::unique_ptr<Throttle>> throttles{"throttle"};
+  /// Null = one policy decides for all nodes, and the host is left as it was.
+  Shelf<std::unique_ptr<Policy>, const Composition&, Host&> divisions{"division"};
   /// Schedulers that are no composition of slots.
   Shelf<std::unique_ptr<Policy>, const Composition&, Host> wholes{"whole"};
 
@@ -53,7 +55,7 @@ class Registry {
     const std::string& name() const { return choices->slot(); }
   };
   /// The slots of a composed policy, in the order in which they are listed.
-  std::array<Slot, 9> slots() const;
+  std::array<Slot, 10> slots() const;
 
   /// How long a lease is; 0 = the policy decides whenever something happens. A choice that decides
   /// in leases has the parameter lease_s.

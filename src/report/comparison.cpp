@@ -174,21 +174,13 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   return columns;
 }
 
-/// "fifo: guests lent 91 GPU-hours to speech, lab 12 to vision": a line for each run in which
-/// tenants lent; "" without any.
+/// "fifo: guests lent 91 GPU-hours to speech": a line for each run in which tenants lent; ""
+/// without any.
 std::string loan_lines(const std::vector<Summary>& summaries) {
-  constexpr std::size_t kMostLoans = 4;
-  constexpr double kGpuHour_s = 3600;
   std::string lines;
   for (const Summary& summary : summaries) {
-    std::string said;
-    std::size_t number = 0;
-    for (const sim::TenantLoan& loan : summary.loans) {
-      if (number == kMostLoans || loan.gpu_s < kGpuHour_s / 2) break;
-      said += fmt::format("{} {} lent {} GPU-hours to {}", number++ == 0 ? "" : ",", loan.from,
-                          grouped(std::llround(loan.gpu_s / kGpuHour_s)), loan.to);
-    }
-    if (!said.empty()) lines += fmt::format("{}:{}\n", sim::marked_name(summary), said);
+    const std::string said = loans_in_words(summary.loans);
+    if (!said.empty()) lines += fmt::format("{}: {}\n", sim::marked_name(summary), said);
   }
   return lines;
 }
@@ -206,6 +198,30 @@ double best_of(const Column& column, const std::vector<Summary>& summaries) {
 }
 
 }  // namespace
+
+std::string loans_in_words(const std::vector<sim::TenantLoan>& loans) {
+  constexpr std::size_t kMostLoans = 4;
+  constexpr double kGpuHour_s = 3600;
+  std::vector<std::string> said;
+  for (const sim::TenantLoan& loan : loans) {
+    if (said.size() == kMostLoans || loan.gpu_s < kGpuHour_s / 2) break;
+    said.push_back(fmt::format("{} lent {} GPU-hours to {}", loan.from,
+                               grouped(std::llround(loan.gpu_s / kGpuHour_s)), loan.to));
+  }
+  return fmt::format("{}", fmt::join(said, ", "));
+}
+
+std::string fairness_in_words(const Summary& summary) {
+  if (summary.worst_owner.empty()) return "";
+  std::string said = fmt::format("share error {}, Jain {}, worst off {}: {} of its due",
+                                 percent(summary.share_error), decimal(summary.jain_due),
+                                 summary.worst_owner, percent(summary.worst_due));
+  if (std::isfinite(summary.avg_finish_time_ratio)) {
+    said += fmt::format(", finish-time ratio {}", decimal(summary.avg_finish_time_ratio));
+  }
+  const std::string loans = loans_in_words(summary.loans);
+  return loans.empty() ? said : said + "; " + loans;
+}
 
 std::string comparison_table(const std::vector<Summary>& summaries,
                              const ComparisonOptions& options) {

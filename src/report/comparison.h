@@ -32,6 +32,13 @@ struct ComparisonOptions {
 std::string comparison_table(const std::vector<sim::Summary>& summaries,
                              const ComparisonOptions& options);
 
+/// "speech lent 91 GPU-hours to vision, ...": the largest four of half an hour or more; "" without.
+std::string loans_in_words(const std::vector<sim::TenantLoan>& loans);
+
+/// "share error 7 %, Jain 0.93, worst off tenant vision: 71 % of its due, finish-time ratio 1.32",
+/// and who lent to whom; "" where there are not two owners.
+std::string fairness_in_words(const sim::Summary& summary);
+
 /// How close the policies come to what the log says happened; nothing where there is no recorded
 /// row, or no policy that could have made it.
 std::optional<figure::Finding> how_well_reproduced(const std::vector<sim::Summary>& summaries);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -114,6 +115,27 @@ RC_GTEST_PROP(Market, IsWorthAsMuchAsTheBestOfAllWaysForJobsOfOneGpu, ()) {
   RC_ASSERT(ours <= most + 1e-9);
   RC_ASSERT(ours >= most - window.makespan_worth * window.round_s - 1e-9);
   if (window.makespan_worth == 0) RC_ASSERT(ours >= most - 1e-9);
+}
+
+// Pareto efficiency: no round is left that a job could use, so none can have more unless another
+// has less.
+RC_GTEST_PROP(Market, LeavesNoRoundThatAJobCouldUse, ()) {
+  const Window window{.gpus = *rc::gen::inRange(1, 6) * 1.0,
+                      .rounds = *rc::gen::inRange(1, 8),
+                      .round_s = 10,
+                      .makespan_worth = *rc::gen::element(0.0, 1e-3, 0.1, 1.0)};
+  std::vector<Buyer> buyers;
+  int wanted = 0;
+  for (int count = *rc::gen::inRange(1, 9); count > 0; --count) {
+    buyers.push_back({.done = *rc::gen::inRange(0, 100) / 100.0,
+                      .left_s = *rc::gen::inRange(1, 100) * 1.0,
+                      .weight = *rc::gen::inRange(1, 9) * 1.0});
+    const int needed = static_cast<int>(std::ceil(buyers.back().left_s / window.round_s));
+    wanted += std::min(window.rounds, needed);
+  }
+  const std::vector<int> sold = buy_rounds(window, buyers);
+  const int there = static_cast<int>(window.gpus) * window.rounds;
+  RC_ASSERT(std::accumulate(sold.begin(), sold.end(), 0) == std::min(there, wanted));
 }
 
 }  // namespace

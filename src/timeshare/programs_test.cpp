@@ -179,6 +179,36 @@ RC_GTEST_PROP(MaxMinFairness, IsAnIncentiveToShare, ()) {
   }
 }
 
+// It is not strategy-proof, which Gavel does not claim. Job 0 is three times as fast on the first
+// type; its level is 1.5 times its time there, that of the others their time: 2 GPUs are 0.75 / 1.5
+// and two times 0.75. Where it says that it is nearly as fast on the second, it has 0.66 of the
+// first.
+TEST(MaxMinFairness, PaysAJobThatLies) {
+  Problem problem{.gpus = {1, 1},
+                  .jobs = {{.rates = {3, 1}}, {.rates = {1, 1}}, {.rates = {1, 1}}}};
+  const Job truth = problem.jobs[0];
+  EXPECT_NEAR(effective_rate(truth, max_min_fairness(problem)[0]), 1.5, kClose);
+  problem.jobs[0].rates[1] = 2.9;
+  EXPECT_GT(effective_rate(truth, max_min_fairness(problem)[0]), 1.9);
+}
+
+// Themis' and Gavel's claim, of jobs of one GPU that have just come: none ends later than with 1 /
+// n of each type.
+RC_GTEST_PROP(FinishTimeFairness, IsAnIncentiveToShare, ()) {
+  Problem problem{.gpus = {2, 1, 2}, .jobs = {}};
+  for (auto jobs = *rc::gen::inRange(5, 9); jobs > 0; --jobs) {
+    Job& job = problem.jobs.emplace_back();
+    for (int type = 0; type < 3; ++type) job.rates.push_back(*rc::gen::inRange(1, 30) / 10.0);
+    job.steps_left = *rc::gen::inRange(1, 100'000);
+  }
+  const Fractions shared = finish_time_fairness(problem);
+  const Fractions alone = isolated(problem);
+  for (std::size_t job = 0; job < problem.jobs.size(); ++job) {
+    RC_ASSERT(effective_rate(problem.jobs[job], shared[job]) >=
+              effective_rate(problem.jobs[job], alone[job]) * (1 - 1e-5));
+  }
+}
+
 // No job can have more without another having less: no division with rates at least these has a
 // larger sum of them.
 RC_GTEST_PROP(MaxMinFairness, IsParetoEfficient, ()) {

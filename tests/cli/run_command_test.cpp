@@ -317,6 +317,30 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   const std::string points{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_THAT(points, HasSubstr("share_error"));
   EXPECT_THAT(points, HasSubstr(fairness["worst_due"].dump())) << "the same figures as of the run";
+  const ProgramRun told = run_program({"forecast", run_, "--jobs", "1", "--futures", "2"});
+  EXPECT_THAT(told.out, HasSubstr("in the run\n    share error "));
+  EXPECT_THAT(told.out, HasSubstr(", worst off tenant bob: "));
+  const json of_run = json::parse(
+      run_program({"forecast", run_, "--jobs", "1", "--futures", "2", "-o", "json"}).out);
+  for (const char* const name : {"share_error", "jain_due", "worst_owner", "worst_due"}) {
+    EXPECT_EQ(of_run.at(0).at("fairness").at(name), fairness.at(name)) << name;
+  }
+}
+
+// Ann asks one of her four GPUs for two hours, bob has three of them beside his own.
+TEST_F(RunCommand, SaysWhoLentToWhom) {
+  const std::string log = folder_.write(
+      "lent.csv", "job_id,submit_s,run_s,gpus,user\na,0,7200,1,ann\nb,0,7200,7,bob\n");
+  const std::string tenants = folder_.write(
+      "lenders.toml",
+      "takes_every_job = true\n[[vc]]\nname = \"box\"\nnodes = 1\ngpus = 8\n"
+      "[[tenant]]\nname = \"ann\"\nguarantee = 4\n[[tenant]]\nname = \"bob\"\nguarantee = 4\n");
+  const ProgramRun simulated =
+      run_program({"simulate", log, "--cluster", tenants, "--policy", "fifo", "--out", run_});
+  EXPECT_THAT(simulated.out, HasSubstr("\nfifo: ann lent 6 GPU-hours to bob\n"));
+  const ProgramRun swept = run_program(
+      {"sweep", log, "--cluster", tenants, "--policy", "fifo", "--out", folder_ / "sweep.csv"});
+  EXPECT_THAT(swept.out, HasSubstr("\nat load 1 under fifo: ann lent 6 GPU-hours to bob\n"));
 }
 
 TEST_F(RunCommand, ExplainsInWordsAndAsOneJsonList) {

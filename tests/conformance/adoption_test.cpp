@@ -135,6 +135,9 @@ TEST_P(EveryPolicyTakesOver, WhatRunsAndWhatWaits) {
 std::vector<std::string> every_policy() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const policy::Composition& known : registry().policies()) {
+    if (registry().compose(known.name + "+pop")) names.push_back(known.name + "+pop");
+  }
   for (const char* composed :
        {"srtf+helios_count", "fifo+arrays+adaptive+halve", "qssf+easy:3", "fifo+models"}) {
     if (registry().compose(composed)) names.emplace_back(composed);

@@ -101,5 +101,49 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   EXPECT_EQ(service_->explain(other)->back().find("tenant"), std::string::npos) << "it is of none";
 }
 
+// Vision may hold one of the two GPUs: its second job waits for the first, though a GPU is free.
+TEST_F(Fair, ForeseesWhatTheLimitOfATenantLeaves) {
+  Config config{.state = state(), .machine = made_up(2), .policy = "fifo", .futures = 16};
+  config.machine.cluster.tenants = {{.name = "vision", .limit = 1}};
+  begin(config);
+  store::Submission asked = shell("sleep 1000");
+  asked.vc = "vision";
+  asked.time_limit = 1h;
+  const JobNumber runs = submit(asked);
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber waits = submit(asked);
+  const auto expected = service_->expect(waits, 30s);
+  ASSERT_TRUE(expected);
+  EXPECT_GT(expected->start_from, look(waits).submit);
+  std::optional<Expected> found;
+  ASSERT_TRUE(eventually([&] {
+    found = service_->foresee(asked).value_or(std::nullopt);
+    return found.has_value();
+  }));
+  EXPECT_GT(found->start_from, found->at);
+  asked.gpus = 2;
+  ASSERT_TRUE(eventually([&] {
+    found = service_->foresee(asked).value_or(std::nullopt);
+    return found.has_value();
+  }));
+  EXPECT_EQ(found->start_from, kNever);
+  for (const JobNumber job : {runs, waits}) ASSERT_TRUE(service_->cancel(job, me_));
+}
+
+TEST_F(Fair, RefusesAJobBeyondTheLimitOfItsTenant) {
+  Config config{.state = state(), .machine = made_up(2), .policy = "fifo", .futures = 0};
+  config.machine.cluster.tenants = {{.name = "vision", .limit = 1}};
+  begin(config);
+  store::Submission asked = shell("true");
+  asked.vc = "vision";
+  asked.gpus = 2;
+  const auto refused = service_->submit(asked);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "it can never run here: asks 2 GPUs, the limit of its tenant, or of one above, is 1");
+  asked.vc = "";
+  EXPECT_TRUE(comes_to(submit(asked), JobState::completed));
+}
+
 }  // namespace
 }  // namespace almanac::live

@@ -31,6 +31,8 @@ Composition random_composition() {
   made.size = *rc::gen::element<std::string>("asked", "proportional");
   made.pass = *rc::gen::element<std::string>("strict", "scan", "easy", "conservative", "by_rank",
                                              "helios_count", "helios_qssf");
+  made.division = *rc::gen::element<std::string>("undivided", "pop");
+  if (made.division == "pop") made.division.told["parts"] = {*rc::gen::element(2.0, 3.0, 4.0)};
   if (made.pass == "easy") made.pass.told["depth"] = {*rc::gen::element(1.0, 2.0, 3.0, 5.0)};
   if (made.order == "las") {
     made.order.told["queues_gpu_s"] = {*rc::gen::element(0.0, 20.0, 120.0)};

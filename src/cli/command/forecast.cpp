@@ -18,6 +18,8 @@
 #include "cli/service_options.h"
 #include "cli/what_if.h"
 #include "forecast/score.h"
+#include "report/comparison.h"
+#include "sim/dues.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -57,6 +59,7 @@ struct Judgement {
   std::size_t jobs = 0;
   int waited = 0;
   std::vector<Part> parts;
+  sim::Summary fairness{};  ///< Who had how much of its due in the run; all else is not told.
 };
 
 std::string share(int part, int whole) {
@@ -83,6 +86,20 @@ Json as_json(const forecast::Hits& hits) {
   return {{"within", hits.within}, {"before", hits.before}, {"after", hits.after}};
 }
 
+/// With the names of summary.json.
+Json as_json(const sim::Summary& fairness) {
+  Json made = {{"share_error", fairness.share_error},
+               {"jain_due", fairness.jain_due},
+               {"worst_owner", fairness.worst_owner},
+               {"worst_due", fairness.worst_due},
+               {"avg_finish_time_ratio", fairness.avg_finish_time_ratio},
+               {"unfair_jobs", fairness.unfair_jobs}};
+  for (const sim::TenantLoan& each : fairness.loans) {
+    made["loans"].push_back({{"from", each.from}, {"to", each.to}, {"gpu_s", each.gpu_s}});
+  }
+  return made;
+}
+
 Json as_json(const Judgement& judgement, int futures) {
   Json parts = Json::array();
   for (const Part& part : judgement.parts) {
@@ -93,8 +110,11 @@ Json as_json(const Judgement& judgement, int futures) {
                      {"ended_by", part.score.ended_by},
                      {"mean_start_off_s", part.score.mean_start_off_s}});
   }
-  return {{"policy", judgement.policy}, {"jobs", judgement.jobs},   {"waited", judgement.waited},
-          {"futures", futures},         {"share", forecast::kSaid}, {"scores", std::move(parts)}};
+  Json made = {{"policy", judgement.policy}, {"jobs", judgement.jobs},
+               {"waited", judgement.waited}, {"futures", futures},
+               {"share", forecast::kSaid},   {"scores", std::move(parts)}};
+  if (!judgement.fairness.worst_owner.empty()) made["fairness"] = as_json(judgement.fairness);
+  return made;
 }
 
 /// Forecasts and truths of those jobs of which `chosen(at)` holds.
@@ -142,6 +162,7 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
     made.parts.push_back(
         {"other numbers of GPUs, had no job come after", forecast::score(others, had)});
   }
+  sim::add_dues(made.fairness, sim::judge(prepared.trace, prepared.cluster, *schedule));
   return made;
 }
 
@@ -165,6 +186,8 @@ Result<int> run(const ForecastOptions& options) {
     fmt::print("{}: {} jobs, {} of them waited; {} futures each\n", judged->policy, judged->jobs,
                judged->waited, options.playing.futures);
     for (const Part& part : judged->parts) print(part);
+    const std::string fairness = report::fairness_in_words(judged->fairness);
+    if (!fairness.empty()) fmt::print("  in the run\n    {}\n", fairness);
   }
   if (all.empty()) {
     return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},

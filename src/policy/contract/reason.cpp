@@ -11,6 +11,8 @@ namespace almanac::policy {
 
 namespace {
 
+std::string gpus(int count) { return fmt::format("{} GPU{}", count, count == 1 ? "" : "s"); }
+
 std::string instance(const Reason& reason) {
   return reason.profile == slices::kNoProfile ? "instance of its size"
                                               : std::string(slices::profile_name(reason.profile));
@@ -62,11 +64,11 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::part_used:
       return "would fit, but the part of the GPUs that its model owns is in use";
     case ReasonKind::at_quota:
-      return fmt::format("asks {} GPUs, more than a quota that it counts for has left",
-                         reason.wanted);
+      return fmt::format("asks {}, more than a quota that it counts for has left",
+                         gpus(reason.wanted));
     case ReasonKind::at_limit:
-      return fmt::format("asks {} GPUs, the limit of its tenant, or of one above, leaves {}",
-                         reason.wanted, reason.available);
+      return fmt::format("asks {}, the limit of its tenant, or of one above, leaves {}",
+                         gpus(reason.wanted), reason.available);
     case ReasonKind::passed_over:
       return "would fit, but the policy means the GPUs for other jobs";
     case ReasonKind::awaits_signal:
@@ -74,13 +76,13 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
-      return fmt::format("never: asks {} GPUs, where it may run there are at most {} of one type",
-                         reason.wanted, reason.available);
+      return fmt::format("never: asks {}, where it may run there are at most {} of one type",
+                         gpus(reason.wanted), reason.available);
     case ReasonKind::too_many_cores:
       return "never: asks more cores or memory than its nodes have";
     case ReasonKind::over_limit:
-      return fmt::format("never: asks {} GPUs, the limit of its tenant, or of one above, is {}",
-                         reason.wanted, reason.available);
+      return fmt::format("never: asks {}, the limit of its tenant, or of one above, is {}",
+                         gpus(reason.wanted), reason.available);
     case ReasonKind::declined:
       return "never: the policy turned it away";
     case ReasonKind::no_such_gpu:
