@@ -221,6 +221,10 @@ UPDATE job SET intent = CASE reason WHEN 'to run again' THEN 'run again' ELSE 'e
                reason = CASE reason WHEN 'to run again' THEN '' ELSE reason END
  WHERE state IN ('PENDING', 'RUNNING') AND reason != '';
 )sql",
+    R"sql(
+-- Of the least replicas of a service: no policy takes from it what it holds.
+ALTER TABLE submission ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 
 }  // namespace
