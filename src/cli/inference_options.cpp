@@ -2,6 +2,9 @@
 
 #include "cli/inference_options.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "inference/profile/fitted.h"
@@ -23,6 +26,40 @@ Result<inference::Micros> bound(const std::string& flag, const std::string& told
 
 Result<inference::Model> named_model(const std::string& name) {
   return name.ends_with(".json") ? inference::read_model(name) : inference::find_model(name);
+}
+
+struct NotOfPlans {
+  const char* option;
+  const char* why;
+  const char* instead;
+};
+constexpr NotOfPlans kNotOfPlans[] = {
+    {"--model", "the plan names its models", "leave it out"},
+    {"--gpus", "the plan says on which GPUs a replica is", "write them as 0-3 in column gpus"},
+    {"--stages", "a replica of a plan computes all layers on all of its GPUs",
+     "play that model alone, with --model and --stages"},
+    {"--profile", "it is of one model, and all models of a plan go by a roofline",
+     "play that model alone, with --model and --profile"},
+    {"--kv-blocks", "models on the same GPUs share what memory their weights leave",
+     "play that model alone, with --model and --kv-blocks"},
+    {"--prefill", "the replicas of a plan compute prompts and tokens",
+     "play that model alone, with --model and --prefill"},
+    {"--replicas", "the plan has a row for each replica", "size --plan finds how many are needed"},
+    {"--scaler", "the replicas of a plan stay",
+     "play that model alone, with --model, --replicas A..B and --scaler"},
+    {"--cold-start", "the replicas of a plan stay",
+     "play that model alone, with --model, --replicas A..B and --cold-start"},
+};
+
+/// Fails where an option was told that does not go with a plan.
+Result<void> check_plan(const InferenceOptions& options) {
+  if (options.plan.empty() || options.not_of_plans.empty()) return {};
+  const std::string& told = options.not_of_plans.front();
+  const auto* const found =
+      std::find_if(std::begin(kNotOfPlans), std::end(kNotOfPlans),
+                   [&](const NotOfPlans& each) { return each.option == told; });
+  return fail(Code::usage, fmt::format("{} does not go with --plan: {}", told, found->why), {},
+              found->instead);
 }
 
 }  // namespace
@@ -139,14 +176,18 @@ void add_plan_option(CLI::App& command, InferenceOptions& options) {
       "Instead of one model: a table with columns gpus (0-3) and model, a row for each replica");
   plan.type_name("FILE");
   command.get_option("--model")->required(false);
-  for (const char* const other : {"--model", "--gpus", "--stages", "--profile", "--kv-blocks",
-                                  "--prefill", "--replicas", "--scaler", "--cold-start"}) {
-    if (CLI::Option* const there = command.get_option_no_throw(other)) plan.excludes(there);
+  for (const NotOfPlans& each : kNotOfPlans) {
+    CLI::Option* const there = command.get_option_no_throw(each.option);
+    if (there == nullptr) continue;
+    there->each([&options, name = each.option](const std::string&) {
+      options.not_of_plans.emplace_back(name);
+    });
   }
 }
 
 Result<InferenceCase> inference_case(const InferenceOptions& options) {
   InferenceCase told;
+  if (auto checked = check_plan(options); !checked) return tl::unexpected(checked.error());
   if (!options.plan.empty()) {
     auto plan = inference::read_plan(options.plan);
     if (!plan) return tl::unexpected(plan.error());

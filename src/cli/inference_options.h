@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -20,6 +21,7 @@ struct InferenceOptions {
   std::string requests;
   std::string model;
   std::string plan;
+  std::vector<std::string> not_of_plans;  ///< Options that were told and do not go with a plan.
   bool by_model = false;  ///< No one model answers all: requests name what they ask for.
   std::string board = "h100";
   std::string profile;

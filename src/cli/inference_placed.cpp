@@ -47,7 +47,8 @@ nlohmann::ordered_json row_of(const SeenOfModel& of) {
 
 }  // namespace
 
-Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const std::string& format) {
+Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const std::string& format,
+                            const std::string& holds_for) {
   const inference::Plan& plan = *told.plan;
   const auto outcomes = inference::play_placed(told.service, told.requests, plan);
   if (!outcomes) return tl::unexpected(outcomes.error());
@@ -68,6 +69,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
                                   {"span_s", all.seen.span / 1e6}};
   if (format == "json") {
     nlohmann::ordered_json made;
+    if (!holds_for.empty()) made["holds_for"] = holds_for;
     for (const auto& [name, value] : taken) made[name] = value;
     made["all"] = row_of(all);
     for (const SeenOfModel& each : rows) made["models"].push_back(row_of(each));
@@ -97,6 +99,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
     print_csv(names, cells);
     return kDone;
   }
+  if (!holds_for.empty()) fmt::print("{:20} {}\n", "holds_for", holds_for);
   for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
   fmt::print("\n");
   print_columns(columns, cells);

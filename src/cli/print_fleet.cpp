@@ -36,8 +36,7 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
   if (size != nullptr) {
     made.insert(made.end(), {{"replicas_for_log", size->for_log},
                              {"following_logs", size->drawn},
-                             {"following_served", size->served},
-                             {"holds_for_h", fleet.seen.span / 3.6e9}});
+                             {"following_served", size->served}});
   }
   made.insert(made.end(), {{"gpus", replicas * plan.service.replica_gpus()},
                            {"gpu_hours", fleet.gpu_hours},
@@ -65,6 +64,10 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
                  const inference::Size* size) {
   if (format == "json") {
     nlohmann::ordered_json made;
+    if (size != nullptr) {
+      made["holds_for"] = size->holds_for();
+      made["doubts"] = size->doubts;
+    }
     for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
     for (const auto& [name, spread] : shown(fleet.seen)) {
       made[std::string(name) + "_ms"] = {{"mean", spread->mean / 1e3},
@@ -82,6 +85,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
   }
   std::vector<std::vector<std::string>> rows;
   if (format == "csv") {
+    if (size != nullptr) rows.push_back({"holds_for", size->holds_for()});
     for (const auto& [name, value] : figures(plan, fleet, size)) {
       rows.push_back({name, fmt::format("{:.9g}", value)});
     }
@@ -97,6 +101,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
     print_csv({"figure", "value"}, rows);
     return;
   }
+  if (size != nullptr) fmt::print("{:20} {}\n", "holds_for", size->holds_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {:.6g}\n", name, value);
   }

@@ -18,6 +18,7 @@
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
 #include "inference/scaled.h"
+#include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "process/job.h"
 #include "replicas/front.h"
@@ -62,8 +63,9 @@ class LiveJobs final : public replicas::Jobs {
   LiveJobs(serve::Client client, store::Submission replica)
       : client_(std::move(client)), replica_(std::move(replica)) {}
 
-  Result<std::int64_t> start(int port) override {
+  Result<std::int64_t> start(int port, bool is_kept) override {
     store::Submission asked = replica_;
+    asked.kept = is_kept;
     const std::string number = std::to_string(port);
     asked.name = mark(replica_.name) + number;
     for (std::string& word : asked.argv) {
@@ -116,7 +118,7 @@ class LiveJobs final : public replicas::Jobs {
       const std::string_view number = std::string_view(job.asked->name).substr(prefix.size());
       const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
       if (error != std::errc{} || end != number.data() + number.size()) continue;
-      made.push_back({static_cast<std::int64_t>(job.number), port});
+      made.push_back({static_cast<std::int64_t>(job.number), port, job.asked->kept});
     }
     return made;
   }
@@ -266,6 +268,7 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   // It needs no GPU itself, and begins again after the machine did.
   job->gpus = 0;
   job->requeue = true;
+  job->kept = true;
   return job;
 }
 
@@ -290,19 +293,17 @@ Result<int> run_in_place(const std::vector<std::string>& command) {
   return fail(Code::unavailable, "the replica ended three times within a minute of its beginning");
 }
 
-std::string risk_of_replicas(serve::Client& client) {
+std::string risk_of_replicas(serve::Client& client, const ReplicaService& service) {
   const auto said = client.get("/v1/policy");
   const auto name = said ? serve::read_policy(said->body) : tl::unexpected(said.error());
-  if (!name) return "";
+  const auto bounds = read_replica_bounds("--replicas", service.replicas);
+  if (!name || !bounds || bounds->least == bounds->most) return "";
   const auto composition = policy::registry().compose(*name);
-  if (!composition) return "";
-  const policy::TraitSet traits = policy::registry().traits(*composition);
-  if (!traits.any_of({policy::Trait::stops_jobs, policy::Trait::moves_jobs})) return "";
+  if (!composition || !policy::keeps_apart(*composition)) return "";
   return fmt::format(
-      "policy {} may stop a replica that runs for another job, the least of --replicas too; under "
-      "a "
-      "policy that stops no jobs (fifo, easy, qssf) none is taken",
-      *name);
+      "policy {} may take its GPUs from a replica for another job, but from none of the least of "
+      "--replicas ({})",
+      *name, bounds->least);
 }
 
 Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,

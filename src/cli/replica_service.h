@@ -39,8 +39,8 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
                                       const std::vector<std::string>& asked,
                                       const std::vector<std::string>& command);
 
-/// What the policy there may do to replicas that run, for a user to know; "" = it stops no job.
-std::string risk_of_replicas(serve::Client& client);
+/// What the policy there may do to replicas beyond the least, for a user to know; "" = nothing.
+std::string risk_of_replicas(serve::Client& client, const ReplicaService& service);
 
 /// Runs the command of a replica, and begins it again where it has ended by itself, so that its job
 /// keeps its GPUs. Ends after three times that it ran less than a minute, and by SIGTERM.

@@ -183,7 +183,7 @@ Result<Plan> read_plan(const std::string& path) {
     if (!range) {
       return fail(Code::invalid,
                   fmt::format("gpus: \"{}\" are no GPUs of one replica", (*reader)[*gpus]),
-                  reader->where(), "as 0 or 0-3");
+                  reader->where(), "as 0 or 0-3; parts of GPUs are planned by inference deploy");
     }
     auto model = model_of(plan, (*reader)[*name]);
     if (!model) {

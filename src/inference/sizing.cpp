@@ -22,6 +22,35 @@ namespace almanac::inference {
 namespace {
 
 constexpr int kDraws = 20;
+constexpr double kDayUs = 24 * 3.6e9;
+
+/// Which day of a log a request comes in.
+class Days {
+ public:
+  explicit Days(const Requests& requests) {
+    if (requests.size() == 0) return;
+    first_ = requests.all.front().arrival;
+    const double span = requests.all.back().arrival - first_;
+    constexpr double kAlmost = 0.02;
+    count_ = std::max<std::size_t>(1, static_cast<std::size_t>(span / kDayUs + kAlmost));
+  }
+  std::size_t count() const { return count_; }
+  std::size_t of(const Request& request) const {
+    const auto day = static_cast<std::size_t>((request.arrival - first_) / kDayUs);
+    return std::min(day, count_ - 1);
+  }
+  /// The requests of some days, as they came.
+  Requests part(const Requests& requests, std::size_t from, std::size_t until) const {
+    Requests made = requests;
+    std::erase_if(made.all,
+                  [&](const Request& each) { return of(each) < from || of(each) >= until; });
+    return made;
+  }
+
+ private:
+  Micros first_ = 0;
+  std::size_t count_ = 1;
+};
 
 /// A way to divide so many replicas, with which enough of the log's requests are served as asked.
 struct Division {
@@ -37,8 +66,23 @@ class Sizing {
   Sizing(Attain attained_of, const Requests& requests, const SizeQuestion& asked)
       : attained_of_(std::move(attained_of)), requests_(requests), asked_(asked) {}
 
-  /// The fewest replicas for all that is asked.
+  /// The fewest replicas for all that is asked, and what they are not known to be enough for.
   Result<Size> fewest() {
+    auto size = for_all();
+    if (!size) return size;
+    size->doubts = doubts_of_span(requests_);
+    if (asked_.confidence <= 0) {
+      size->doubts.emplace_back("nothing but this log was looked at (--confidence)");
+    }
+    if (!size->doubts.empty()) return size;
+    auto missed = missed_days();
+    if (!missed) return tl::unexpected(missed.error());
+    size->doubts = *std::move(missed);
+    return size;
+  }
+
+ private:
+  Result<Size> for_all() {
     const auto least = for_log();
     if (!least) return tl::unexpected(least.error());
     if (asked_.confidence > 0) return for_following(*least);
@@ -47,7 +91,35 @@ class Sizing {
     return Size{.replicas = *least, .prefill = (*best)->front().prefill, .for_log = *least};
   }
 
- private:
+  /// Of the last days of the log those that a fleet sized for what came before them does not serve.
+  Result<std::vector<std::string>> missed_days() const {
+    constexpr std::size_t kMost = 3;
+    std::vector<std::string> made;
+    const Days days(requests_);
+    const std::size_t last = days.count();
+    for (std::size_t day = std::max<std::size_t>(1, last - std::min(last, kMost)); day < last;
+         ++day) {
+      const Requests before = days.part(requests_, 0, day),
+                     then = days.part(requests_, day, day + 1);
+      if (then.size() == 0) continue;
+      const auto size = Sizing(attained_of_, before, asked_).for_all();
+      if (!size) {
+        if (size.error().code == Code::usage) return tl::unexpected(size.error());
+        made.push_back(
+            fmt::format("before its day {} it told of none: {}", day + 1, size.error().message));
+        continue;
+      }
+      const auto attained = attained_of_(size->replicas, size->prefill, then);
+      if (!attained) return tl::unexpected(attained.error());
+      if (*attained >= asked_.share) continue;
+      made.push_back(
+          fmt::format("what came before its day {} called for {} replicas, which serve "
+                      "{:.1f} % of that day as asked",
+                      day + 1, size->replicas, 100 * *attained));
+    }
+    return made;
+  }
+
   /// The fewest replicas for the log.
   Result<int> for_log() {
     int does = 0, fails = 0;
@@ -234,7 +306,7 @@ Result<double> attained_by(const Service& service, const Plan& plan, const Reque
   double least = 1;
   for (const std::string& name : plan.names) {
     const Part part = part_of(name, requests, *outcomes);
-    least = std::min(least, summarize(part.requests, part.outcomes, objective).attainment());
+    least = std::min(least, attained_each_day(part.requests, part.outcomes, objective));
   }
   return least;
 }
@@ -259,7 +331,7 @@ Result<Size> size_fleet(Service service, const Requests& requests, const SizeQue
     tried.prefill = prefill;
     const auto outcomes = play(tried, of);
     if (!outcomes) return tl::unexpected(outcomes.error());
-    return summarize(of, *outcomes, asked.objective).attainment();
+    return attained_each_day(of, *outcomes, asked.objective);
   };
   return Sizing(attained, requests, asked).fewest();
 }
@@ -300,16 +372,32 @@ double hours_of(const Requests& requests) {
   return (requests.all.back().arrival - requests.all.front().arrival) / 3.6e9;
 }
 
-std::vector<std::string> doubts_of_next_day(const Requests& requests) {
-  constexpr double kDay = 20, kDays = 48, kMost = 0.5;
+double attained_each_day(const Requests& requests, const std::vector<Outcome>& outcomes,
+                         const Objective& objective) {
+  const Days days(requests);
+  if (days.count() == 1) return summarize(requests, outcomes, objective).attainment();
+  double least = 1;
+  for (std::size_t day = 0; day < days.count(); ++day) {
+    std::vector<Outcome> own;
+    for (RequestId id = 0; id < requests.size(); ++id) {
+      if (days.of(requests[id]) == day) own.push_back(outcomes[id]);
+    }
+    const Requests part = days.part(requests, day, day + 1);
+    least = std::min(least, summarize(part, own, objective).attainment());
+  }
+  return least;
+}
+
+std::vector<std::string> doubts_of_span(const Requests& requests) {
+  constexpr double kDay = 20, kMost = 0.5;
   std::vector<std::string> made;
   const double hours = hours_of(requests);
   if (hours < kDay) {
     made.push_back(fmt::format("it is of {:.1f} h, and other hours may ask more", hours));
-  } else if (hours < kDays) {
+  } else if (hours < kHoursOfTwoDays) {
     made.push_back(fmt::format("it is of {:.1f} h, in which no two days can be compared", hours));
   }
-  if (hours >= kDays || requests.tenants.size() < 2) return made;
+  if (hours >= kHoursOfTwoDays || requests.tenants.size() < 2) return made;
   std::vector<double> tokens(requests.tenants.size());
   double all = 0;
   for (const Request& each : requests.all) {

@@ -30,17 +30,27 @@ struct Size {
   int for_log = 0;  ///< Replicas that are enough for the log alone.
   int drawn = 0;    ///< Logs that were drawn; 0 = only the log was looked at.
   int served = 0;   ///< Of these, as asked.
+  /// What keeps the log from telling how many replicas the following day needs, a clause each. Not
+  /// empty = the fleet is for hours like those of the log, and recommended for no other.
+  std::vector<std::string> doubts{};
+
+  /// What the number is for.
+  const char* holds_for() const { return doubts.empty() ? "following day" : "own hours"; }
 };
 
 /// The fewest replicas, divided as is best, that serve the log as asked and, of 20 logs that may
-/// follow it, as many as the confidence says. Such a log is drawn as fit_workload(), following()
-/// and generate() have it. No smaller fleet is enough: up to 8 replicas all are tried; beyond, the
-/// number for the log is found by doubling and halving, with the three below it tried too, for one
-/// replica more may harm.
+/// follow it, as many as the confidence says; of longer logs each day. Such a log is drawn as
+/// fit_workload(), following() and generate() have it. No smaller fleet is enough: up to 8 replicas
+/// all are tried; beyond, the number for the log is found by doubling and halving, with the three
+/// below it tried too, for one replica more may harm.
+///
+/// A log tells what the following day needs if it is of two days or more, and if a fleet that is
+/// sized the same way for what came before a day serves that day: of its last three, as far as
+/// there are days before them.
 ///
 /// Fails with unavailable where `most` are not enough, and as play() does; with invalid where the
 /// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores; with
-/// `split` as many for each division.
+/// `split` as many for each division; of two days or more up to four times that.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);
 
 /// A plan with as many copies of each of its parts as are needed. A part is groups that have models
@@ -60,11 +70,14 @@ struct SizedPlan {
 Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,
                             const SizeQuestion& asked);
 
-/// What keeps a log from telling how many replicas the following day needs, a clause each; empty =
-/// nothing that can be seen in it. What was sized for it holds for a stretch as long as the log,
-/// which is like it.
-std::vector<std::string> doubts_of_next_day(const Requests& requests);
+/// What the span and the tenants of a log keep it from telling of the following day; a part of
+/// Size::doubts.
+std::vector<std::string> doubts_of_span(const Requests& requests);
 /// From the first request to the last.
 double hours_of(const Requests& requests);
+/// The part of the requests for which the objective is met, of the day that is served worst: days
+/// begin with the log, and what is left of one belongs to the day before.
+double attained_each_day(const Requests& requests, const std::vector<Outcome>& outcomes,
+                         const Objective& objective);
 
 }  // namespace almanac::inference

@@ -20,6 +20,7 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/policies.h"
+#include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
 #include "schedule/past_use.h"
@@ -145,11 +146,14 @@ void LocalService::Core::begin_policy(Successor next) {
                              runs ? now_ : known.past.since, ran, *past_use);
     }
   }
-  policy_ = policy::registry().make(composition_,
-                                    {.estimator = std::move(next.estimator),
-                                     .past_use = std::move(past_use),
-                                     .past_reports = past_reports(),
-                                     .type_speeds = std::make_shared<predict::TypeSpeeds>()});
+  policy_ = policy::keeping(
+      policy::registry().make(composition_,
+                              {.estimator = std::move(next.estimator),
+                               .past_use = std::move(past_use),
+                               .past_reports = past_reports(),
+                               .type_speeds = std::make_shared<predict::TypeSpeeds>()}),
+      composition_,
+      [this](JobId job) { return book_.find(numbers_[index(job)])->job.asked->kept; });
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
                                              kNoCost, config_.seed, composition_.name);
   round_->observe(nullptr, &measured_);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include <arpa/inet.h>
@@ -49,7 +50,10 @@ Result<void> Keeper::begin() {
   if (!left) return tl::unexpected(left.error());
   const std::lock_guard lock(mutex_);
   for (const Jobs::Job& each : *left) {
-    replicas_.push_back({.id = ReplicaId{++last_id_}, .job = each.number, .port = each.port});
+    replicas_.push_back({.id = ReplicaId{++last_id_},
+                         .job = each.number,
+                         .port = each.port,
+                         .is_kept = each.is_kept});
   }
   wanted_ = present();
   return {};
@@ -134,23 +138,28 @@ void Keeper::look(Replica& replica, Instant now) {
 
 void Keeper::start_one(Instant now) {
   const int port = free_port();
-  const auto job =
-      port > 0 ? jobs_.start(port) : fail(Code::unavailable, "no port of 127.0.0.1 is free");
+  const auto kept = std::count_if(replicas_.begin(), replicas_.end(), [](const Replica& each) {
+    return each.is_kept && each.state != State::drains && each.job != 0;
+  });
+  const bool is_kept = kept < settings_.least;
+  const auto job = port > 0 ? jobs_.start(port, is_kept)
+                            : fail(Code::unavailable, "no port of 127.0.0.1 is free");
   if (!job) {
     ++failed_in_a_row_;
     start_again_ = now + std::chrono::seconds(1 << std::min(failed_in_a_row_, kMostDoublings));
     return say(job.error().message);
   }
   const std::lock_guard lock(mutex_);
-  replicas_.push_back({.id = ReplicaId{++last_id_}, .job = *job, .port = port, .since = now});
+  replicas_.push_back(
+      {.id = ReplicaId{++last_id_}, .job = *job, .port = port, .since = now, .is_kept = is_kept});
 }
 
 void Keeper::let_one_go(Instant now) {
-  // What does least yet, then what has fewest requests, then what came last.
+  // What is not kept, then what does least yet, then what has fewest requests, then what came last.
   Replica* chosen = nullptr;
   const auto weight = [&](const Replica& each) {
     const bool is_open = each.state == State::open;
-    return std::pair(is_open, is_open ? pool_.busy(each.id) : 0);
+    return std::tuple(each.is_kept, is_open, is_open ? pool_.busy(each.id) : 0);
   };
   for (Replica& each : replicas_) {
     if (each.state == State::drains || each.job == 0) continue;

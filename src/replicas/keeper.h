@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps as many replicas as a scaler wants: starts them, opens those that are healthy, drains
-/// those that are to go, and begins anew what has ended by itself.
+/// Keeps as many replicas as a scaler wants: starts them, the least of them as jobs that are kept,
+/// opens those that are healthy, drains those that are to go, and begins anew what has ended by
+/// itself.
 #pragma once
 
 #include <atomic>
@@ -25,11 +26,12 @@ class Jobs {
   enum class State : std::uint8_t { waits, runs, over };
   struct Job {
     std::int64_t number = 0;
-    int port = 0;  ///< That it answers on.
+    int port = 0;          ///< That it answers on.
+    bool is_kept = false;  ///< No policy takes from it what it holds.
   };
   virtual ~Jobs() = default;
-  /// Asks for one more.
-  virtual Result<std::int64_t> start(int port) = 0;
+  /// Asks for one more, which is to be kept or not.
+  virtual Result<std::int64_t> start(int port, bool is_kept) = 0;
   virtual Result<State> state(std::int64_t job) = 0;
   virtual Result<void> end(std::int64_t job) = 0;
   /// Those that an earlier keeper of the same service has left.
@@ -84,6 +86,7 @@ class Keeper {
     Instant since{};    // in this state
     Instant checked{};  // last
     bool was_open = false;
+    bool is_kept = false;
   };
   void look(Replica& replica, Instant now);
   void scale(Instant now);

@@ -48,6 +48,7 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("after_ok", of.after_ok);
   fields.sparse("after_not_ok", of.after_not_ok);
   fields.sparse("requeue", of.requeue);
+  fields.sparse("kept", of.kept);
   fields.sparse("retries", of.retries);
 }
 

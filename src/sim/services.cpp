@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "inference/scaled.h"
+#include "policy/kit/keeping.h"
 #include "policy/kit/serving.h"
 #include "policy/registry.h"
 #include "sim/profile.h"
@@ -59,7 +60,8 @@ struct Services::Copy {
   Time since{};  // the present run began
   Time ready{};
   std::uint32_t replica = 0;
-  bool is_own = false;  // on a node of the service's own
+  bool is_own = false;   // on a node of the service's own
+  bool is_kept = false;  // one of the least
 };
 
 Services::Services() = default;
@@ -270,7 +272,14 @@ void Services::ask(std::size_t service, Time now) {
   const auto on_own = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
     return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
   });
-  copies_.push_back({.job = id, .service = service, .is_own = on_own < told.places});
+  const auto sure = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
+    return copy.service == service && (copy.is_own || copy.is_kept) &&
+           copy.state < Copy::State::drains;
+  });
+  copies_.push_back({.job = id,
+                     .service = service,
+                     .is_own = on_own < told.places,
+                     .is_kept = sure < told.told.least});
   copies_.back().is_own ? started(id, now) : come_.push_back(id);
 }
 
@@ -280,9 +289,11 @@ std::vector<JobId> Services::take_come() {
 }
 
 void Services::let_go(std::size_t service, Time now) {
-  // Those on its own nodes go last; else what does least yet, and of equals what came last.
+  // Those that are sure go last; else what does least yet, and of equals what came last.
   Copy* chosen = nullptr;
-  const auto order = [](const Copy& copy) { return std::pair(copy.is_own, copy.state); };
+  const auto order = [](const Copy& copy) {
+    return std::tuple(copy.is_own, copy.is_kept, copy.state);
+  };
   for (Copy& copy : copies_) {
     if (copy.service != service || copy.state >= Copy::State::drains) continue;
     if (chosen == nullptr || order(copy) <= order(*chosen)) chosen = &copy;
@@ -306,6 +317,10 @@ void Services::leave(Copy& copy, Time now) {
   if (copy.state != Copy::State::waits) leave_gpus(copy, now);
   copy.state = Copy::State::gone;
   if (!copy.is_own) gone_.push_back(copy.job);
+}
+
+bool Services::is_kept(JobId job) const {
+  return index(job) >= logged_ && copies_[index(job) - logged_].is_kept;
 }
 
 void Services::refused(JobId job, const policy::Reason& reason) {
@@ -375,7 +390,9 @@ Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Servic
   }
   auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
   if (!jobs) return tl::unexpected(jobs.error());
-  policy::Serving policy(std::move(*jobs), services.scalers());
+  policy::Serving policy(policy::keeping(std::move(*jobs), composition,
+                                         [&](JobId job) { return services.is_kept(job); }),
+                         services.scalers());
   Options options = options_of(prepared, run);
   options.stop = stop;
   options.services = &services;

@@ -45,7 +45,7 @@ struct ServiceOutcome {
   double gpu_s = 0;  ///< Held by replicas, cold starts included, and all of its own nodes.
   std::uint64_t replicas_started = 0;  ///< Once for each time a policy started one.
   std::uint64_t replicas_stopped = 0;  ///< By the policy, for other jobs; their requests began
-                                       ///< anew.
+                                       ///< anew. Never one of the least.
   std::string refused;                 ///< Why a replica can never start; "" = it can.
 };
 
@@ -96,6 +96,8 @@ class Services {
   }
   /// Those that they need no more.
   std::vector<NodeId> take_given_back() { return std::exchange(given_back_, {}); }
+  /// Whether a job is one of the least replicas of a service, as policy::Keeping has them.
+  bool is_kept(JobId job) const;
   void refused(JobId job, const policy::Reason& reason);
   void started(JobId job, Time begins);
   void stopped(JobId job, Time now);

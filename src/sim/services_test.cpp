@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/profile/model.h"
+#include "policy/kit/keeping.h"
 #include "policy/registry.h"
 
 namespace almanac::sim {
@@ -33,15 +34,15 @@ class ServicesTest : public testing::Test {
           {.arrival = (first_s + apart_s * each) * kSecond, .prompt = 1000, .output = 100});
     }
   }
-  /// What becomes of jobs and service on one node of so many GPUs.
-  Schedule play(std::vector<trace::Job> jobs, const std::string& policy, int gpus) {
+  /// What becomes of jobs and service on so many nodes.
+  Schedule play(std::vector<trace::Job> jobs, const std::string& policy, int nodes) {
     trace::Trace log;
     log.jobs = std::move(jobs);
     Experiment experiment;
     experiment.policies = {policy};
     experiment.restart = {};
     experiment.speed = speed_;
-    auto prepared = prepare(experiment, std::move(log), cluster::uniform(gpus, 1));
+    auto prepared = prepare(experiment, std::move(log), cluster::uniform(nodes, gpus_per_node_));
     EXPECT_TRUE(prepared) << prepared.error().message;
     auto services = Services::make(prepared->trace, prepared->cluster, {told_});
     EXPECT_TRUE(services) << services.error().message;
@@ -56,6 +57,7 @@ class ServicesTest : public testing::Test {
                       [](const auto& each) { return each.finish != inference::kNever; }));
   }
 
+  int gpus_per_node_ = 1;
   std::string speed_;  // of jobs; "" = each as recorded
   ServiceCase told_;
   ServiceOutcome seen_;
@@ -83,6 +85,7 @@ TEST_F(ServicesTest, LetsARequestWaitForTheColdStart) {
 
 TEST_F(ServicesTest, LosesNoRequestWhenAPolicyStopsAReplica) {
   requests(200, 0, 0.5);
+  told_.least = 0;  // none is kept
   // Shortest remaining time first: a job without end yields to every other.
   const Schedule made = play({job(0s, 1, 1s), job(30s, 1, 20s)}, "srtf", 1);
   EXPECT_EQ(made.jobs[1].start, Time{30s});
@@ -92,6 +95,54 @@ TEST_F(ServicesTest, LosesNoRequestWhenAPolicyStopsAReplica) {
   for (const auto& each : seen_.requests) {
     const bool in_between = each.first_token > 30 * kSecond && each.first_token < 60 * kSecond;
     EXPECT_FALSE(in_between) << "no replica ran from 30 to 60 s";
+  }
+}
+
+TEST_F(ServicesTest, StopsNoneOfTheLeastReplicasUnderAnyPolicy) {
+  told_.least = told_.most = 2;
+  const std::vector<trace::Job> jobs{job(0s, 1, 1s), job(20s, 2, 30s), job(30s, 1, 20s),
+                                     job(40s, 4, 5s), job(50s, 3, 60s)};
+  const auto& registry = policy::registry();
+  int kept_apart = 0;
+  for (const policy::Composition& each : registry.policies()) {
+    const policy::TraitSet traits = registry.traits(each);
+    if (traits.has(policy::Trait::sleeps_nodes)) continue;
+    SCOPED_TRACE(each.name);
+    told_.requests.all.clear();
+    requests(200, 0, 0.5);
+    const Schedule made = play(jobs, each.name, 4);
+    EXPECT_EQ(finished(), 200);
+    EXPECT_EQ(seen_.replicas_stopped, 0u);
+    EXPECT_EQ(seen_.replicas_started, 2u);
+    kept_apart += policy::keeps_apart(each);
+    // The one that asks all GPUs waits until the requests are over.
+    EXPECT_GT(made.jobs[3].start, Time{99s});
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      EXPECT_EQ(made.jobs[at].phase, policy::Phase::ended) << at;
+    }
+  }
+  EXPECT_GT(kept_apart, 20);
+}
+
+TEST_F(ServicesTest, SetsAsideGpusForAReplicaOfSeveral) {
+  // Jobs of one GPU wait all the time and would take each that becomes free.
+  told_.service.gpus = 4;
+  told_.least = told_.most = 1;
+  requests(50, 0, 1);
+  std::vector<trace::Job> jobs;
+  for (int each = 0; each < 4; ++each) jobs.push_back(job(0s, 1, Duration{10'000 * (each + 1)}));
+  for (int each = 0; each < 40; ++each) jobs.push_back(job(1s, 1, 100s));
+  const Schedule made = play(jobs, "srtf", 4);
+  EXPECT_EQ(seen_.replicas_stopped, 0u);
+  EXPECT_EQ(finished(), 50);
+  EXPECT_LT(seen_.requests.front().first_token, 60 * kSecond) << "40 s, and the cold start";
+  for (int each = 4; each < 44; ++each) EXPECT_GT(made.jobs[each].start, Time{40s}) << each;
+  // Where a node has them all, and where it takes two.
+  for (const int gpus_per_node : {4, 2}) {
+    SCOPED_TRACE(gpus_per_node);
+    gpus_per_node_ = gpus_per_node;
+    EXPECT_GT(play(jobs, "las", 4 / gpus_per_node).jobs[43].start, Time{40s});
+    EXPECT_LT(seen_.requests.front().first_token, 60 * kSecond);
   }
 }
 

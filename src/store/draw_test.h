@@ -91,6 +91,7 @@ inline Submission draw_submission() {
   asked.after_ok = draw_list(draw_other);
   asked.after_not_ok = draw_list(draw_other);
   asked.requeue = maybe();
+  asked.kept = maybe();
   asked.at_once = draw_number<std::int32_t>();
   return asked;
 }

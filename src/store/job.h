@@ -87,6 +87,8 @@ struct Submission {
   std::vector<JobNumber> after_ok{};      ///< These have ended well; else it is cancelled.
   std::vector<JobNumber> after_not_ok{};  ///< These have not; else it is cancelled.
   bool requeue = false;                   ///< Runs again by itself when the machine failed it.
+  bool kept = false;                      ///< Of a service: begins as soon as there is room, and no
+                                          ///< policy takes from it what it holds (policy::Keeping).
   std::int32_t retries = 0;               ///< So often it runs again by itself when it failed.
   std::string key{};  ///< By which its user knows this submission; a second one with it is the
                       ///< same.

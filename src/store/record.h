@@ -65,6 +65,7 @@ void each_field(T& asked, Visit&& visit) {
   visit("after_ok", asked.after_ok);
   visit("after_not_ok", asked.after_not_ok);
   visit("requeue", asked.requeue);
+  visit("kept", asked.kept);
   visit("retries", asked.retries);
   visit("key", asked.key);
   visit("at_once", asked.at_once);

@@ -100,6 +100,10 @@ TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
   const ProgramRun neither = simulate({});
   EXPECT_NE(neither.status, 0);
   EXPECT_THAT(neither.err, HasSubstr("nothing says which model is served"));
+  const ProgramRun scaled = simulate({"--plan", plan, "--scaler", "mark"});
+  EXPECT_EQ(scaled.status, 2);
+  EXPECT_THAT(scaled.err, HasSubstr("--scaler does not go with --plan: the replicas of a plan stay "
+                                    "(play that model alone, with --model, --replicas A..B and"));
   const ProgramRun both = simulate({"--plan", plan, "--model", "llama-3.1-8b"});
   EXPECT_NE(both.status, 0);
   EXPECT_THAT(both.err, HasSubstr("--plan"));
@@ -133,6 +137,11 @@ TEST_F(InferenceCommand, ComparesPlansAndMakesOne) {
                    "chunked+round_robin,drop_late", "--ttft", "250ms", "-o", "json"});
   ASSERT_EQ(of.status, 0) << of.err;
   EXPECT_EQ(json::parse(of.out)[1]["composition"], apart + " drop_late");
+  const ProgramRun scaled =
+      run_program({"inference", "compare", log, "--plan", apart, "--of", "chunked+mark"});
+  EXPECT_EQ(scaled.status, 2);
+  EXPECT_THAT(scaled.err, HasSubstr("chunked+mark does not go with --plan: the replicas of a plan "
+                                    "stay (leave out mark)"));
   const ProgramRun aimless = run_program({"inference", "plan", log, "--out", found});
   EXPECT_NE(aimless.status, 0);
   EXPECT_THAT(aimless.err, HasSubstr("every plan is as good as another"));
@@ -241,9 +250,13 @@ TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
   EXPECT_THAT(made.err, HasSubstr("this log does not tell what the following day needs"));
   const json of = json::parse(made.out);
   EXPECT_GE(of["all"]["attainment"], 0.9);
+  EXPECT_EQ(of["holds_for"], "own hours");
   const ProgramRun alone = run_program({"inference", "size", requests_, "--model", "llama-3.1-8b",
                                         "--ttft", "300ms", "--confidence", "0", "-o", "json"});
   EXPECT_EQ(of["gpus"], json::parse(alone.out)["replicas"]);
+  EXPECT_EQ(json::parse(alone.out)["holds_for"], "own hours");
+  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may ask more"));
+  EXPECT_THAT(alone.err, HasSubstr("the number is no recommendation for it"));
   const ProgramRun again = run_program(
       {"inference", "simulate", requests_, "--plan", out, "--ttft", "300ms", "-o", "json"});
   EXPECT_EQ(json::parse(again.out)["all"]["attainment"], of["all"]["attainment"]);

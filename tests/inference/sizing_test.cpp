@@ -143,12 +143,58 @@ TEST(Size, SaysWhatALogDoesNotTellOfTheNextDay) {
                          .output = 10,
                          .tenant = static_cast<std::uint32_t>(each % 2)});
     }
-    return doubts_of_next_day(log);
+    return doubts_of_span(log);
   };
   EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2.0 h, and other hours"),
                                               HasSubstr("client 1 has 89 % of the tokens")));
   EXPECT_THAT(spread(30), testing::ElementsAre(HasSubstr("no two days"), testing::_));
   EXPECT_THAT(spread(72), testing::IsEmpty());
+}
+
+/// So many requests on each day, which come evenly in its first hours.
+struct Day {
+  int requests = 200;
+  double hours = 24;
+};
+Requests days(const std::vector<Day>& told) {
+  Requests made;
+  for (std::size_t day = 0; day < told.size(); ++day) {
+    for (int each = 0; each < told[day].requests; ++each) {
+      const double hour = told[day].hours * each / told[day].requests;
+      made.all.push_back({.arrival = 3.6e9 * (24 * static_cast<double>(day) + hour),
+                          .prompt = 1000,
+                          .output = 100});
+    }
+  }
+  return made;
+}
+
+TEST(Size, IsForTheFollowingDayWhereDaysBeforeWereForeseen) {
+  Service service = of_8b();
+  service.limits.sequences = 1;  // so that a few requests a second are a load
+  const auto sized = [&](const std::vector<Day>& each) {
+    return *size_fleet(service, days(each), {.objective = {.first_token = 5e6}});
+  };
+  const Size alike = sized({{200}, {206}, {197}, {203}});
+  EXPECT_THAT(alike.doubts, testing::IsEmpty());
+  EXPECT_STREQ(alike.holds_for(), "following day");
+  // All requests of a day within a minute: nothing before it told of that.
+  const Size changed = sized({{200}, {206}, {197}, {203, 0.015}, {200}});
+  EXPECT_THAT(changed.doubts, testing::ElementsAre(HasSubstr("what came before its day 4")));
+  EXPECT_STREQ(changed.holds_for(), "own hours");
+  EXPECT_THAT(sized({{200}}).doubts, testing::ElementsAre(HasSubstr("no two days")));
+}
+
+TEST(Size, ServesEachDayOfALogAsAsked) {
+  const Requests log = days({{1000}, {9000}});
+  std::vector<Outcome> outcomes(log.size(), Outcome{.first_token = 0, .finish = 0});
+  for (RequestId id = 0; id < log.size(); ++id) {
+    outcomes[id].first_token = outcomes[id].finish = log[id].arrival + 1;
+    if (id < 500) outcomes[id].first_token = outcomes[id].finish = log[id].arrival + 9e6;
+  }
+  const Objective objective{.first_token = 5e6};
+  EXPECT_DOUBLE_EQ(summarize(log, outcomes, objective).attainment(), 0.95);
+  EXPECT_DOUBLE_EQ(attained_each_day(log, outcomes, objective), 0.5);
 }
 
 TEST(Size, SaysWhyItRecommendsNothing) {

@@ -3,10 +3,12 @@
 /// \file
 /// A service of real processes under load, some of them killed: every request is answered wholly,
 /// or its client is told that it is not.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <map>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -40,13 +42,14 @@ class Processes final : public Jobs {
  public:
   explicit Processes(std::vector<std::string> more = {"5"}) : more_(std::move(more)) {}
 
-  Result<std::int64_t> start(int port) override {
+  Result<std::int64_t> start(int port, bool is_kept) override {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> argv = {program, std::to_string(port)};
     argv.insert(argv.end(), more_.begin(), more_.end());
     auto job = process::Job::start({.argv = argv});
     if (!job) return tl::unexpected(job.error());
     running_.emplace(++last_, std::make_unique<process::Job>(*std::move(job)));
+    if (is_kept) kept_.insert(last_);
     return last_;
   }
   Result<State> state(std::int64_t job) override {
@@ -75,6 +78,13 @@ class Processes final : public Jobs {
     return running_.size();
   }
   std::int64_t started() const { return last_; }
+  /// How many of those that are there were asked to be kept.
+  std::size_t kept() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(running_.begin(), running_.end(),
+                      [&](const auto& each) { return kept_.contains(each.first); }));
+  }
 
   std::string program = MODEL_SERVER;
 
@@ -82,6 +92,7 @@ class Processes final : public Jobs {
   std::vector<std::string> more_;
   std::mutex mutex_;
   std::map<std::int64_t, std::unique_ptr<process::Job>> running_;
+  std::set<std::int64_t> kept_;
   std::int64_t last_ = 0;
 };
 
@@ -230,6 +241,20 @@ TEST_F(ReplicaServiceTest, DrainsAReplicaThatIsToGo) {
   less.join();
   EXPECT_EQ(seen, (std::map<Got, int>{{Got::whole, 80}}));
   EXPECT_TRUE(await([&] { return jobs_.count() == 1; }));
+}
+
+TEST_F(ReplicaServiceTest, HasTheLeastReplicasKept) {
+  wanted_ = 3;
+  begin(2, 3);
+  ASSERT_TRUE(await([&] { return pool_.load().ready == 3; }));
+  EXPECT_EQ(jobs_.kept(), 2u);
+  // The one that was started first is kept; so is the one that comes in its place.
+  ASSERT_TRUE(jobs_.kill_one());
+  ASSERT_TRUE(await([&] { return jobs_.started() == 4 && pool_.load().ready == 3; }));
+  wanted_ = 2;
+  ASSERT_TRUE(await([&] { return jobs_.count() == 3 && pool_.load().ready == 2; }))
+      << "the dead one is counted";
+  EXPECT_EQ(jobs_.kept(), 3u) << "the dead one too";
 }
 
 TEST_F(ReplicaServiceTest, GivesAllBackWhenIdleAndComesForARequest) {

@@ -3,6 +3,7 @@
 /// \file
 /// A service that is submitted to a real `almanac serve`, under load, while its replicas are
 /// killed: no request is lost silently, and what was killed comes back.
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -29,10 +30,12 @@ constexpr int kTokens = 30, kClients = 12, kRequests = 1500;
 
 class SubmittedService : public testing::Test {
  protected:
-  void SetUp() override {
+  void SetUp() override { begin("fifo", "4"); }
+  void begin(const std::string& policy, const std::string& gpus) {
     const char* const program = std::getenv("ALMANAC_PROGRAM");
-    auto started = process::Job::start({.argv = {program == nullptr ? "almanac" : program, "serve",
-                                                 "--state", state_, "--gpus", "4"}});
+    auto started =
+        process::Job::start({.argv = {program == nullptr ? "almanac" : program, "serve", "--state",
+                                      state_, "--gpus", gpus, "--policy", policy}});
     ASSERT_TRUE(started);
     serve_ = std::make_unique<process::Job>(*std::move(started));
     ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; }));
@@ -178,6 +181,50 @@ TEST_F(SubmittedService, AnswersWhatItHasInHandWhenItIsCancelled) {
   client.join();
   EXPECT_NE(body.find("data: [DONE]"), std::string::npos) << body;
   EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
+}
+
+/// The policy stops what has had five seconds of GPU time for what has not.
+class ServiceUnderAPolicyThatStops : public SubmittedService {
+ protected:
+  void SetUp() override { begin("las+las:5", "2"); }
+  json job(const std::string& number) const {
+    return json::parse(run({"show", number, "-o", "json"}).out, nullptr, false);
+  }
+};
+
+TEST_F(ServiceUnderAPolicyThatStops, KeepsTheLeastReplicas) {
+  const ProgramRun submitted =
+      run({"submit",     "--service",  "--name", "chat",       "--replicas",
+           "1..2",       "--scaler",   "steady", "--port",     std::to_string(port_),
+           "--gpus",     "1",          "--cpus", "0.2",        "--directory",
+           folder_ / "", "--parsable", "--",     MODEL_SERVER, "{port}",
+           "2"});
+  ASSERT_EQ(submitted.status, 0) << submitted.err;
+  EXPECT_NE(submitted.err.find("may take its GPUs from a replica for another job, but from none of "
+                               "the least of --replicas (1)"),
+            std::string::npos)
+      << submitted.err;
+  ASSERT_TRUE(soon([&] { return ready() == 2; })) << status().dump();
+  const json before = status().at("replicas");
+  ASSERT_EQ(before.size(), 2U);
+  std::vector<std::string> jobs;
+  for (int each = 0; each < 3; ++each) {
+    const ProgramRun one = run({"submit", "--gpus", "1", "--cpus", "0.1", "--time", "0:00:30",
+                                "--directory", folder_ / "", "--parsable", "--", "true"});
+    ASSERT_EQ(one.status, 0) << one.err;
+    jobs.push_back(one.out.substr(0, one.out.find('\n')));
+  }
+  EXPECT_TRUE(soon([&] {
+    return std::all_of(jobs.begin(), jobs.end(), [&](const std::string& each) {
+      const json told = job(each);
+      return told.is_object() && told.value("state", "") == "COMPLETED";
+    });
+  })) << job(jobs.back()).dump();
+  const json first = job(std::to_string(before[0].at("job").get<int>()));
+  const json second = job(std::to_string(before[1].at("job").get<int>()));
+  EXPECT_EQ(first.value("preemptions", -1), 0) << first.dump();
+  EXPECT_GE(second.value("preemptions", -1), 1) << second.dump();
+  EXPECT_EQ(job(submitted.out.substr(0, submitted.out.find('\n'))).value("preemptions", -1), 0);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "cli/columns.h"
 #include "cli/inference_fleet.h"
 #include "cli/program.h"
+#include "inference/registry.h"
 
 namespace almanac::cli {
 
@@ -110,6 +111,27 @@ Result<std::vector<ComparedRow>> rows_of(const std::string& plans, const Compare
   return rows;
 }
 
+/// Fails where a composition says what the replicas of a plan do not do.
+Result<void> goes_with_plan(const std::string& composition, const FleetPlan& made) {
+  if (made.service.prefill > 0) {
+    return fail(
+        Code::usage,
+        fmt::format("{} does not go with --plan: the replicas of a plan compute prompts and "
+                    "tokens",
+                    composition),
+        {}, "leave out the word that ends with p");
+  }
+  for (const std::string& scaler : inference::registry().scalers.names()) {
+    if (fmt::format("+{}+", composition).find(fmt::format("+{}+", scaler)) == std::string::npos) {
+      continue;
+    }
+    return fail(Code::usage,
+                fmt::format("{} does not go with --plan: the replicas of a plan stay", composition),
+                {}, "leave out " + scaler);
+  }
+  return {};
+}
+
 Result<Fleet> play_plan(const inference::Plan& plan, const FleetPlan& of,
                         const InferenceCase& told) {
   auto outcomes = inference::play_placed(of.service, told.requests, plan);
@@ -132,6 +154,11 @@ Result<int> compare_services(InferenceOptions options, const ComparedServices& a
   for (const ComparedRow& row : *rows) {
     auto plan = plan_fleet(asked.fleet, *told, row.composition);
     if (!plan) return tl::unexpected(plan.error());
+    if (row.plan) {
+      if (auto goes = goes_with_plan(row.composition, *plan); !goes) {
+        return tl::unexpected(goes.error());
+      }
+    }
     plans.push_back(std::move(*plan));
   }
   std::vector<Result<Fleet>> played(plans.size(), Fleet{});

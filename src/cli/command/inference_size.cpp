@@ -24,13 +24,12 @@ struct SizeOptions {
   std::string out;
 };
 
-/// Says what the log does not tell.
-void note_doubts(const inference::Requests& requests) {
-  const auto doubts = inference::doubts_of_next_day(requests);
+/// Says so where a number is none for the following day, and why.
+void note_doubts(const inference::Requests& requests, const std::vector<std::string>& doubts) {
   if (doubts.empty()) return;
   note(
-      fmt::format("this log does not tell what the following day needs: {}; what is recommended is "
-                  "for the {:.1f} h that follow it (a log of two days or more tells more)",
+      fmt::format("this log does not tell what the following day needs: {}; the number is no "
+                  "recommendation for it, only for this log's own {:.1f} h and others like them",
                   fmt::join(doubts, "; "), inference::hours_of(requests)));
 }
 
@@ -38,14 +37,16 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
                          const SizeOptions& asked, const inference::SizeQuestion& question) {
   auto sized = inference::size_plan(told.service, told.requests, *told.plan, question);
   if (!sized) return tl::unexpected(sized.error());
+  std::string holds_for;
   for (const auto& part : sized->parts) {
     const inference::Size& size = part.size;
     note(fmt::format("{}: {} copies; {} serve this log as asked{}",
                      fmt::join(part.models, " with "), size.replicas, size.for_log,
-                     size.drawn == 0
-                         ? ""
-                         : fmt::format(", {} serve {} of {} logs that may follow it too",
-                                       size.replicas, size.served, size.drawn)));
+                     size.drawn == 0 ? ""
+                                     : fmt::format(", {} serve {} of {} logs drawn like it too",
+                                                   size.replicas, size.served, size.drawn)));
+    note_doubts(told.requests, size.doubts);
+    if (holds_for.empty() || !size.doubts.empty()) holds_for = size.holds_for();
   }
   if (!asked.out.empty()) {
     if (auto written = table::write_file(asked.out, inference::to_csv(sized->plan)); !written) {
@@ -54,7 +55,7 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
     note(fmt::format("{} is for --plan of the other inference commands", asked.out));
   }
   told.plan = std::move(sized->plan);
-  return simulate_placed(told, asked.gpu_hour, options.output);
+  return simulate_placed(told, asked.gpu_hour, options.output, holds_for);
 }
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
@@ -70,7 +71,6 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   }
   inference::SizeQuestion question = asked.question;
   question.objective = told->objective;
-  note_doubts(told->requests);
   if (told->plan) return size_of_plan(*std::move(told), options, asked, question);
   if (!asked.out.empty()) return fail(Code::usage, "--out is for the plan that --plan sizes");
   const auto size = inference::size_fleet(told->service, told->requests, question);
@@ -83,11 +83,12 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
-    note(fmt::format(
-        "{} replicas serve this log as asked; {} serve {} of {} logs that may follow it "
-        "too (--confidence 0: this log alone)",
-        size->for_log, size->replicas, size->served, size->drawn));
+    note(
+        fmt::format("{} replicas serve this log as asked; {} serve {} of {} logs drawn like it too "
+                    "(--confidence 0: this log alone)",
+                    size->for_log, size->replicas, size->served, size->drawn));
   }
+  note_doubts(told->requests, size->doubts);
   print_fleet(options.output, plan, *fleet, &*size);
   return kDone;
 }

@@ -267,7 +267,8 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   const auto numbers = client->submit(*asked);
   if (!numbers) return tl::unexpected(numbers.error());
   if (options.is_service) {
-    if (const std::string risk = risk_of_replicas(*client); !risk.empty()) note(risk);
+    if (const std::string risk = risk_of_replicas(*client, options.replicas); !risk.empty())
+      note(risk);
   }
   const auto first = static_cast<std::int64_t>(numbers->front());
   if (options.parsable) {

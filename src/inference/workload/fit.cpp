@@ -22,8 +22,6 @@ constexpr std::size_t kFewestRequests = 20;
 /// Of a tenant to be told apart from the others.
 constexpr std::size_t kFewestOfTenant = 50;
 constexpr double kLeastHoursForDay = 20;
-/// From here on a log tells how one day differs from another.
-constexpr double kLeastHoursForDays = 48;
 
 std::vector<double> quantiles(std::vector<double> values, double from, int steps) {
   std::vector<double> made;
@@ -275,7 +273,7 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
     prompts.push_back(requests[id].prompt);
     outputs.push_back(std::max(requests[id].output, 1));
   }
-  const double longest_s = day.empty() || hours >= kLeastHoursForDays ? hours * 3600 : 2 * 3600;
+  const double longest_s = day.empty() || hours >= kHoursOfTwoDays ? hours * 3600 : 2 * 3600;
   Tenant made{.requests = static_cast<double>(of.size()),
               .prompt = lengths_of(prompts),
               .output = lengths_of(outputs),

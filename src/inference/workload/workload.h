@@ -15,6 +15,10 @@
 
 namespace almanac::inference {
 
+/// From here on a log tells how one day differs from another: one of two days ends with its last
+/// request, a little sooner.
+inline constexpr double kHoursOfTwoDays = 47.5;
+
 /// Counts of tokens, as quantiles.
 struct Lengths {
   /// At equal steps from the least to the greatest, at least 2, ascending; between them the
