@@ -390,7 +390,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
   std::set<store::JobNumber> processes_;  // that have one
   bool look_aside_ = true;
-  bool learns_ = false;        // the policy has not learned yet from those that ended: none starts
+  bool learns_ = false;        // the policy has not learned yet from those that ended
+  bool holds_back_ = false;    // none starts before it has
   std::vector<JobId> to_pin_;  // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
   std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch

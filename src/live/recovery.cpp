@@ -280,9 +280,16 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
     aside_.insert(number);
   }
   if (auto read = read_service(); !read) return read;
-  // What it learns from takes long. Until then what runs is kept, and nothing starts.
+  // What it learns from takes long. Until then what runs is kept, and nothing starts; unless the
+  // service before was ended first: one that is killed again and again would start nothing ever.
+  const auto learned_never = store_.get(kLearnsKey);
+  if (!learned_never) return tl::unexpected(learned_never.error());
   learns_ = true;
   begin_policy(untaught(composition_));
+  holds_back_ = *learned_never != "1";
+  store::Store::Batch mark;
+  mark.set(kLearnsKey, "1");
+  if (const auto kept = store_.commit(mark); !kept) log_warning(to_string(kept.error()));
   prepare_aside();
   values_[kPolicyKey] = config_.policy;
   return {};

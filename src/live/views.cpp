@@ -118,7 +118,7 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
     case Aside::no:
       break;
   }
-  if (learns_) {
+  if (holds_back_) {
     word = "Learning";
     return "waits until the policy has learned from the jobs that have ended";
   }
@@ -147,7 +147,7 @@ const std::vector<std::int64_t>& LocalService::Core::places() const {
   if (!line_.has_changed || may_be_old) return line_.places;
   const auto begun = Clock::now();
   std::vector<JobId> line;
-  if (!learns_) round_->line_up(line);
+  if (!holds_back_) round_->line_up(line);
   line_.places.assign(numbers_.size(), 0);
   std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
   for (const JobId job : line) {
@@ -319,6 +319,10 @@ Overview LocalService::Core::overview() const {
     made.warnings.push_back(fmt::format("maintenance {}", to_words(each)));
   }
   made.trouble = trouble_;
+  if (learns_ && !holds_back_) {
+    made.warnings.push_back(
+        "jobs start, though the policy has not learned yet from the jobs that have ended");
+  }
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
   if (!refused_.empty()) {

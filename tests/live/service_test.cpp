@@ -187,6 +187,38 @@ TEST_F(Box, AnswersBeforeItsPolicyHasLearnedAndStartsNothing) {
   EXPECT_TRUE(comes_to(waits, JobState::completed));
 }
 
+TEST_F(Box, StartsJobsAtOnceWhereTheServiceBeforeNeverLearned) {
+  begin("qssf", 1);
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber waits = submit(shell("true"));
+  const auto learns = [&] { return service_->store().get("learns").value(); };
+  ASSERT_TRUE(eventually([&] { return learns() == "0"; }));
+  end();
+  const auto open = [&] {
+    auto made = LocalService::open(
+        {.state = state(), .machine = made_up(1), .policy = "qssf", .futures = 0});
+    ASSERT_TRUE(made) << to_string(made.error());
+    service_ = std::move(*made);
+  };
+  // It decides only when it runs: each of these is a service that is killed before.
+  open();
+  EXPECT_EQ(service_->job(waits)->why_word, "Learning");
+  EXPECT_EQ(learns(), "1");
+  for (const char* const again : {"once", "twice"}) {
+    service_.reset();
+    open();
+    EXPECT_NE(service_->job(waits)->why_word, "Learning") << again;
+    ASSERT_EQ(service_->overview().warnings.size(), 1U);
+  }
+  std::ofstream(folder_ / "work" / "go").close();
+  stop_ = false;
+  thread_ = std::thread([this] { service_->run(stop_); });
+  EXPECT_TRUE(comes_to(waits, JobState::completed));
+  EXPECT_TRUE(eventually([&] { return learns() == "0"; })) << "it learns all the same";
+  EXPECT_TRUE(service_->overview().warnings.empty());
+}
+
 TEST_F(Box, KnowsThatAJobEndedBeforeItCouldBeStopped) {
   begin("fifo", 1);
   const JobNumber job = submit(shell("echo once >> log; while [ ! -e go ]; do sleep 0.02; done"));
