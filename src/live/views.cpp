@@ -494,6 +494,9 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       break;
     case JobState::running:
       lines.push_back(view->why.empty()
+      if (awaits_its_end(job)) {
+        lines.push_back(fmt::format("it was told to end: {}", job.reason));
+      }
                           ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
                           : fmt::format("{} is to start: {}", shown, view->why));
       break;
