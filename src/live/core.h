@@ -73,7 +73,7 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
   Overview overview() const;
   Counters counters() const;
-  std::vector<JobView> jobs(const Sought& sought) const;
+  Result<std::vector<JobView>> jobs(const Sought& sought) const;
   Result<JobView> job(store::JobNumber number) const;
   /// It, if it runs, and whoever runs on some of its GPUs.
   std::vector<store::Job> beside(store::JobNumber number) const;

@@ -214,7 +214,7 @@ void LocalService::Core::look_at_all(
   }
 }
 
-std::vector<JobView> LocalService::Core::jobs(const Sought& sought) const {
+Result<std::vector<JobView>> LocalService::Core::jobs(const Sought& sought) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
   look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
@@ -231,7 +231,9 @@ std::vector<JobView> LocalService::Core::jobs(const Sought& sought) const {
     }
     return kView;
   });
-  add_ended(store_, sought, std::move(ended), made);
+  if (auto added = add_ended(store_, sought, std::move(ended), made); !added) {
+    return tl::unexpected(added.error());
+  }
   return made;
 }
 
@@ -246,14 +248,10 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
     }
   }
   // Only now: one that is not here any more is there as it ended.
-  auto kept = store_.job(number);
+  auto kept = kept_job(store_, number);
   if (!kept) return tl::unexpected(kept.error());
-  if (!*kept) {
-    return fail(Code::not_found,
-                fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
-  }
-  if (!known) return JobView{.job = std::move(**kept)};
-  known->job.asked = std::move((*kept)->asked);  // what it runs is there only
+  if (!known) return JobView{.job = *std::move(kept)};
+  known->job.asked = std::move(kept->asked);  // what it runs is there only
   if (folder.empty()) return *std::move(known);
   if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
   return *std::move(known);
@@ -319,12 +317,12 @@ Overview LocalService::Core::overview() const {
     made.warnings.push_back(fmt::format("maintenance {}", to_words(each)));
   }
   made.trouble = trouble_;
+  if (!trouble_.empty()) made.warnings.push_back(trouble_);
+  if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
   if (learns_ && !holds_back_) {
     made.warnings.push_back(
         "jobs start, though the policy has not learned yet from the jobs that have ended");
   }
-  if (!trouble_.empty()) made.warnings.push_back(trouble_);
-  if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
   if (!refused_.empty()) {
     made.warnings.push_back(
         fmt::format("the store does not take the record of job {}{}",
@@ -494,11 +492,11 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       break;
     case JobState::running:
       lines.push_back(view->why.empty()
+                          ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
+                          : fmt::format("{} is to start: {}", shown, view->why));
       if (awaits_its_end(job)) {
         lines.push_back(fmt::format("it was told to end: {}", job.reason));
       }
-                          ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
-                          : fmt::format("{} is to start: {}", shown, view->why));
       break;
     default:
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),
