@@ -58,12 +58,12 @@ std::string seconds_text(Time at) { return at == kNoTime ? "" : fmt::format("{}"
 
 }  // namespace
 
-std::string short_state(JobState state) {
-  switch (state) {
+std::string short_state(const store::Job& job) {
+  switch (job.state) {
     case JobState::pending:
       return "PD";
     case JobState::running:
-      return "R";
+      return job.reason.empty() ? "R" : "CG";  // it was told to end
     case JobState::completed:
       return "CD";
     case JobState::failed:
@@ -174,7 +174,7 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job.state),
+    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job),
                     length_text(ran(job, now)), gpus_text(job), start_text(each.view, now),
                     end_text(each.view, now), where_or_why(each)});
     if (!wide) continue;
@@ -201,7 +201,7 @@ void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) 
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job.state),
+    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job),
                     gpus_text(job.asked), clock_text(job.submit, now), clock_text(job.start, now),
                     clock_text(job.end, now), length_text(ran(job, now)), exit_text(job)});
     if (!wide) continue;

@@ -12,8 +12,8 @@
 
 namespace almanac::cli {
 
-/// "PD", "R", "CD", "F", "CA", "TO", "NF", "PR".
-std::string short_state(trace::JobState state);
+/// "PD", "R", "CG" where it was told to end, "CD", "F", "CA", "TO", "NF", "PR".
+std::string short_state(const store::Job& job);
 /// How long it has run so far, all runs together.
 Duration ran(const store::Job& job, Time now);
 /// "2", "0.5", "1..8" where it leaves that open.

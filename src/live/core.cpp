@@ -84,7 +84,7 @@ void LocalService::Core::step(Lock& lock) {
 Time LocalService::Core::next_alarm() const {
   const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !reports_.empty() ||
                        !moments_.empty() || !values_.empty();
-  const bool has_news = !events_.empty() && !learns_;
+  const bool has_news = !events_.empty() && !holds_back_;
   if (has_news || (unsaved && trouble_.empty())) return now_;
   Time next = std::min(save_again_, start_again_);
   for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
@@ -179,7 +179,7 @@ void LocalService::Core::take_excesses() {
 }
 
 void LocalService::Core::let_in() {
-  if (learns_) return;
+  if (holds_back_) return;
   const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
     const Time begin = may_begin(book_.find(number)->job);
     return begin != kNoTime && begin <= now_;
@@ -210,7 +210,7 @@ void LocalService::Core::decide() {
       events_.push_back({EventKind::timer, 0});
     }
   }
-  while (!events_.empty() && !learns_) {
+  while (!events_.empty() && !holds_back_) {
     std::vector<Event> told = std::exchange(events_, {});
     std::stable_sort(told.begin(), told.end(),
                      [](const Event& a, const Event& b) { return a.kind < b.kind; });

@@ -74,7 +74,7 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
   Overview overview() const;
   Counters counters() const;
-  std::vector<JobView> jobs(const Sought& sought) const;
+  Result<std::vector<JobView>> jobs(const Sought& sought) const;
   Result<JobView> job(store::JobNumber number) const;
   /// It, if it runs, and whoever runs on some of its GPUs.
   std::vector<store::Job> beside(store::JobNumber number) const;
@@ -394,7 +394,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
   std::set<store::JobNumber> processes_;  // that have one
   bool look_aside_ = true;
-  bool learns_ = false;        // the policy has not learned yet from those that ended: none starts
+  bool learns_ = false;        // the policy has not learned yet from those that ended
+  bool holds_back_ = false;    // none starts before it has
   std::vector<JobId> to_pin_;  // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
   std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch

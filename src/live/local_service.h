@@ -93,7 +93,7 @@ class LocalService final : public Service {
   std::uint64_t revision() const override;
   Overview overview() const override;
   Counters counters() const override;
-  std::vector<JobView> jobs(const Sought& sought) const override;
+  Result<std::vector<JobView>> jobs(const Sought& sought) const override;
   Result<JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<Expected> expect(store::JobNumber number, Duration patience) const override;

@@ -30,6 +30,8 @@ void take_no_truth(policy::Composition& composition);
 /// Under which a store keeps the policy that was chosen, and the one that is compared with it.
 inline constexpr const char* kPolicyKey = "policy";
 inline constexpr const char* kShadowKey = "shadow";
+/// "1" from when a service begins until its policy has learned from the jobs that have ended.
+inline constexpr const char* kLearnsKey = "learns";
 
 /// Jobs that ended earlier, or before so many others, teach nothing about those of today.
 inline constexpr Duration kLesson = 24h * 90;

@@ -97,6 +97,7 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   fs::permissions(fs::path(config.state) / "runs", may_pass, error);
   auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
   if (!store) return tl::unexpected(store.error());
+  tell_of_copy(*store);
   if (!config.policy_is_told) {
     const auto kept = store->get(kPolicyKey);
     if (!kept) return tl::unexpected(kept.error());
@@ -285,8 +286,15 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
     aside_.insert(number);
   }
   if (auto read = read_service(); !read) return read;
-  // What it learns from takes long. Until then what runs is kept, and nothing starts.
+  // What it learns from takes long. Until then what runs is kept, and nothing starts; unless the
+  // service before was ended first: one that is killed again and again would start nothing ever.
+  const auto learned_never = store_.get(kLearnsKey);
+  if (!learned_never) return tl::unexpected(learned_never.error());
   learns_ = true;
+  holds_back_ = *learned_never != "1";
+  store::Store::Batch mark;
+  mark.set(kLearnsKey, "1");
+  if (const auto kept = store_.commit(mark); !kept) log_warning(to_string(kept.error()));
   begin_policy(untaught(composition_));
   prepare_aside();
   values_[kPolicyKey] = config_.policy;

@@ -12,6 +12,7 @@
 #include "live/foresight.h"
 #include "live/inquest.h"
 #include "live/local_service.h"
+#include "live/log.h"
 #include "live/policies.h"
 #include "live/shadow.h"
 #include "live/vitals.h"
@@ -38,14 +39,14 @@ void Counters::count_round(double length_s) {
   ++round_us[std::min<std::size_t>(std::bit_width(us), round_us.size() - 1)];
 }
 
-void add_ended(const store::Store& store, const Sought& sought, std::map<JobNumber, JobView> ended,
-               std::vector<JobView>& into) {
+Result<void> add_ended(const store::Store& store, const Sought& sought,
+                       std::map<JobNumber, JobView> ended, std::vector<JobView>& into) {
   // Page by page, the smallest numbers first: there may be millions.
   constexpr std::int64_t kPage = 10'000;
   JobNumber last = sought.above;
   for (bool has_more = sought.ended_since.has_value(); has_more && ended.size() < sought.most;) {
     auto page = store.jobs({.ended_since = *sought.ended_since, .above = last, .limit = kPage});
-    if (!page) break;
+    if (!page) return tl::unexpected(page.error());
     has_more = std::ssize(*page) == kPage;
     for (store::Job& job : *page) {
       last = job.number;
@@ -58,6 +59,29 @@ void add_ended(const store::Store& store, const Sought& sought, std::map<JobNumb
   for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
     into.push_back(std::move(each->second));
   }
+  return {};
+}
+
+Result<void> only_for_operators(const Caller& caller) {
+  if (caller.may_all) return {};
+  return fail(Code::conflict, "only root and whoever runs the service may do that");
+}
+
+Result<store::Job> kept_job(const store::Store& store, JobNumber number) {
+  auto kept = store.job(number);
+  if (!kept) return tl::unexpected(kept.error());
+  if (*kept) return **std::move(kept);
+  return fail(Code::not_found,
+              fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
+}
+
+void tell_of_copy(const store::Store& store) {
+  const std::string& kept = store.copy_of_before();
+  if (kept.empty()) return;
+  log_info(
+      fmt::format("an earlier Almanac wrote the store, which has today's tables now; {} is as "
+                  "it was",
+                  kept));
 }
 
 Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
@@ -168,15 +192,6 @@ Result<void> LocalService::requeue(const std::vector<JobNumber>& numbers, const 
   return core_->requeue(numbers, caller);
 }
 
-namespace {
-
-Result<void> only_for_operators(const Caller& caller) {
-  if (caller.may_all) return {};
-  return fail(Code::conflict, "only root and whoever runs the service may do that");
-}
-
-}  // namespace
-
 Result<void> LocalService::set_policy(const std::string& policy, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
   auto set = core_->set_policy(policy);
@@ -226,9 +241,10 @@ Result<void> LocalService::set_gpu_trouble(const std::string& node, int gpu,
 std::uint64_t LocalService::revision() const { return core_->revision(); }
 Overview LocalService::overview() const { return core_->overview(); }
 Counters LocalService::counters() const { return core_->counters(); }
-std::vector<JobView> LocalService::jobs(const Sought& sought) const {
-  std::vector<JobView> made = core_->jobs(sought);
-  for (JobView& view : made) add(view);
+Result<std::vector<JobView>> LocalService::jobs(const Sought& sought) const {
+  auto made = core_->jobs(sought);
+  if (!made) return made;
+  for (JobView& view : *made) add(view);
   return made;
 }
 
@@ -309,10 +325,9 @@ std::vector<NodeView> LocalService::nodes() const {
 }
 
 Result<std::string> LocalService::log_path(JobNumber number, bool err) const {
-  const auto job = core_->store().job(number);
-  if (!job) return tl::unexpected(job.error());
-  if (!*job) return fail(Code::not_found, "there is no such job");
-  return log_of(**job, err);
+  return kept_job(core_->store(), number).map([&](const store::Job& job) {
+    return log_of(job, err);
+  });
 }
 
 const store::Store& LocalService::store() const { return core_->store(); }

@@ -41,6 +41,9 @@ struct Caller {
   bool may_all = false;  ///< Root, or whoever runs the service.
 };
 
+/// Fails with conflict where that is none of them.
+Result<void> only_for_operators(const Caller& caller);
+
 /// A job and what the service thinks of it now.
 struct JobView {
   store::Job job;
@@ -123,9 +126,16 @@ struct Sought {
   /// Of those that wait or run, and of those that ended, so many with the smallest numbers.
   std::size_t most = std::numeric_limits<std::size_t>::max();
 };
-/// Those of `ended`, and of a store, that are sought, the largest number first.
-void add_ended(const store::Store& store, const Sought& sought,
-               std::map<store::JobNumber, JobView> ended, std::vector<JobView>& into);
+/// Adds those of `ended`, and of a store, that are sought, the largest number first. Fails as the
+/// store does: a part of a list is none.
+Result<void> add_ended(const store::Store& store, const Sought& sought,
+                       std::map<store::JobNumber, JobView> ended, std::vector<JobView>& into);
+
+/// The job as the store has it. Fails with not_found.
+Result<store::Job> kept_job(const store::Store& store, store::JobNumber number);
+
+/// Says where a store is kept as an earlier Almanac wrote it, if it is.
+void tell_of_copy(const store::Store& store);
 
 class Service {
  public:
@@ -177,8 +187,9 @@ class Service {
   virtual std::uint64_t revision() const = 0;
   virtual Overview overview() const = 0;
   virtual Counters counters() const = 0;
-  /// Jobs that wait or run, in order of number, and behind them those that ended.
-  virtual std::vector<JobView> jobs(const Sought& sought = {}) const = 0;
+  /// Jobs that wait or run, in order of number, and behind them those that ended. Fails where the
+  /// store, which has the latter, cannot be read.
+  virtual Result<std::vector<JobView>> jobs(const Sought& sought = {}) const = 0;
   virtual Result<JobView> job(store::JobNumber number) const = 0;
   /// Why it waits, or what became of it: a few lines.
   virtual Result<std::vector<std::string>> explain(store::JobNumber number) const = 0;

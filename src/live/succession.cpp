@@ -107,7 +107,11 @@ void LocalService::Core::begin_policy(Successor next) {
   };
   std::vector<Known> running;
   std::vector<Known> waiting;
-  if (next.is_taught && std::exchange(learns_, false)) take_in();
+  if (next.is_taught && std::exchange(learns_, false)) {
+    holds_back_ = false;
+    values_[kLearnsKey] = "0";
+    take_in();
+  }
   for (auto& [number, entry] : book_.all()) {
     if (entry.id == kNoJob) continue;
     const store::Job& job = entry.job;
@@ -246,7 +250,7 @@ void LocalService::Core::prepare_aside() {
     std::promise<Result<Successor>> promise;
     Preparation made{.begun = begun_, .is_new = is_new, .made = promise.get_future(), .thread = {}};
     made.thread = std::async(std::launch::async,
-                             [this, promise = std::move(promise), is_urgent = learns_,
+                             [this, promise = std::move(promise), is_urgent = holds_back_,
                               composition = std::move(composition), now = now_]() mutable {
                                if (!is_urgent) step_back();
                                promise.set_value(prepare(std::move(composition), now));
@@ -270,10 +274,8 @@ void LocalService::Core::renew_policy() {
   const bool is_new = preparation_->is_new;
   preparation_.reset();
   if (!next) {
-    log_warning(fmt::format("{}: {}",
-                            learns_ ? "nothing starts, for the policy cannot learn from what ended"
-                                    : "the policy goes on as it is",
-                            to_string(next.error())));
+    log_warning(fmt::format("the policy goes on as it is: {}", to_string(next.error())));
+    holds_back_ = false;
     prepare_again_ = now_ + kPrepareAgain;
   } else if (!is_stale) {
     begin_policy(std::move(*next));

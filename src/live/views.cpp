@@ -119,7 +119,7 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
     case Aside::no:
       break;
   }
-  if (learns_) {
+  if (holds_back_) {
     word = "Learning";
     return "waits until the policy has learned from the jobs that have ended";
   }
@@ -148,7 +148,7 @@ const std::vector<std::int64_t>& LocalService::Core::places() const {
   if (!line_.has_changed || may_be_old) return line_.places;
   const auto begun = Clock::now();
   std::vector<JobId> line;
-  if (!learns_) round_->line_up(line);
+  if (!holds_back_) round_->line_up(line);
   line_.places.assign(numbers_.size(), 0);
   std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
   for (const JobId job : line) {
@@ -215,7 +215,7 @@ void LocalService::Core::look_at_all(
   }
 }
 
-std::vector<JobView> LocalService::Core::jobs(const Sought& sought) const {
+Result<std::vector<JobView>> LocalService::Core::jobs(const Sought& sought) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
   look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
@@ -232,7 +232,9 @@ std::vector<JobView> LocalService::Core::jobs(const Sought& sought) const {
     }
     return kView;
   });
-  add_ended(store_, sought, std::move(ended), made);
+  if (auto added = add_ended(store_, sought, std::move(ended), made); !added) {
+    return tl::unexpected(added.error());
+  }
   return made;
 }
 
@@ -247,14 +249,10 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
     }
   }
   // Only now: one that is not here any more is there as it ended.
-  auto kept = store_.job(number);
+  auto kept = kept_job(store_, number);
   if (!kept) return tl::unexpected(kept.error());
-  if (!*kept) {
-    return fail(Code::not_found,
-                fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
-  }
-  if (!known) return JobView{.job = std::move(**kept)};
-  known->job.asked = std::move((*kept)->asked);  // what it runs is there only
+  if (!known) return JobView{.job = *std::move(kept)};
+  known->job.asked = std::move(kept->asked);  // what it runs is there only
   if (folder.empty()) return *std::move(known);
   if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
   return *std::move(known);
@@ -322,6 +320,10 @@ Overview LocalService::Core::overview() const {
   made.trouble = trouble_;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  if (learns_ && !holds_back_) {
+    made.warnings.push_back(
+        "jobs start, though the policy has not learned yet from the jobs that have ended");
+  }
   if (!refused_.empty()) {
     made.warnings.push_back(
         fmt::format("the store does not take the record of job {}{}",
@@ -500,6 +502,9 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       lines.push_back(view->why.empty()
                           ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
                           : fmt::format("{} is to start: {}", shown, view->why));
+      if (awaits_its_end(job)) {
+        lines.push_back(fmt::format("it was told to end: {}", job.reason));
+      }
       break;
     default:
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),

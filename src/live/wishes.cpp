@@ -27,6 +27,17 @@ std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number);
 
 life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
 
+tl::unexpected<Error> has_ended_as(const store::Job& job) {
+  return fail(Code::conflict,
+              fmt::format("job {} has ended: {}", shown(job.number), to_string(job.state)));
+}
+
+Result<void> may_change(const store::Job& job, const Caller& caller) {
+  if (caller.may_all || caller.uid == job.asked->uid) return {};
+  return fail(Code::conflict,
+              fmt::format("job {} belongs to {}", shown(job.number), job.asked->user));
+}
+
 /// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
 std::string amendment(const store::Submission& before, const store::Submission& after) {
   const auto length = [](Duration limit) {
@@ -184,20 +195,11 @@ void LocalService::Core::refuse_all() {
 Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
   Entry* const entry = book_.find(number);
   if (entry == nullptr) {
-    const auto known = store_.job(number);
-    if (!known) return tl::unexpected(known.error());
-    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
-    return fail(Code::conflict,
-                fmt::format("job {} has ended: {}", shown(number), to_string((*known)->state)));
+    const auto kept = kept_job(store_, number);
+    return kept ? has_ended_as(*kept) : tl::unexpected(kept.error());
   }
-  if (has_ended(entry->job)) {
-    return fail(Code::conflict,
-                fmt::format("job {} has ended: {}", shown(number), to_string(entry->job.state)));
-  }
-  if (!caller.may_all && caller.uid != entry->job.asked->uid) {
-    return fail(Code::conflict,
-                fmt::format("job {} belongs to {}", shown(number), entry->job.asked->user));
-  }
+  if (has_ended(entry->job)) return has_ended_as(entry->job);
+  if (auto may = may_change(entry->job, caller); !may) return tl::unexpected(may.error());
   return entry;
 }
 
@@ -363,24 +365,20 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(
 }
 
 Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
-  auto known = store_.job(number);
+  auto known = kept_job(store_, number);
   if (!known) return tl::unexpected(known.error());
-  if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
-  if (!caller.may_all && caller.uid != (*known)->asked->uid) {
-    return fail(Code::conflict,
-                fmt::format("job {} belongs to {}", shown(number), (*known)->asked->user));
-  }
+  if (auto may = may_change(*known, caller); !may) return may;
   if (book_.find(number) != nullptr) {
     return fail(Code::unavailable,
                 fmt::format("the end of job {} is not on the disk yet", shown(number)));
   }
-  if ((*known)->end < now_ - config_.requeue_for) {
+  if (known->end < now_ - config_.requeue_for) {
     return fail(Code::conflict,
                 fmt::format("job {} ended more than {} ago: its environment is not kept",
                             shown(number), text::format_duration(config_.requeue_for)),
                 {}, "submit it again");
   }
-  store::Job ended = std::move(**known);
+  store::Job ended = *std::move(known);
   forget_what_runs(ended);
   const life::Requeued requeued = requeued_by(caller);
   change.kept.put(next(ended, Process::none, requeued, now_)->job);

@@ -75,14 +75,20 @@ Answer json(std::string text) {
   return answer;
 }
 
-Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::string()>& text) {
+Answer json_at(const Ask& ask, std::uint64_t revision,
+               const std::function<Result<std::string>()>& text) {
   const std::string tag = fmt::format("\"{}\"", revision);
   const auto asked = whole(ask, "revision", -1);
   if (!asked) return problem(asked.error());
   const std::string* const kept = ask.header("if-none-match");
   const bool is_known =
       *asked == static_cast<std::int64_t>(revision) || (kept != nullptr && *kept == tag);
-  Answer answer = is_known ? Answer{.status = 304} : Answer{.body = text()};
+  Answer answer{.status = is_known ? 304 : 200};
+  if (!is_known) {
+    auto made = text();
+    if (!made) return problem(made.error());
+    answer.body = *std::move(made);
+  }
   answer.headers.emplace_back("ETag", tag);
   protect(answer);
   return answer;

@@ -20,7 +20,8 @@ Answer problem(const Error& error);
 /// JSON text that may change at any time.
 Answer json(std::string text);
 /// The same, good as long as `revision` stays; 304 when the client has it already.
-Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::string()>& text);
+Answer json_at(const Ask& ask, std::uint64_t revision,
+               const std::function<Result<std::string>()>& text);
 
 /// 204: what is asked for may be there later.
 Answer none_yet();

@@ -132,17 +132,19 @@ Answer Api::list_jobs(const Ask& ask) const {
     state = trace::parse_state(said);
     if (!state) return problem(400, fmt::format("no state is called {}", said));
   }
-  return json_at(ask, service_.revision(), [&] {
+  return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
     const auto wanted = [&](const store::Job& job) {
       return (user.empty() || job.asked->user == user) &&
              (name.empty() || job.asked->name == name) && (!state || job.state == *state);
     };
-    std::vector<live::JobView> jobs = service_.jobs(
+    auto found = service_.jobs(
         {.ended_since = *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
          .above = store::JobNumber{*after},
          .wanted = wanted,
          .most = *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1});
+    if (!found) return tl::unexpected(found.error());
+    std::vector<live::JobView>& jobs = *found;
     if (*place > 0) {
       std::erase_if(
           jobs, [&](const live::JobView& each) { return each.place < 1 || each.place > *place; });

@@ -105,9 +105,9 @@ Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
   };
   // Their numbers follow one another.
   const store::JobNumber before{static_cast<std::int64_t>(job.number) - 1};
-  for (const live::JobView& each : service.jobs({.above = before, .wanted = is_of_it})) {
-    tasks.push_back(each.job.number);
-  }
+  const auto present = service.jobs({.above = before, .wanted = is_of_it});
+  if (!present) return tl::unexpected(present.error());
+  for (const live::JobView& each : *present) tasks.push_back(each.job.number);
   if (!tasks.empty()) return tasks;
   // All have ended.
   constexpr std::int64_t kPage = 1000;

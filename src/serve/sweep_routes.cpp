@@ -70,7 +70,9 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   // Of those that wait or run the service knows more than the store.
   std::map<store::JobNumber, live::JobView> present;
   const auto is_of_it = [&](const store::Job& job) { return job.asked->group == name; };
-  for (live::JobView& each : service_.jobs({.wanted = is_of_it})) {
+  auto unfinished = service_.jobs({.wanted = is_of_it});
+  if (!unfinished) return problem(unfinished.error());
+  for (live::JobView& each : *unfinished) {
     present.emplace(each.job.number, std::move(each));
   }
   std::vector<Trial> trials;

@@ -39,11 +39,6 @@ slurm::JobNumber job_of(const Change& change) {
   return queued == nullptr ? slurm::JobNumber{} : queued->becomes.job;
 }
 
-bool sets_order(const Change& change) {
-  const auto* const queued = std::get_if<QueueChange>(&change);
-  return queued != nullptr && (queued->becomes.site_factor || queued->becomes.priority);
-}
-
 /// Two levers may give back the same job.
 bool has_change_of(const Slice& slice, slurm::JobNumber job) {
   return job != slurm::JobNumber{} &&
@@ -124,33 +119,33 @@ std::vector<std::string> Driver::warnings() const {
   return made;
 }
 
-void Driver::look_for_others(const Mirror& mirror) {
+std::vector<Entry> Driver::look_for_others(const Mirror& mirror) {
+  std::vector<Entry> seen;
   claims_.forget_gone(mirror);
   std::erase_if(taken_over_, [&](const TakenOver& each) { return each.at < mirror.at() - 1h; });
-  for (const slurm::JobNumber job : claims_.of<QueueChange>().taken_over(mirror)) {
-    left_alone_.insert(job);
-    taken_over_.push_back({mirror.at(), mirror.find(job)->user});
+  for (QueueChange& each : claims_.of<QueueChange>().take_over(mirror)) {
+    taken_over_.push_back({mirror.at(), mirror.find(each.becomes.job)->user});
+    seen.push_back({mirror.at(), "order", std::move(each), "somebody else has set its order"});
   }
-  std::erase_if(left_alone_, [&](slurm::JobNumber job) { return mirror.find(job) == nullptr; });
   std::erase_if(resting_, [&](const auto& each) { return each.second <= mirror.at(); });
   const bool is_one_user =
       std::all_of(taken_over_.begin(), taken_over_.end(),
                   [&](const TakenOver& each) { return each.user == taken_over_.front().user; });
-  if (taken_over_.size() < kTooMany || is_one_user || !others_.empty()) return;
+  if (taken_over_.size() < kTooMany || is_one_user || !others_.empty()) return seen;
   others_ = fmt::format(
       "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
       taken_over_.size());
   for (Mounted& each : levers_) {
     if (each.state.how == Switch::on) each.state.how = Switch::dry;
   }
+  return seen;
 }
 
 Slice Driver::plan(const Scene& given, Time now) {
-  look_for_others(given.mirror);
+  Slice slice{.seen = look_for_others(given.mirror)};
   for (Mounted& each : levers_) look_whether_it_rests(each, seen_by_levers(given));
   lease_ = lease_for(count_leases(given.mirror), budget_.rate());
   const Scene scene = seen_by_levers(given);
-  Slice slice;
   std::int64_t left = budget_.left(now);
   const std::int64_t most = left;
   for (auto at = levers_.rbegin(); at != levers_.rend(); ++at) take(*at, scene, left, slice);
@@ -198,7 +193,6 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   for (Action& action : mounted.lever->want(scene)) {
     const slurm::JobNumber job = job_of(action.change);
     if (resting_.contains(job)) continue;
-    if (left_alone_.contains(job) && sets_order(action.change)) continue;
     const auto is_in_scope = [&](const auto& change) { return change.is_in_scope(scene); };
     if (!std::visit(is_in_scope, action.change)) continue;
     const auto forbidden = [&](const auto& change) { return change.forbidden(scene); };

@@ -71,7 +71,8 @@ class Driver {
     LeverState state{};
   };
 
-  void look_for_others(const Mirror& mirror);
+  /// What the journal is to keep of that.
+  std::vector<Entry> look_for_others(const Mirror& mirror);
   void look_whether_it_rests(Mounted& mounted, const Scene& scene) const;
   /// Whether a lever is on, and does not rest.
   static bool acts(const Mounted& mounted);
@@ -85,7 +86,6 @@ class Driver {
   Journal journal_;
   Claims claims_;
   std::vector<Mounted> levers_;
-  std::set<slurm::JobNumber> left_alone_;  // somebody else has set their order
   /// Slurm has refused to change them; until when they rest, by the controller's clock.
   std::map<slurm::JobNumber, Time> resting_;
   struct TakenOver {

@@ -185,15 +185,19 @@ Result<void> Journal::end(const std::vector<Failure>& failures) {
   return write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
+Result<void> Journal::keep(const std::vector<Entry>& entries) {
+  if (entries.empty()) return {};
+  if (auto begun = begin(entries); !begun) return begun;
+  return end(std::vector<Failure>(entries.size(), ""));
+}
+
 Result<void> Journal::begin_anew(const std::vector<Entry>& standing) {
   const std::string fresh = path_ + ".new";
   ::unlink(fresh.c_str());
   auto made = open(fresh);
   if (!made) return tl::unexpected(made.error());
   made->next_ = made->begun_ = next_;
-  if (auto begun = made->begin(standing); !begun) return begun;
-  const std::vector<Failure> all_well(standing.size(), "");
-  if (auto ended = made->end(all_well); !ended) return ended;
+  if (auto kept = made->keep(standing); !kept) return kept;
   // At every moment there is a journal under its name.
   const std::string old = path_ + ".old";
   ::unlink(old.c_str());

@@ -61,6 +61,8 @@ class Journal {
   Result<void> begin(const std::vector<Entry>& entries);
   /// How those went that began last.
   Result<void> end(const std::vector<Failure>& failures);
+  /// What needs no doing, or is done.
+  Result<void> keep(const std::vector<Entry>& entries);
   /// Begins a new file with `standing`, all that the old one is still good for; that is kept beside
   /// it, as ".old", in place of the one before.
   Result<void> begin_anew(const std::vector<Entry>& standing);

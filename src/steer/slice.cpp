@@ -81,6 +81,7 @@ void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
   const auto begun = std::chrono::steady_clock::now();
   renew(slice, link, begun + kLongestSlice);
   slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  if (const auto kept = journal.keep(slice.seen); !kept) slice.trouble = to_string(kept.error());
   if (slice.entries.empty()) return;
   if (slice.standing) {
     if (const auto anew = journal.begin_anew(*slice.standing); !anew) {

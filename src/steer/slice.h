@@ -19,6 +19,7 @@
 namespace almanac::steer {
 
 struct Slice {
+  std::vector<Entry> seen{};  // what others did: for the journal alone
   std::vector<Entry> entries{};
   std::vector<Lever*> levers{};                  // of each; null = an undo
   std::vector<Outcome> outcomes{};               // of each, when it is done

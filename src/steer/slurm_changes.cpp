@@ -11,13 +11,9 @@
 namespace almanac::steer {
 
 using live::Caller;
+using live::only_for_operators;
 
 namespace {
-
-Result<void> only_for_operators(const Caller& caller) {
-  if (caller.may_all) return {};
-  return fail(Code::conflict, "only root and whoever runs the service may do that");
-}
 
 tl::unexpected<Error> better_by_slurm(std::string what, std::string how) {
   return fail(Code::unsupported, std::move(what), {}, std::move(how));

@@ -98,6 +98,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
 
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
+  live::tell_of_copy(*store);
   if (!config.policy_is_told) {
     const auto kept = store->get(live::kPolicyKey);
     if (!kept) return tl::unexpected(kept.error());

@@ -99,7 +99,7 @@ class SlurmService final : public live::Service {
   std::uint64_t revision() const override { return revision_; }
   live::Overview overview() const override;
   live::Counters counters() const override;
-  std::vector<live::JobView> jobs(const live::Sought& sought) const override;
+  Result<std::vector<live::JobView>> jobs(const live::Sought& sought) const override;
   Result<live::JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;

@@ -61,7 +61,7 @@ JobView SlurmService::view_of(const slurm::Job& job) const {
   return made;
 }
 
-std::vector<JobView> SlurmService::jobs(const live::Sought& sought) const {
+Result<std::vector<JobView>> SlurmService::jobs(const live::Sought& sought) const {
   std::vector<JobView> made;
   {
     const std::lock_guard lock(mutex_);
@@ -71,7 +71,9 @@ std::vector<JobView> SlurmService::jobs(const live::Sought& sought) const {
       if (!sought.wanted || sought.wanted(to_stored(job, *world_))) made.push_back(view_of(job));
     }
   }
-  live::add_ended(store_, sought, {}, made);
+  if (auto added = live::add_ended(store_, sought, {}, made); !added) {
+    return tl::unexpected(added.error());
+  }
   return made;
 }
 
@@ -84,13 +86,9 @@ Result<JobView> SlurmService::job(store::JobNumber number) const {
       return made;
     }
   }
-  auto kept = store_.job(number);
-  if (!kept) return tl::unexpected(kept.error());
-  if (!*kept) {
-    return fail(Code::not_found,
-                fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
-  }
-  return JobView{.job = std::move(**kept)};
+  return live::kept_job(store_, number).map([](store::Job&& job) {
+    return JobView{.job = std::move(job)};
+  });
 }
 
 Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) const {

@@ -101,13 +101,27 @@ TEST(Backup, IsKeptBeforeTheTablesChange) {
   {
     Connection connection(path, Connection::Access::write);
     bring_up_to_date(connection, newest_version() - 1);
+    connection.database().exec(R"sql(
+INSERT INTO content VALUES (1, 'x', x'736573616d65');  -- "sesame"
+INSERT INTO submission (number, name, user, uid, gid, vc, qos, model, gpus, max_gpus, gpu_share,
+                        gpu_type, batch, steps, argv, directory, out, err, hold, requeue, at_once,
+                        environment)
+  VALUES (1, '', '', 0, 0, '', '', '', 1, 0, 1.0, '', 0, 0, x'', '', '', '', 0, 0, 0, 1);
+INSERT INTO job (number, submission, submit_ms, state, held, since_ms, end_ms, attained_ms,
+                 attempts, preemptions, signal, reason)
+  VALUES (1, 1, 0, 'COMPLETED', 0, 0, 1000, 0, 1, 0, 0, '');
+)sql");
   }
-  ASSERT_TRUE(Store::open(path));
   const std::string kept = path + ".version-" + std::to_string(newest_version() - 1);
+  EXPECT_EQ(Store::open(path)->copy_of_before(), kept);
+  EXPECT_EQ(Store::open(path)->copy_of_before(), "") << "it is up to date";
   {
     Connection connection(kept, Connection::Access::read);
     EXPECT_EQ(version_of(connection), newest_version() - 1);
   }
+  std::ifstream file(kept, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(bytes.find("sesame"), std::string::npos) << "what the environment of an ended job said";
   ASSERT_TRUE(restore(kept, path));
   EXPECT_TRUE(Store::open(path));
 }

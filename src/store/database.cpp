@@ -75,7 +75,8 @@ Database::Database(const std::string& path)
       "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
   const std::int64_t version = version_of(writer_);
   if (version > 0 && version < newest_version()) {
-    copy(writer_, copy_of(path, version), Secrets::all);
+    copy_of_before_ = copy_of(path, version);
+    copy(writer_, copy_of_before_, Secrets::of_unfinished);
   }
   bring_up_to_date(writer_);
   if (database.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {

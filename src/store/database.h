@@ -40,6 +40,7 @@ class Database {
     });
   }
   const std::string& path() const { return path_; }
+  const std::string& copy_of_before() const { return copy_of_before_; }
 
  private:
   /// A connection, for as long as a thread reads.
@@ -62,7 +63,8 @@ class Database {
   void give_back(std::unique_ptr<Connection> connection);
 
   std::string path_;
-  process::Descriptor lock_;  // before all connections, so that it goes after them
+  std::string copy_of_before_;  // "" = there was no need of one
+  process::Descriptor lock_;    // before all connections, so that it goes after them
   std::mutex writer_mutex_;
   Connection writer_;
   std::mutex idle_mutex_;

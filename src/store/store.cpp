@@ -22,6 +22,8 @@ Result<Store> Store::open(const std::string& path) {
   return guarded(path, [&] { return Store(std::make_unique<Database>(path)); });
 }
 
+const std::string& Store::copy_of_before() const { return database_->copy_of_before(); }
+
 Commit Store::commit(const Batch& batch) {
   Result<void> written = database_->write([&](Connection& connection) {
     for (const Job& job : batch.jobs_) write(connection, job);

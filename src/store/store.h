@@ -152,6 +152,9 @@ class Store {
     std::vector<Moment> moments_;
     std::vector<std::pair<std::string, std::string>> settings_;
   };
+  /// The copy that open() has kept of a store that an earlier Almanac wrote, without environments
+  /// of jobs that had ended; "" = it is as this one writes it.
+  const std::string& copy_of_before() const;
   /// All of it, or nothing and why. On disk when it returns. It refuses a zero byte in a command,
   /// and a note on no job.
   Commit commit(const Batch& batch);

@@ -37,7 +37,7 @@ TEST_F(Box, ForeseesAJobThatNobodyHasSubmitted) {
   std::swap(asked, large);
   ASSERT_TRUE(eventually(is_foreseen));
   EXPECT_EQ(found->start_from, kNever);
-  EXPECT_EQ(service_->jobs().size(), 0U) << "nothing was submitted";
+  EXPECT_EQ(service_->jobs()->size(), 0U) << "nothing was submitted";
 }
 
 TEST_F(Box, TellsWhenAJobWillStart) {

@@ -62,8 +62,9 @@ class Refused : public Box {
     return made;
   }
 
- private:
   static constexpr int kPatienceMs = 60'000;
+
+ private:
   std::unique_ptr<SQLite::Database> shell_;
 };
 
@@ -136,12 +137,25 @@ TEST_F(Refused, EndIsToldOnceWhereverItIsKept) {
   fill_disk();
   std::ofstream(folder_ / "work" / "go").close();
   ASSERT_TRUE(comes_to(runs, JobState::completed));
-  EXPECT_TRUE(service_->jobs().empty()) << "it neither waits nor runs";
-  EXPECT_EQ(service_->jobs({.ended_since = Time{}}).size(), 1U);
+  EXPECT_TRUE(service_->jobs()->empty()) << "it neither waits nor runs";
+  EXPECT_EQ(service_->jobs({.ended_since = Time{}})->size(), 1U);
   make_room();
   EXPECT_TRUE(
       eventually([&] { return service_->store().jobs({.ended_since = Time{}})->size() == 1; }));
-  EXPECT_EQ(service_->jobs({.ended_since = Time{}}).size(), 1U);
+  EXPECT_EQ(service_->jobs({.ended_since = Time{}})->size(), 1U);
+}
+
+TEST_F(Refused, APartOfAListIsNone) {
+  begin("fifo", 1);
+  ASSERT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+  ASSERT_TRUE(
+      eventually([&] { return service_->store().jobs({.ended_since = Time{}})->size() == 1; }));
+  SQLite::Database other(state() + "/almanac.db", SQLite::OPEN_READWRITE, kPatienceMs);
+  other.exec("ALTER TABLE job RENAME TO away");
+  EXPECT_FALSE(service_->jobs({.ended_since = Time{}})) << "those that ended cannot be read";
+  EXPECT_TRUE(service_->jobs()) << "those that have not ended are here";
+  other.exec("ALTER TABLE away RENAME TO job");
+  EXPECT_EQ(service_->jobs({.ended_since = Time{}})->size(), 1U);
 }
 
 TEST_F(Refused, ChangesNeitherPolicyNorNodes) {

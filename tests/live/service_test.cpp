@@ -54,7 +54,7 @@ TEST_F(Box, RefusesWhatCanNeverRun) {
   ASSERT_FALSE(refused);
   EXPECT_NE(refused.error().message.find("never"), std::string::npos) << refused.error().message;
   EXPECT_FALSE(service_->submit({.name = "nothing"}));
-  EXPECT_TRUE(service_->jobs().empty());
+  EXPECT_TRUE(service_->jobs()->empty());
 }
 
 TEST_F(Box, RefusesLessThanIsCounted) {
@@ -128,8 +128,8 @@ TEST_F(Box, LooksAtNoJobOfAnEarlierPage) {
                         return job.number != second;
                       }});
   EXPECT_EQ(looked_at, (std::vector<JobNumber>{second, third}));
-  ASSERT_EQ(page.size(), 1U);
-  EXPECT_EQ(page.front().job.number, third);
+  ASSERT_EQ(page->size(), 1U);
+  EXPECT_EQ(page->front().job.number, third);
 }
 
 TEST_F(Box, RunsAnArrayAFewAtATime) {
@@ -185,6 +185,38 @@ TEST_F(Box, AnswersBeforeItsPolicyHasLearnedAndStartsNothing) {
   thread_ = std::thread([this] { service_->run(stop_); });
   ASSERT_TRUE(service_->cancel(runs, me_));
   EXPECT_TRUE(comes_to(waits, JobState::completed));
+}
+
+TEST_F(Box, StartsJobsAtOnceWhereTheServiceBeforeNeverLearned) {
+  begin("qssf", 1);
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber waits = submit(shell("true"));
+  const auto learns = [&] { return service_->store().get("learns").value(); };
+  ASSERT_TRUE(eventually([&] { return learns() == "0"; }));
+  end();
+  const auto open = [&] {
+    auto made = LocalService::open(
+        {.state = state(), .machine = made_up(1), .policy = "qssf", .futures = 0});
+    ASSERT_TRUE(made) << to_string(made.error());
+    service_ = std::move(*made);
+  };
+  // It decides only when it runs: each of these is a service that is killed before.
+  open();
+  EXPECT_EQ(service_->job(waits)->why_word, "Learning");
+  EXPECT_EQ(learns(), "1");
+  for (const char* const again : {"once", "twice"}) {
+    service_.reset();
+    open();
+    EXPECT_NE(service_->job(waits)->why_word, "Learning") << again;
+    ASSERT_EQ(service_->overview().warnings.size(), 1U);
+  }
+  std::ofstream(folder_ / "work" / "go").close();
+  stop_ = false;
+  thread_ = std::thread([this] { service_->run(stop_); });
+  EXPECT_TRUE(comes_to(waits, JobState::completed));
+  EXPECT_TRUE(eventually([&] { return learns() == "0"; })) << "it learns all the same";
+  EXPECT_TRUE(service_->overview().warnings.empty());
 }
 
 TEST_F(Box, KnowsThatAJobEndedBeforeItCouldBeStopped) {
@@ -299,7 +331,7 @@ TEST_F(Box, ANewServiceAdoptsWhatRunsAndKeepsTheOrder) {
   end();
   begin("fifo", 1);
   EXPECT_EQ(look(runs).state, JobState::running);
-  EXPECT_EQ(service_->jobs().size(), 5U);
+  EXPECT_EQ(service_->jobs()->size(), 5U);
   std::ofstream(folder_ / "work" / "go").close();
   ASSERT_TRUE(comes_to(runs, JobState::failed));
   EXPECT_EQ(look(runs).exit_status, 7);
@@ -431,7 +463,8 @@ TEST_F(Box, TellsWhereAJobStandsInTheLine) {
   EXPECT_EQ(place(long_one), 3);
   EXPECT_EQ(place(held), 0) << "no policy sees it";
   EXPECT_EQ(place(runs), 0);
-  for (const JobView& view : service_->jobs()) EXPECT_EQ(view.place, place(view.job.number));
+  const auto views = service_->jobs();
+  for (const JobView& view : *views) EXPECT_EQ(view.place, place(view.job.number));
   ASSERT_TRUE(service_->cancel(short_one, me_));
   EXPECT_EQ(place(middle), 1);
   EXPECT_EQ(place(long_one), 2);

@@ -51,7 +51,7 @@ TEST_F(Box, KeepsFewOfManyJobsInMemory) {
     EXPECT_TRUE(eventually([&] { return service_->counters().records < kMostEnded + 3; }));
   }
   EXPECT_EQ(service_->counters().ended, kBatches * kBatch);
-  EXPECT_EQ(service_->jobs().size(), 3U);
+  EXPECT_EQ(service_->jobs()->size(), 3U);
   std::ofstream(folder_ / "work" / "stop") << '\n';
   for (const JobNumber each : {runs, first, second}) {
     ASSERT_TRUE(comes_to(each, JobState::completed));

@@ -80,6 +80,18 @@ TEST_F(ApiTest, SaysThatItCanTakeNothing) {
   EXPECT_EQ(becomes(200), 200);
 }
 
+TEST_F(ApiTest, ListsNoPartWhereTheStoreCannotBeRead) {
+  service_.submit();
+  SQLite::Database other(service_.folder() / "almanac.db", SQLite::OPEN_READWRITE, 60'000);
+  other.exec("ALTER TABLE job RENAME TO away");
+  const Answer part = service_.answer(ask("GET", "/v1/jobs?since=0"));
+  EXPECT_GE(part.status, 500) << part.body;
+  EXPECT_EQ(nlohmann::json::parse(part.body).count("error"), 1U);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs")), 200) << "what has not ended is here";
+  other.exec("ALTER TABLE away RENAME TO job");
+  EXPECT_EQ(status(ask("GET", "/v1/jobs?since=0")), 200);
+}
+
 TEST_F(ApiTest, NamesTasksOfArrays) {
   const std::int64_t array = service_.submit(R"(, "indices": [0, 3, 7])");
   const std::string name = std::to_string(array);

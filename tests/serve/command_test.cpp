@@ -4,9 +4,12 @@
 /// The service and its commands as a user has them: two programs, real processes.
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
+#include <memory>
 #include <thread>
 
 #include <fcntl.h>
@@ -219,6 +222,26 @@ TEST_F(CommandTest, WaitsForTheEndAndTakesItsExitStatus) {
   EXPECT_EQ(ends({"--", "true"}), 0);
   EXPECT_EQ(ends({"--array", "3,5,4", "--", "sh", "-c", "exit $ALMANAC_ARRAY_TASK_ID"}), 5);
   EXPECT_EQ(ends({"--", "sh", "-c", "kill -9 $$"}), 1);
+  // One of several, and why it has no status of its own.
+  const ProgramRun said = run({"submit", "--wait", "--directory", folder_ / "", "--array", "0-2",
+                               "--", "sh", "-c", "[ $ALMANAC_ARRAY_TASK_ID != 1 ] || kill -9 $$"});
+  EXPECT_EQ(said.status, 1);
+  EXPECT_THAT(said.err, HasSubstr("_1 has ended: FAILED, signal 9"));
+}
+
+TEST_F(CommandTest, WaitsForNoJobThatIsGone) {
+  auto service = std::make_unique<ServiceProcess>(state_);
+  wait_for_service();
+  auto waits = std::async(std::launch::async, [&] {
+    return run({"submit", "--wait", "--directory", folder_ / "", "--hold", "--", "true"}).status;
+  });
+  ASSERT_TRUE(ends_as("1", "PENDING"));
+  service.reset();
+  for (const char* const part : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(state_ + "/almanac.db" + part);
+  }
+  service = std::make_unique<ServiceProcess>(state_);
+  EXPECT_NE(waits.get(), 0);
 }
 
 TEST_F(CommandTest, KeepsTheUmaskOfTheShellThatSubmits) {

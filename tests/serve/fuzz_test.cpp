@@ -80,7 +80,8 @@ class FuzzTest : public testing::Test {
   /// All that a request can change.
   std::string state() {
     std::string all;
-    for (const live::JobView& each : service_.service().jobs({.ended_since = Time{}})) {
+    const auto jobs = service_.service().jobs({.ended_since = Time{}});
+    for (const live::JobView& each : *jobs) {
       all += fmt::format("{} {} {} {}, ", static_cast<std::int64_t>(each.job.number),
                          static_cast<int>(each.job.state), each.job.held, each.job.attempts);
     }
@@ -90,7 +91,8 @@ class FuzzTest : public testing::Test {
   }
   void TearDown() override {
     EXPECT_EQ(json::parse(send({"GET", "/healthz"}).body).at("status"), "ok");
-    for (const live::JobView& each : service_.service().jobs({.ended_since = Time{}})) {
+    const auto jobs = service_.service().jobs({.ended_since = Time{}});
+    for (const live::JobView& each : *jobs) {
       EXPECT_EQ(each.job.attempts, 0) << "a process was started";
     }
   }

@@ -152,7 +152,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   EXPECT_EQ(first->place, 1);
   EXPECT_EQ(first->believed, 1min);
   EXPECT_EQ(first->job.asked->vc, "v");
-  EXPECT_EQ(service_->jobs({}).size(), 11U);
+  EXPECT_EQ(service_->jobs({})->size(), 11U);
   slurm_.job(11).reason = "Priority";
   settle();
   const auto lines = service_->explain(JobNumber{11});
@@ -293,7 +293,7 @@ TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
   ASSERT_TRUE(brief && lengthy && never);
   EXPECT_LT(brief->start_by, lengthy->start_by) << "the shortest goes first";
   EXPECT_EQ(never->start_from, kNever);
-  EXPECT_EQ(service_->jobs({}).size(), 11U) << "nothing was submitted";
+  EXPECT_EQ(service_->jobs({})->size(), 11U) << "nothing was submitted";
 }
 
 TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {

@@ -211,6 +211,40 @@ TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
             "now");
 }
 
+TEST(Steering, LeavesToSomebodyElseWhatIsTheirsThoughItBeginsAnew) {
+  FakeSlurm slurm = crowded();
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  slurm.job(4).site_factor = 1234;
+  for (const std::uint32_t job : {5U, 6U, 7U}) slurm.job(job).site_factor = 1000 + job;
+  desk.step();
+  slurm.job(4).site_factor = 0;  // as if nobody had ever set it
+  slurm.now += 2h;
+  desk.open();
+  EXPECT_EQ(desk.step(), 0);
+  EXPECT_EQ(slurm.job(4).site_factor, 0);
+  slurm.job(8).site_factor = 1008;
+  desk.step();
+  EXPECT_EQ(desk.driver().states().front().how, Switch::on) << "four of the five were long ago";
+}
+
+TEST(Steering, KnowsWhatIsSomebodyElsesWhereItsJournalBeginsAnew) {
+  QueueClaims claims;
+  Mirror mirror;
+  slurm::Job job{.number = slurm::JobNumber{4}, .submit = Time{1s}};
+  job.site_factor = 77;
+  mirror.take({.at = Time{1h}, .jobs = {job}});
+  claims.take(QueueChange({.job = job.number, .site_factor = 0},
+                          {.job = job.number, .site_factor = 500}, {.submit = Time{1s}}),
+              {.at = Time{10s}});
+  ASSERT_EQ(claims.take_over(mirror).size(), 1U);
+  QueueClaims anew;
+  for (const auto& [at, each] : claims.standing(Time{1h})) anew.take(each, {.at = at});
+  EXPECT_TRUE(anew.is_taken_over(job));
+  EXPECT_TRUE(anew.take_over(mirror).empty());
+  EXPECT_TRUE(anew.invert(mirror).empty());
+}
+
 TEST(Steering, StandsNotDownBecauseOfOneUser) {
   FakeSlurm slurm = crowded();
   Desk desk(slurm, "sjf+limit", with("order"));

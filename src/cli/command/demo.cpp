@@ -237,10 +237,11 @@ void submit_all(live::Service& service, const std::vector<Arrival>& day) {
 /// So that nothing is left running.
 void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>& end) {
   const live::Caller all{.uid = ::geteuid(), .may_all = true};
-  for (const live::JobView& job : service.jobs()) {
+  const auto unfinished = [&] { return service.jobs().value_or(std::vector<live::JobView>()); };
+  for (const live::JobView& job : unfinished()) {
     static_cast<void>(service.cancel(job.job.number, all));
   }
-  while (!service.jobs().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!unfinished().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   end = true;
   service.wake();
   deciding.join();

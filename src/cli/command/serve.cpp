@@ -16,6 +16,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "base/step_back.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
 #include "cluster/sockets.h"
@@ -278,6 +279,8 @@ Result<int> run(const ServeOptions& options) {
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
   (*service)->run(service_stops);
   live::tell_stopping();
+  // What low priority is at is waited for, and the next service waits for this one.
+  step_forward();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   return kDone;

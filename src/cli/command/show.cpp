@@ -60,7 +60,7 @@ void print(const serve::ListedJob& listed, Time now) {
   line("User", asked.user);
   line("State", fmt::format("{}{}", trace::to_string(job.state), job.held ? ", held" : ""));
   line("Why", listed.view.why);
-  line("Ended", job.reason);
+  line(job.end == kNoTime ? "To end" : "Ended", job.reason);
   if (job.exit_status) line("Exit", std::to_string(*job.exit_status));
   if (job.signal != 0) line("Signal", std::to_string(job.signal));
   line("GPUs", gpus_text(asked));

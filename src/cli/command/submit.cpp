@@ -234,21 +234,27 @@ void print_submitted(serve::Client& client, const store::Submission& asked,
 }
 
 /// Waits until all have ended. The highest exit status of them; 1 of one that did not end well and
-/// has none.
-int await_ends(serve::Client& client, const std::vector<store::JobNumber>& numbers) {
+/// has none, of which it says why.
+Result<int> await_ends(serve::Client& client, const std::vector<store::JobNumber>& numbers) {
   int highest = 0;
   for (const store::JobNumber number : numbers) {
     const std::string path = fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(number));
     for (;; std::this_thread::sleep_for(kWaitAgain)) {
       const auto answer = client.get(path);
-      constexpr int kNotFound = 404;
-      if (answer && answer->status == kNotFound) return 1;
-      const auto listed = answer ? serve::read_job(answer->body) : tl::unexpected(answer.error());
-      if (!listed) continue;
+      if (!answer && answer.error().code == Code::unavailable) continue;
+      if (!answer) return tl::unexpected(answer.error());
+      const auto listed = serve::read_job(answer->body);
+      if (!listed) return tl::unexpected(listed.error());
       const store::Job& job = listed->view.job;
       if (job.state == trace::JobState::pending || job.state == trace::JobState::running) continue;
-      const int otherwise = job.state == trace::JobState::completed ? 0 : 1;
-      highest = std::max({highest, otherwise, job.exit_status.value_or(0)});
+      highest = std::max(highest, job.exit_status.value_or(0));
+      if (job.state != trace::JobState::completed && job.exit_status.value_or(0) == 0) {
+        highest = std::max(highest, 1);
+        note(fmt::format("job {} has ended: {}{}", listed->id, trace::to_string(job.state),
+                         job.signal != 0      ? fmt::format(", signal {}", job.signal)
+                         : job.reason.empty() ? ""
+                                              : ", " + job.reason));
+      }
       break;
     }
   }

@@ -99,6 +99,9 @@ std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
     return std::nullopt;
   }
   if (auto why = forbidden_of(becomes.job, true, scene)) return why;
+  if ((becomes.site_factor || becomes.priority) && claims.is_taken_over(*job)) {
+    return "somebody else has set its order";
+  }
   if (becomes.required_nodes && !job->required_nodes.empty() &&
       !(is_marked(*job) && claims.chose_nodes_of(*job, scene.mirror.at()))) {
     return "somebody else has chosen its nodes";
@@ -136,6 +139,7 @@ void QueueChange::record(nlohmann::json& into) const {
   into["becomes"] = fields_of(becomes);
   if (leaves) into["leaves"] = true;
   if (in_vain > 0) into["in_vain"] = in_vain;
+  if (is_taken_over) into["is_taken_over"] = true;
 }
 
 std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
@@ -144,6 +148,7 @@ std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
   QueueChange made{change_of(job, line.at("was")), change_of(job, line.at("becomes")), meant};
   made.leaves = line.value("leaves", false);
   made.in_vain = line.value("in_vain", 0);
+  made.is_taken_over = line.value("is_taken_over", false);
   return made;
 }
 

@@ -34,6 +34,8 @@ struct QueueChange {
   Meant meant{};
   bool leaves = false;  ///< It is Slurm's from then on, whatever levers want.
   int in_vain = 0;      ///< It was released so often by now without being started; 0 = not told.
+  bool is_taken_over = false;  ///< Its order is somebody else's from then on. It may change
+                               ///< nothing.
 
   QueueChange() = default;
   QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
@@ -72,9 +74,10 @@ class QueueClaims {
   std::vector<QueueChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, QueueChange>> standing(Time at) const;
 
-  /// Jobs that have a site factor or priority by now that we never gave them, and did not have
-  /// before; each is told once, and is not ours from then on.
-  std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
+  /// Of jobs that have a site factor or priority by now that we never gave them, and did not have
+  /// before: that they are taken over. Each is told once.
+  std::vector<QueueChange> take_over(const Mirror& mirror);
+  bool is_taken_over(const slurm::Job& job) const;
   /// Whether the nodes that a marked job asks for are those that we chose for it. Without a journal
   /// that tells they are, but for one that we hold: then it asks for none of ours.
   bool chose_nodes_of(const slurm::Job& job, Time at) const;
@@ -100,7 +103,11 @@ class QueueClaims {
     std::set<std::int64_t> numbers{};  // that it may rightly have
     std::set<std::string> nodes{};     // the same
     bool is_left = false;              // to Slurm, for good
+    bool is_taken_over = false;        // its order is somebody else's
     Tries tries{};
+
+    /// What else was done to it stands.
+    void lose_order();
   };
   /// Of the run that a change was made to.
   Tries& tries_of(const QueueChange& change);

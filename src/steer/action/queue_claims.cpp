@@ -66,7 +66,9 @@ JobChange as_it_is(const slurm::Job& job, const JobChange& change, bool priority
 void QueueClaims::take(const QueueChange& change, const Done& done) {
   const slurm::JobNumber job = change.becomes.job;
   if (done.is_undo) {
+    const bool is_taken_over = jobs_.of(job, change.meant).is_taken_over;
     jobs_.erase(job);
+    if (is_taken_over) jobs_.of(job, change.meant).is_taken_over = true;
     undone_.insert(job);
     return;
   }
@@ -79,6 +81,7 @@ void QueueClaims::take(const QueueChange& change, const Done& done) {
   add_numbers(claim.numbers, change.becomes);
   if (change.becomes.required_nodes) claim.nodes.insert(*change.becomes.required_nodes);
   claim.is_left = claim.is_left || change.leaves;
+  if (change.is_taken_over) claim.lose_order();
   if (!change.becomes.comment) return;
   Tries& tries = tries_of(change);
   tries.released = *change.becomes.comment == kMark ? done.at : kNoTime;
@@ -154,6 +157,7 @@ std::vector<std::pair<Time, QueueChange>> QueueClaims::standing(Time at) const {
     const Tries& tries = each.value.tries;
     change.leaves = each.value.is_left;
     change.in_vain = tries.in_vain;
+    change.is_taken_over = each.value.is_taken_over;
     const Time turned = std::max(tries.released, tries.taken_back);
     made.emplace_back(turned == kNoTime ? at : turned, std::move(change));
   }
@@ -203,8 +207,17 @@ int QueueClaims::asked_shards(const slurm::Job& job) const {
   return claim->was.shards.value_or(present);
 }
 
-std::vector<slurm::JobNumber> QueueClaims::taken_over(const Mirror& mirror) {
-  std::vector<slurm::JobNumber> made;
+void QueueClaims::Standing::lose_order() {
+  is_taken_over = true;
+  numbers.clear();
+  for (JobChange* const each : {&was, &becomes}) {
+    each->site_factor.reset();
+    each->priority.reset();
+  }
+}
+
+std::vector<QueueChange> QueueClaims::take_over(const Mirror& mirror) {
+  std::vector<QueueChange> made;
   for (const auto& [job_number, each] : jobs_) {
     const slurm::Job* const job = mirror.find(job_number);
     if (job == nullptr || !waits(*job) || job->held || jobs_.find(*job) == nullptr) continue;
@@ -212,18 +225,18 @@ std::vector<slurm::JobNumber> QueueClaims::taken_over(const Mirror& mirror) {
     // A controller that was killed comes back with what it last wrote to its disk.
     if (!number) continue;
     const bool is_ours = *number == 0 || each.value.numbers.contains(*number);
-    if (!is_ours || has_own_priority(*job)) made.push_back(job_number);
+    if (is_ours && !has_own_priority(*job)) continue;
+    QueueChange& change = made.emplace_back(JobChange{.job = job_number},
+                                            JobChange{.job = job_number}, meant_by(*job));
+    change.is_taken_over = true;
   }
-  // What else was done to them stands.
-  for (const slurm::JobNumber job : made) {
-    Standing& claim = jobs_.at(job);
-    claim.numbers.clear();
-    for (JobChange* const each : {&claim.was, &claim.becomes}) {
-      each->site_factor.reset();
-      each->priority.reset();
-    }
-  }
+  for (const QueueChange& each : made) jobs_.at(each.becomes.job).lose_order();
   return made;
+}
+
+bool QueueClaims::is_taken_over(const slurm::Job& job) const {
+  const Standing* const claim = jobs_.find(job);
+  return claim != nullptr && claim->is_taken_over;
 }
 
 }  // namespace almanac::steer
