@@ -45,17 +45,6 @@ struct Site {
   auto order() const { return std::tuple(least_gpu_s, left, node); }
 };
 
-/// Instances and parts with memory of a GPU stay where they are.
-bool may_move(const Ledger& ledger, const Grant& grant) {
-  if (grant.gpu_milli == kWholeGpu) return true;
-  return grant.count() == 1 && grant.gpu_memory_mb == 0 && ledger.pool(grant.node).board == nullptr;
-}
-
-/// The same of a job that waits.
-bool may_have_room(const Demand& demand) {
-  return demand.profile == slices::kNoProfile && !(demand.is_part() && demand.gpu_memory_mb > 0);
-}
-
 class Search {
  public:
   Search(Ledger& ledger, std::span<const Resident> residents, const Limits& limits)
@@ -328,6 +317,15 @@ std::vector<int> shape(const Demand& demand, int size) {
 }
 
 }  // namespace
+
+bool may_move(const Ledger& ledger, const Grant& grant) {
+  if (grant.gpu_milli == kWholeGpu) return true;
+  return grant.count() == 1 && grant.gpu_memory_mb == 0 && ledger.pool(grant.node).board == nullptr;
+}
+
+bool may_have_room(const Demand& demand) {
+  return demand.profile == slices::kNoProfile && !(demand.is_part() && demand.gpu_memory_mb > 0);
+}
 
 bool is_enough_free(const Ledger& ledger, VcId vc, const Demand& demand) {
   if (!may_have_room(demand)) return false;

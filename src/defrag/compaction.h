@@ -71,6 +71,12 @@ struct Limits {
 /// are: moves free none. O(GPUs held in parts).
 bool is_enough_free(const cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand);
 
+/// Whether a job that holds this may be moved at all: instances, and parts that say what GPU memory
+/// they need, stay where they are.
+bool may_move(const cluster::Ledger& ledger, const cluster::Grant& grant);
+/// The same of a job that waits: whether room is made for it.
+bool may_have_room(const cluster::Demand& demand);
+
 /// The cheapest moves after which a GPU job of `demand` has a place in `vc`. `ledger`, in which
 /// `residents` hold what they say, is left as it was. A job of several GPUs lies on as few nodes of
 /// one type of GPU as their size allows. Jobs on instances, or on parts that say what GPU memory

@@ -27,6 +27,7 @@ void list_compactions(Fields& fields, Of& of) {
     fields.field("jobs_staying", of.staying);
     fields.field("jobs_waiting", of.waiting);
     fields.field("jobs_left_out", of.left_out);
+    fields.sparse("jobs_left_alone", of.left_alone);
     fields.field("fit", of.fit);
     fields.field("given_up", of.given_up);
   }

@@ -204,6 +204,7 @@ TEST(CompactionsJson, ReadsWhatItWrites) {
   sim::Compactions made{
       .at = Time{90s}, .free_gpus = 4.5, .running = 7, .staying = 2, .waiting = 3};
   made.fit = {"12"};
+  made.left_alone = 5;
   made.given_up = {"13", "14"};
   made.steps = {{.job = "9",
                  .vc = "red",

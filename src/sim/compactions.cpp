@@ -45,7 +45,11 @@ class Advisor {
       ++advice_.running;
       double gpus = 0;
       for (const Grant& grant : each.held) gpus += grant.count() > 0 ? gpus_in(grant) : 1;
-      const auto lost = holds_what_it_asks(each) ? loses(each) : std::nullopt;
+      const bool may_move = std::all_of(each.held.begin(), each.held.end(), [&](const Grant& one) {
+        return one.gpus == 0 || defrag::may_move(ledger_, one);
+      });
+      if (!may_move) ++advice_.left_alone;
+      const auto lost = may_move && holds_what_it_asks(each) ? loses(each) : std::nullopt;
       const double cost = lost ? gpus * seconds(*lost) : defrag::kStays;
       if (!lost) ++advice_.staying;
       residents_.push_back({.job = each.job, .held = each.held, .cost_gpu_s = cost});
@@ -69,6 +73,7 @@ class Advisor {
       if (newcomers_.size() == kMostNewcomers) continue;
       const DemandId demand = admission_.demand(request, vc);
       if (admission_.never(vc, demand)) continue;
+      if (!defrag::may_have_room(admission_.demands()[index(demand)])) ++advice_.left_alone;
       newcomers_.push_back({each.job, vc, admission_.demands()[index(demand)]});
     }
   }

@@ -54,12 +54,15 @@ struct AdvisedStep {
 
 struct Compactions {
   Time at{};
-  double free_gpus = 0;       ///< On nodes that take jobs; parts count as such.
-  std::int64_t running = 0;   ///< Jobs.
-  std::int64_t staying = 0;   ///< Of those, that may not be moved.
-  std::int64_t waiting = 0;   ///< Jobs that ask GPUs.
-  std::int64_t left_out = 0;  ///< That run, and are not accounted for: what they hold counts as
-                              ///< free.
+  double free_gpus = 0;         ///< On nodes that take jobs; parts count as such.
+  std::int64_t running = 0;     ///< Jobs.
+  std::int64_t staying = 0;     ///< Of those, that may not be moved.
+  std::int64_t waiting = 0;     ///< Jobs that ask GPUs.
+  std::int64_t left_out = 0;    ///< That run, and are not accounted for: what they hold counts as
+                                ///< free.
+  std::int64_t left_alone = 0;  ///< That run on instances of GPUs, or on parts that say what memory
+                                ///< they need, and that wait for such: none of them is moved, none
+                                ///< gets room.
   std::vector<AdvisedStep> steps{};     ///< To be done in this order, or as many as one likes.
   std::vector<std::string> fit{};       ///< Jobs that wait though they would fit: no move helps.
   std::vector<std::string> given_up{};  ///< For which the search was cut off with nothing found.

@@ -58,6 +58,21 @@ TEST(Compactions, LeavesAJobWhereItIsThatHoldsAnotherPartThanItAsks) {
   EXPECT_THAT(advice.steps[0].place, testing::ElementsAre(GpusAt{"left", 4}));
 }
 
+TEST(Compactions, SaysThatPartsWithMemoryAreLeftAlone) {
+  HalfFull site;
+  trace::Request& asked = site.trace.jobs[1].request;
+  asked.gpus = 1;
+  asked.gpu_share = 0.5;
+  asked.gpu_memory_gb = 8;
+  site.present.running[1].held = {
+      {.node = NodeId{1}, .gpu_milli = 500, .gpus = 0b1, .gpu_memory_mb = 8000}};
+  const Compactions advice = site.advise();
+  EXPECT_EQ(advice.left_alone, 1);
+  EXPECT_EQ(advice.staying, 1);
+  ASSERT_EQ(advice.steps.size(), 1U);
+  EXPECT_EQ(advice.steps[0].moves[0].job, "1");
+}
+
 TEST(Compactions, MovesNothingToADrainedNodeOrFromIt) {
   HalfFull site;
   site.present.drained = {NodeId{0}};

@@ -163,6 +163,12 @@ void print(const sim::Compactions& advice) {
     fmt::print("not accounted for, and what they hold counts as free: {}\n",
                jobs_of(advice.left_out));
   }
+  if (advice.left_alone > 0) {
+    fmt::print(
+        "on instances of GPUs, or on parts that say what memory they need, and left alone: "
+        "{}\n",
+        jobs_of(advice.left_alone));
+  }
   double gpus = 0;
   double lost = 0;
   std::size_t number = 0;
