@@ -193,8 +193,12 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     if (!plan) return tl::unexpected(plan.error());
     told.plan = std::move(*plan);
   } else if (options.model.empty() && !options.by_model) {
-    return fail(Code::usage, "nothing says which model is served", {},
-                "tell a model, as llama-3.1-8b");
+    return options.profile.empty()
+               ? fail(Code::usage, "nothing says which model is served", {},
+                      "--model llama-3.1-8b, or --model config.json")
+               : fail(Code::usage,
+                      "--profile tells how long steps take, and not what memory tokens need", {},
+                      "the model does: --model llama-3.1-8b, or --model config.json");
   }
   const auto model = options.by_model ? Result<inference::Model>(inference::Model{})
                      : told.plan      ? Result<inference::Model>(told.plan->models.front())

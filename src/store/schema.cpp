@@ -225,7 +225,7 @@ UPDATE job SET intent = CASE reason WHEN 'to run again' THEN 'run again' ELSE 'e
 -- Instances of GPUs, and memory of a GPU.
 ALTER TABLE submission ADD COLUMN gpu_profile TEXT NOT NULL DEFAULT '';
 ALTER TABLE submission ADD COLUMN gpu_memory_gb REAL;
- )sql",
+)sql",
     R"sql(
 -- Of the least replicas of a service: no policy takes from it what it holds.
 ALTER TABLE submission ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;

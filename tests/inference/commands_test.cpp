@@ -312,6 +312,15 @@ TEST_F(InferenceCommand, MeasuresAServerAndSimulatesWithWhatItFound) {
   ASSERT_EQ(played.status, 0) << played.err;
   // By the roofline its prompt of 1,000 tokens would take less than 50 ms.
   EXPECT_GE(json::parse(played.out)["ttft_ms"], 45);
+  const ProgramRun without =
+      run_program({"inference", "simulate", requests_, "--profile", profile});
+  EXPECT_THAT(without.err, HasSubstr("not what memory tokens need"));
+  const ProgramRun few = run_program(
+      {"inference", "profile", "http://127.0.0.1:18941", "--prompts", "100,400", "--out", profile});
+  EXPECT_THAT(few.err, HasSubstr("--prompts 100,400 has 2 lengths of prompts, 3 are needed"));
+  const ProgramRun crowded = run_program(
+      {"inference", "profile", "http://127.0.0.1:18941", "--together", "4,8", "--out", profile});
+  EXPECT_THAT(crowded.err, HasSubstr("--together 4,8 leaves out 1"));
   const ProgramRun nobody =
       run_program({"inference", "profile", "http://127.0.0.1:18942", "--out", profile});
   EXPECT_NE(nobody.status, 0);

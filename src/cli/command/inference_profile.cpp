@@ -2,9 +2,12 @@
 
 /// \file
 /// almanac inference profile: measures a model server and writes what its steps take.
+#include <algorithm>
 #include <atomic>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/columns.h"
@@ -57,7 +60,29 @@ void print_measured(const std::string& format, const replicas::Probed& probed,
              100 * lines.prefill_error, 100 * lines.decode_error);
 }
 
+/// What is to be measured must be enough to fit three coefficients of a prefill and of a decode
+/// (inference::fit); to say so afterwards would waste minutes of a server.
+Result<void> check_plan(const replicas::ProbePlan& plan) {
+  constexpr std::size_t kLengths = 3;
+  const std::set<int> lengths(plan.prompts.begin(), plan.prompts.end());
+  if (lengths.size() < kLengths) {
+    return fail(Code::usage,
+                fmt::format("--prompts {} has {} lengths of prompts, {} are needed to tell what a "
+                            "prefill takes",
+                            fmt::join(plan.prompts, ","), lengths.size(), kLengths),
+                {}, "as --prompts 32,256,1024");
+  }
+  if (std::find(plan.together.begin(), plan.together.end(), 1) == plan.together.end()) {
+    return fail(Code::usage,
+                fmt::format("--together {} leaves out 1: a prefill is measured of one client",
+                            fmt::join(plan.together, ",")),
+                {}, "as --together 1,4,16");
+  }
+  return {};
+}
+
 Result<int> measure_server(const MeasureOptions& asked) {
+  if (const auto enough = check_plan(asked.plan); !enough) return tl::unexpected(enough.error());
   std::atomic<double> part = 0;
   Result<replicas::Probed> probed = fail(Code::unavailable, "");
   {

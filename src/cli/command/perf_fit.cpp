@@ -72,14 +72,18 @@ void print_table(const perf::Fit& fit) {
     fmt::print("{:<14} {:>6} {:>6} {:>7} {:>7}\n", trial.model, trial.profiled_points,
                trial.grid_points, percent(trial.profiled), percent(trial.profiled_worst));
   }
-  fmt::print("\n{:<14} {:<6} {:<8} {:>5} {:>7} {:>9}   {:>8} {:>8}\n", "Step", "GPU", "source",
-             "GPUs", "error", "held out", "2 GPUs", "2 nodes");
+  std::size_t widest = std::string_view("GPU").size();
+  for (const perf::Model& model : fit.catalogue.models) {
+    for (const perf::Board& board : model.boards) widest = std::max(widest, board.gpu_type.size());
+  }
+  fmt::print("\n{:<14} {:<{}} {:<8} {:>5} {:>7} {:>9}   {:>8} {:>8}\n", "Step", "GPU", widest,
+             "source", "GPUs", "error", "held out", "2 GPUs", "2 nodes");
   for (const perf::Model& model : fit.catalogue.models) {
     for (const perf::Board& board : model.boards) {
       const double batch = board.usual_batch();
       const double alone = board.step(batch, 1, 1);
-      fmt::print("{:<14} {:<6} {:<8} {:>5} {:>7} {:>9}   {:>8.2f} {:>8.2f}\n", model.name,
-                 board.gpu_type, board.source, board.most_gpus, percent(board.error.seen),
+      fmt::print("{:<14} {:<{}} {:<8} {:>5} {:>7} {:>9}   {:>8.2f} {:>8.2f}\n", model.name,
+                 board.gpu_type, widest, board.source, board.most_gpus, percent(board.error.seen),
                  percent(board.error.held_out), 2 * alone / board.step(batch, 2, 1),
                  2 * alone / board.step(batch, 2, 2));
     }
