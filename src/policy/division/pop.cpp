@@ -155,6 +155,7 @@ class Pop final : public Policy {
   void tell(int part, const Event& event) {
     if (part != kNoPart) parts_[static_cast<std::size_t>(part)].told.push_back(event);
   }
+
   void take_in(const Event& event, const View& view, const cluster::Ledger& ledger) {
     const JobId job{event.subject};
     switch (event.kind) {
@@ -175,6 +176,7 @@ class Pop final : public Policy {
         break;
       case EventKind::job_ended:
       case EventKind::job_withdrawn:
+        if (!jobs_.contains(job)) break;  // its policy has ended it
         tell(jobs_[job].part, event);
         remove(job);
         break;
@@ -266,8 +268,6 @@ class Pop final : public Policy {
       part.has_stopped = false;
       std::erase_if(part.told, [](const Event& event) { return !is_of_all(event); });
     }
-    std::vector<Event> running;
-    std::vector<Event> waiting;
     for (auto& [job, own] : jobs_) {
       own.part = kNoPart;
       const auto subject = static_cast<std::uint32_t>(index(job));
@@ -286,7 +286,8 @@ class Pop final : public Policy {
   }
 
   static bool is_of_all(const Event& event) {
-    return event.kind == EventKind::signal_changed || event.kind == EventKind::timer;
+    return event.kind == EventKind::node_notice || event.kind == EventKind::signal_changed ||
+           event.kind == EventKind::timer;
   }
 
   bool lies_across(JobId job, int count, const View& view) const {
