@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -15,12 +14,15 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "steer/action/job_line.h"
+
 namespace almanac::steer {
 namespace {
 
 using Json = nlohmann::json;
 
 constexpr int kNoKind = 599;  // of Json's numbers, one that it has not given out
+constexpr std::int64_t kMostEntries = std::int64_t{1} << 53;
 
 Json json_of(const Entry& entry, std::int64_t number) {
   Json made{{"n", number}, {"at_s", seconds(entry.at)}, {"lever", entry.lever}};
@@ -42,7 +44,7 @@ Change change_of(const Json& line, const std::variant<Kinds...>*) {
 }
 
 Entry entry_of(const Json& json) {
-  return {.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
+  return {.at = time_of(json.at("at_s")),
           .lever = json.at("lever"),
           .what = change_of(json, static_cast<const Change*>(nullptr)),
           .why = json.at("why")};
@@ -55,8 +57,12 @@ class Replay {
 
   void line(const Json& json) {
     if (!json.contains("done")) {
-      next_ = json.at("n").get<std::int64_t>() + 1;
-      begun_.emplace_back(next_ - 1, entry_of(json));
+      const auto number = json.at("n").get<std::int64_t>();
+      if (number < 1 || number > kMostEntries) {
+        throw Json::other_error::create(kNoKind, "a number that no entry has", &json);
+      }
+      next_ = number + 1;
+      begun_.emplace_back(number, entry_of(json));
       return;
     }
     const auto first = json.at("done").get<std::int64_t>();

@@ -14,8 +14,15 @@
 
 namespace almanac::steer {
 
-inline Time time_of(const nlohmann::json& seconds) {
-  return Time{Duration{std::llround(seconds.get<double>() * 1e3)}};
+/// Throws, as JSON does, at what has no place in a Time.
+inline Time time_of(const nlohmann::json& told) {
+  constexpr double kFarthest = 9e15;
+  constexpr int kNoKind = 599;  // of JSON's numbers, one that it has not given out
+  const auto seconds = told.get<double>();
+  if (std::abs(seconds) > kFarthest) {
+    throw nlohmann::json::other_error::create(kNoKind, "a time of no calendar", &told);
+  }
+  return Time{Duration{std::llround(seconds * 1e3)}};
 }
 
 inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json& into) {
