@@ -21,7 +21,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kNoKind = 599;  // of Json's numbers, one that it has not given out
 constexpr std::int64_t kMostEntries = std::int64_t{1} << 53;
 
 Json json_of(const Entry& entry, std::int64_t number) {
@@ -40,7 +39,7 @@ Change change_of(const Json& line, const std::variant<Kinds...>*) {
     return made.has_value();
   };
   if ((try_kind(Kinds::read(line)) || ...)) return *made;
-  throw Json::other_error::create(kNoKind, "a change of no kind that is known", &line);
+  refuse("a change of no kind that is known", line);
 }
 
 Entry entry_of(const Json& json) {
@@ -57,16 +56,14 @@ class Replay {
 
   void line(const Json& json) {
     if (!json.contains("done")) {
-      const auto number = json.at("n").get<std::int64_t>();
-      if (number < 1 || number > kMostEntries) {
-        throw Json::other_error::create(kNoKind, "a number that no entry has", &json);
-      }
+      const auto number = whole<std::int64_t>(json.at("n"));
+      if (number < 1 || number > kMostEntries) refuse("a number that no entry has", json);
       next_ = number + 1;
       begun_.emplace_back(number, entry_of(json));
       return;
     }
-    const auto first = json.at("done").get<std::int64_t>();
-    const auto last = json.at("to").get<std::int64_t>();
+    const auto first = whole<std::int64_t>(json.at("done"));
+    const auto last = whole<std::int64_t>(json.at("to"));
     const Json failed = json.value("failed", Json::object());
     while (!begun_.empty() && begun_.front().first <= last) {
       const auto& [number, entry] = begun_.front();

@@ -14,15 +14,24 @@
 
 namespace almanac::steer {
 
-/// Throws, as JSON does, at what has no place in a Time.
+/// Throws as JSON does.
+[[noreturn]] inline void refuse(const char* what, const nlohmann::json& where) {
+  constexpr int kNoKind = 599;  // of JSON's numbers, one that it has not given out
+  throw nlohmann::json::other_error::create(kNoKind, what, &where);
+}
+
 inline Time time_of(const nlohmann::json& told) {
   constexpr double kFarthest = 9e15;
-  constexpr int kNoKind = 599;  // of JSON's numbers, one that it has not given out
   const auto seconds = told.get<double>();
-  if (std::abs(seconds) > kFarthest) {
-    throw nlohmann::json::other_error::create(kNoKind, "a time of no calendar", &told);
-  }
+  if (std::abs(seconds) > kFarthest) refuse("a time of no calendar", told);
   return Time{Duration{std::llround(seconds * 1e3)}};
+}
+
+template <typename Whole>
+Whole whole(const nlohmann::json& told) {
+  const bool is_whole = told.is_number_integer() && std::in_range<Whole>(told.get<std::int64_t>());
+  if (!is_whole) refuse("no whole number of its kind", told);
+  return told.get<Whole>();
 }
 
 inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json& into) {
@@ -35,9 +44,9 @@ inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json&
 inline std::pair<slurm::JobNumber, Meant> read_job(const nlohmann::json& line) {
   Meant meant;
   if (line.contains("submitted_s")) {
-    meant = {time_of(line.at("submitted_s")), line.at("restarts").get<int>()};
+    meant = {time_of(line.at("submitted_s")), whole<int>(line.at("restarts"))};
   }
-  return {slurm::JobNumber{line.at("job").get<std::uint32_t>()}, meant};
+  return {slurm::JobNumber{whole<std::uint32_t>(line.at("job"))}, meant};
 }
 
 }  // namespace almanac::steer
