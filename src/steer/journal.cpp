@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -15,12 +14,14 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "steer/action/job_line.h"
+
 namespace almanac::steer {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kNoKind = 599;  // of Json's numbers, one that it has not given out
+constexpr std::int64_t kMostEntries = std::int64_t{1} << 53;
 
 Json json_of(const Entry& entry, std::int64_t number) {
   Json made{{"n", number}, {"at_s", seconds(entry.at)}, {"lever", entry.lever}};
@@ -38,11 +39,11 @@ Change change_of(const Json& line, const std::variant<Kinds...>*) {
     return made.has_value();
   };
   if ((try_kind(Kinds::read(line)) || ...)) return *made;
-  throw Json::other_error::create(kNoKind, "a change of no kind that is known", &line);
+  refuse("a change of no kind that is known", line);
 }
 
 Entry entry_of(const Json& json) {
-  return {.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
+  return {.at = time_of(json.at("at_s")),
           .lever = json.at("lever"),
           .what = change_of(json, static_cast<const Change*>(nullptr)),
           .why = json.at("why")};
@@ -55,12 +56,14 @@ class Replay {
 
   void line(const Json& json) {
     if (!json.contains("done")) {
-      next_ = json.at("n").get<std::int64_t>() + 1;
-      begun_.emplace_back(next_ - 1, entry_of(json));
+      const auto number = whole<std::int64_t>(json.at("n"));
+      if (number < 1 || number > kMostEntries) refuse("a number that no entry has", json);
+      next_ = number + 1;
+      begun_.emplace_back(number, entry_of(json));
       return;
     }
-    const auto first = json.at("done").get<std::int64_t>();
-    const auto last = json.at("to").get<std::int64_t>();
+    const auto first = whole<std::int64_t>(json.at("done"));
+    const auto last = whole<std::int64_t>(json.at("to"));
     const Json failed = json.value("failed", Json::object());
     while (!begun_.empty() && begun_.front().first <= last) {
       const auto& [number, entry] = begun_.front();

@@ -215,6 +215,18 @@ TEST_F(JournalTest, ReadsLinesOfBeforeThatTellOfNoSubmission) {
   EXPECT_EQ(ours().undoing(with_both({.submit = Time{10min}}), "undone").size(), 2U);
 }
 
+TEST_F(JournalTest, RefusesNumbersAndTimesThatNoEntryHas) {
+  for (const char* const begin :
+       {R"({"n":9223372036854775807,"at_s":1,)", R"({"n":92233720368547758070,"at_s":1,)",
+        R"({"n":1.5,"at_s":1,)", R"({"n":0,"at_s":1,)", R"({"n":1,"at_s":1e300,)"}) {
+    std::ofstream(path()) << begin << R"("lever":"preemption","job":4,"fate":"suspend","why":"x"})"
+                          << '\n';
+    const auto journal = Journal::open(path());
+    ASSERT_FALSE(journal) << begin;
+    EXPECT_EQ(journal.error().code, Code::corrupt);
+  }
+}
+
 TEST_F(JournalTest, RefusesAFateThatItDoesNotKnow) {
   std::ofstream(path())
       << R"({"n":1,"at_s":1,"lever":"preemption","job":4,"fate":"pardon","why":"x"})" << '\n';

@@ -14,8 +14,24 @@
 
 namespace almanac::steer {
 
-inline Time time_of(const nlohmann::json& seconds) {
-  return Time{Duration{std::llround(seconds.get<double>() * 1e3)}};
+/// Throws as JSON does.
+[[noreturn]] inline void refuse(const char* what, const nlohmann::json& where) {
+  constexpr int kNoKind = 599;  // of JSON's numbers, one that it has not given out
+  throw nlohmann::json::other_error::create(kNoKind, what, &where);
+}
+
+inline Time time_of(const nlohmann::json& told) {
+  constexpr double kFarthest = 9e15;
+  const auto seconds = told.get<double>();
+  if (std::abs(seconds) > kFarthest) refuse("a time of no calendar", told);
+  return Time{Duration{std::llround(seconds * 1e3)}};
+}
+
+template <typename Whole>
+Whole whole(const nlohmann::json& told) {
+  const bool is_whole = told.is_number_integer() && std::in_range<Whole>(told.get<std::int64_t>());
+  if (!is_whole) refuse("no whole number of its kind", told);
+  return told.get<Whole>();
 }
 
 inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json& into) {
@@ -28,9 +44,9 @@ inline void record_job(slurm::JobNumber job, const Meant& meant, nlohmann::json&
 inline std::pair<slurm::JobNumber, Meant> read_job(const nlohmann::json& line) {
   Meant meant;
   if (line.contains("submitted_s")) {
-    meant = {time_of(line.at("submitted_s")), line.at("restarts").get<int>()};
+    meant = {time_of(line.at("submitted_s")), whole<int>(line.at("restarts"))};
   }
-  return {slurm::JobNumber{line.at("job").get<std::uint32_t>()}, meant};
+  return {slurm::JobNumber{whole<std::uint32_t>(line.at("job"))}, meant};
 }
 
 }  // namespace almanac::steer

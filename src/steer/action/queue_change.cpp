@@ -53,6 +53,8 @@ JobChange change_of(slurm::JobNumber job, const nlohmann::json& fields) {
     if (found == fields.end()) return;
     if constexpr (std::is_same_v<Value, Time>) {
       made.*field = time_of(*found);
+    } else if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+      made.*field = whole<Value>(*found);
     } else {
       made.*field = found->get<Value>();
     }
@@ -147,7 +149,7 @@ std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
   const auto [job, meant] = read_job(line);
   QueueChange made{change_of(job, line.at("was")), change_of(job, line.at("becomes")), meant};
   made.leaves = line.value("leaves", false);
-  made.in_vain = line.value("in_vain", 0);
+  if (line.contains("in_vain")) made.in_vain = whole<int>(line.at("in_vain"));
   made.is_taken_over = line.value("is_taken_over", false);
   return made;
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/action/job_line.h"
 #include "steer/node_weight.h"
 
 namespace almanac::steer {
@@ -39,7 +40,7 @@ void WeightChange::record(nlohmann::json& into) const {
 
 std::optional<WeightChange> WeightChange::read(const nlohmann::json& line) {
   if (!line.contains("weight")) return std::nullopt;
-  return WeightChange{line.at("nodes"), line.at("weight").get<std::uint32_t>()};
+  return WeightChange{line.at("nodes"), whole<std::uint32_t>(line.at("weight"))};
 }
 
 void WeightClaims::take(const WeightChange& change, const Done& done) {

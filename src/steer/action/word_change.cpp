@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/action/job_line.h"
 #include "steer/guards.h"
 #include "steer/scope.h"
 
@@ -37,7 +38,7 @@ void WordChange::record(nlohmann::json& into) const {
 
 std::optional<WordChange> WordChange::read(const nlohmann::json& line) {
   if (!line.contains("word")) return std::nullopt;
-  return WordChange{slurm::JobNumber{line.at("job").get<std::uint32_t>()},
+  return WordChange{slurm::JobNumber{whole<std::uint32_t>(line.at("job"))},
                     line.at("user").get<std::string>(), line.at("word").get<std::string>()};
 }
 
