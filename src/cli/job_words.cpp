@@ -212,22 +212,22 @@ void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) 
 }
 
 void print_jobs_csv(const std::vector<serve::ListedJob>& jobs) {
-  const std::vector<std::string> header{"job_id",         "name",      "user",  "state",
-                                        "gpus",           "gpu_share", "cpus",  "memory_gb",
-                                        "submit_s",       "start_s",   "end_s", "expected_start_s",
-                                        "expected_end_s", "attempts",  "nodes", "reason"};
+  const std::vector<std::string> header{
+      "job_id",         "name",      "user",     "state",   "gpus",       "gpu_share",
+      "cpus",           "memory_gb", "submit_s", "start_s", "end_s",      "expected_start_s",
+      "expected_end_s", "attempts",  "nodes",    "reason",  "gpu_profile"};
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
     const auto& expected = each.view.expected;
-    rows.push_back({each.id, job.asked->name, job.asked->user,
-                    std::string(trace::to_string(job.state)), std::to_string(job.asked->gpus),
-                    number_text(job.asked->gpu_share), optional_text(job.asked->cpus),
-                    optional_text(job.asked->memory_gb), seconds_text(job.submit),
-                    seconds_text(job.start), seconds_text(job.end),
-                    expected ? seconds_text(expected->start_by) : "",
-                    expected ? seconds_text(expected->end_by) : "", std::to_string(job.attempts),
-                    each.nodes, job.reason.empty() ? each.view.why_word : job.reason});
+    rows.push_back(
+        {each.id, job.asked->name, job.asked->user, std::string(trace::to_string(job.state)),
+         std::to_string(job.asked->gpus), number_text(job.asked->gpu_share),
+         optional_text(job.asked->cpus), optional_text(job.asked->memory_gb),
+         seconds_text(job.submit), seconds_text(job.start), seconds_text(job.end),
+         expected ? seconds_text(expected->start_by) : "",
+         expected ? seconds_text(expected->end_by) : "", std::to_string(job.attempts), each.nodes,
+         job.reason.empty() ? each.view.why_word : job.reason, job.asked->gpu_profile});
   }
   print_csv(header, rows);
 }

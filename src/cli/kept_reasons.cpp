@@ -99,6 +99,14 @@ const char* for_what(ReasonKind kind) {
 
 std::string sentence(const KeptWait& wait) { return policy::to_string(wait.reason, wait.other); }
 
+policy::Reason reason_of(const RowsOf& row) {
+  return {.kind = kind_named(row["reason"]),
+          .wanted = static_cast<int>(row.number("wanted")),
+          .available = static_cast<int>(row.number("available")),
+          .profile = slices::profile_id(row["gpu_profile"]).value_or(slices::kNoProfile),
+          .board = slices::find_board(row["board"])};
+}
+
 }  // namespace
 
 Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
@@ -127,9 +135,7 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
     if (!*more) return kept;
     kept.waits.push_back({.from = waits->time("from_s"),
                           .until = waits->time("until_s"),
-                          .reason = {.kind = kind_named((*waits)["reason"]),
-                                     .wanted = static_cast<int>(waits->number("wanted")),
-                                     .available = static_cast<int>(waits->number("available"))},
+                          .reason = reason_of(*waits),
                           .other = std::string((*waits)["other_job_id"])});
   }
 }

@@ -10,6 +10,7 @@
 
 #include "cli/columns.h"
 #include "cli/job_words.h"
+#include "store/asked_gpus.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -19,7 +20,7 @@ using trace::JobState;
 
 double gpu_hours(const store::Job& job, Time now) {
   constexpr double kHour_s = 3600;
-  return job.asked->gpus * job.asked->gpu_share * seconds(ran(job, now)) / kHour_s;
+  return store::gpus_of(job.asked) * seconds(ran(job, now)) / kHour_s;
 }
 
 std::string state_word(const store::Job& job) {

@@ -9,6 +9,7 @@
 #include "base/wall_clock.h"
 #include "cli/job_list.h"
 #include "serve/view_json.h"
+#include "store/asked_gpus.h"
 
 namespace almanac::cli {
 namespace {
@@ -26,7 +27,7 @@ study::JobUse use_of(const serve::ListedJob& listed, Time now) {
                      .elapsed = job.attained + (runs ? now - job.since : Duration{0}),
                      .limit = job.asked->time_limit,
                      .cores = job.asked->cpus.value_or(kNotTold),
-                     .gpus = job.asked->gpus * job.asked->gpu_share,
+                     .gpus = store::gpus_of(job.asked),
                      .memory_gb = job.asked->memory_gb.value_or(kNotTold),
                      .cores_used = kNotTold,
                      .memory_used_gb = kNotTold,

@@ -12,6 +12,7 @@
 #include "fairness/decayed_use.h"
 #include "fairness/dues.h"
 #include "policy/registry.h"
+#include "store/asked_gpus.h"
 #include "text/human.h"
 
 namespace almanac::live {
@@ -21,10 +22,6 @@ using trace::JobState;
 
 /// What policies that go by use are told of it.
 constexpr std::string_view kHalfLife = "half_life_s";
-
-double gpus_of(const store::Submission& asked) {
-  return asked.gpus * (asked.gpus == 1 ? asked.gpu_share : 1);
-}
 
 /// The rows, each an owner of jobs: all tenants and one of all other jobs, or users as they come.
 class Rows {
@@ -82,7 +79,7 @@ class Rows {
 fairness::Stay stay_of(const store::Job& job, std::size_t owner, Time from, Time now) {
   const bool is_over = job.end != kNoTime;
   fairness::Stay made{.owner = owner,
-                      .gpus = gpus_of(job.asked),
+                      .gpus = store::gpus_of(job.asked),
                       .submit_s = seconds(job.submit - from),
                       .end_s = seconds((is_over ? job.end : now) - from)};
   if (job.start == kNoTime) return made;

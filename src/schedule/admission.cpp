@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "slices/part.h"
 #include "trace/alternative.h"
 
 namespace almanac::schedule {
@@ -34,7 +35,6 @@ Admission::Admission(const cluster::Cluster& cluster, const Names& names)
                             .board = pool.board});
       if (!pool.rooms.empty()) counts_[vc] = true;
     }
-    shares_.push_back(usual_share(VcId{vc}));
   }
   has_kinds_ = std::any_of(gpu_kinds_.begin(), gpu_kinds_.end(), [](const auto& kind) {
     return kind.sharing != cluster::Sharing::parts || kind.memory_gb > 0;
@@ -85,11 +85,12 @@ std::uint64_t Admission::types_of(NameId wanted) {
   return *types;
 }
 
-Admission::Share Admission::usual_share(VcId vc) const {
-  // What most of its nodes have.
+Admission::Share Admission::usual_share(VcId vc, std::uint64_t types) const {
+  // What most of its nodes of these types have.
   const Size* most = nullptr;
   for (const Size& size : sizes_[index(vc)]) {
-    if (size.gpus_per_node > 0 && (most == nullptr || size.nodes > most->nodes)) most = &size;
+    if (size.gpus_per_node == 0 || (size.gpu_type & types) == 0) continue;
+    if (most == nullptr || size.nodes > most->nodes) most = &size;
   }
   if (most == nullptr) return {};
   const auto share = [&](std::int32_t amount) {
@@ -156,16 +157,19 @@ policy::Reason Admission::why_on_no_kind(VcId vc, const cluster::Demand& wanted)
   using policy::ReasonKind;
   const slices::Board* board = nullptr;
   bool has_whole = false;
+  bool has_profile = false;
   for (const Size& size : sizes_[index(vc)]) {
     const auto& kind = gpu_kinds_[static_cast<std::size_t>(std::countr_zero(size.gpu_type))];
     if (board == nullptr) board = kind.board;
+    has_profile = has_profile || profile_on(kind, wanted.profile) != nullptr;
     has_whole = has_whole || (size.gpus_per_node > 0 && kind.board == nullptr);
   }
   policy::Reason reason{.kind = ReasonKind::no_such_gpu, .wanted = wanted.gpus};
-  if (wanted.gpu_memory_mb > 0) {
+  const bool asks_instance = wanted.profile != slices::kNoProfile;
+  if (wanted.gpu_memory_mb > 0 && (has_profile || !asks_instance)) {
     reason.kind = ReasonKind::gpu_memory_too_small;
     reason.wanted = wanted.gpu_memory_mb;
-  } else if (wanted.profile != slices::kNoProfile) {
+  } else if (asks_instance) {
     reason.kind = ReasonKind::no_such_instance;
     reason.profile = wanted.profile;
     reason.board = board;
@@ -181,7 +185,11 @@ DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim
 
 std::int32_t Admission::part(const trace::Request& request, VcId vc) {
   if (request.gpu_profile == kNoName) return gpu_milli(request);
-  return demands_[demand(request, vc)].gpu_milli;
+  const cluster::Demand& wanted = demands_[demand(request, vc)];
+  if (wanted.profile != slices::kNoProfile) return wanted.gpu_milli;
+  // To its node it is a GPU.
+  const double part = slices::least_part(names_[request.gpu_profile]);
+  return static_cast<std::int32_t>(std::lround(part * cluster::kWholeGpu));
 }
 
 std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,
@@ -220,8 +228,9 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
     if (has_kinds_) keep_off(request, wanted);
   }
   if (vc != kNoVc && counts_[index(vc)]) {
-    const Share share =
-        wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)].of(wanted.gpu_milli);
+    const Share share = wanted.is_cpu_job()
+                            ? Share{.cpu_milli = 1000}
+                            : usual_share(vc, wanted.gpu_types).of(wanted.gpu_milli);
     const auto each = [&](float asked, auto in_units, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
       const std::int32_t in_thousandths = in_units(asked);

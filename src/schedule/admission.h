@@ -31,12 +31,12 @@ class Admission {
     return cluster_.tenants.empty() ? kNoTenant : named_tenant(request);
   }
   /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
-  /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
-  /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
-  /// counts where one GPU is asked; a part of each of several GPUs is all of them. Of an instance
-  /// that a job asks there are as many as it asks GPUs; one that is all of a board is a GPU, and so
-  /// is one of a node whose GPUs are instances, of a type that is called so. Where boards can be
-  /// cut in such instances as well, only those count.
+  /// say its cores or memory asks those of what it asks of its GPUs, by most nodes of a type that
+  /// it accepts, a CPU job one core and no memory. Where nodes do not say how much they have,
+  /// neither is counted. Request::gpu_share counts where one GPU is asked; a part of each of
+  /// several GPUs is all of them. Of an instance that a job asks there are as many as it asks GPUs;
+  /// one that is all of a board is a GPU, and so is one of a node whose GPUs are instances, of a
+  /// type that is called so. Where boards can be cut in such instances as well, only those count.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
   /// Of each GPU, or of a GPU for each instance, that it asks in `vc` what it holds: thousandths.
   std::int32_t part(const trace::Request& request, VcId vc);
@@ -90,7 +90,7 @@ class Admission {
     }
   };
 
-  Share usual_share(VcId vc) const;
+  Share usual_share(VcId vc, std::uint64_t types) const;
   TenantId named_tenant(const trace::Request& request) const;
   std::uint64_t types_of(std::string_view wanted) const;
   std::uint64_t types_of(NameId wanted);
@@ -119,8 +119,7 @@ class Admission {
   std::vector<std::optional<std::uint64_t>> types_of_name_;  // the same
   cluster::DemandTable demands_;
   std::vector<std::vector<Size>> sizes_;  // by virtual cluster
-  std::vector<Share> shares_;
-  std::vector<bool> counts_;  // whether cores or memory are
+  std::vector<bool> counts_;              // whether cores or memory are
 };
 
 }  // namespace almanac::schedule

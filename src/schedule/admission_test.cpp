@@ -62,6 +62,21 @@ TEST_F(AdmissionTest, LetsAJobSpanKindsOfNodesThatAllSuit) {
   EXPECT_EQ(asked(9, 1), ReasonKind::too_large);
 }
 
+TEST_F(AdmissionTest, CoresThatAJobDoesNotSayAreThoseOfItsTypeOfGpu) {
+  cluster_ = {};
+  cluster_.add_vc("red");
+  cluster_.add_nodes({.gpus = 4, .gpu_type = "V100", .cpus = 16}, 3);
+  cluster_.add_nodes({.gpus = 4, .gpu_type = "A100", .cpus = 64}, 1);
+  Admission admission(cluster_, names_);
+  const auto cpu_milli = [&](const trace::Request& asked) {
+    const DemandId demand = admission.demand(asked, admission.vc(asked));
+    return admission.demands()[index(demand)].cpu_milli;
+  };
+  EXPECT_EQ(cpu_milli(request("red", 1, "V100")), 4000);
+  EXPECT_EQ(cpu_milli(request("red", 1, "A100")), 16'000);
+  EXPECT_EQ(cpu_milli(request("red", 1)), 4000) << "most nodes have so many";
+}
+
 TEST_F(AdmissionTest, TellsWhetherAllTasksOfACpuJobFit) {
   cluster_ = {};
   cluster_.add_vc("red");
@@ -146,6 +161,12 @@ TEST_F(SlicesAdmissionTest, AnInstanceThatANodeListsAsAGpuIsOne) {
   trace::Request large = instance("1g.18gb", 1, "green");
   large.gpu_memory_gb = 17;
   EXPECT_NE(why_never(large), "");
+}
+
+TEST_F(SlicesAdmissionTest, SaysThatThereIsNoSuchInstanceWhateverMemoryIsAsked) {
+  trace::Request asked = instance("1g.18gb");
+  asked.gpu_memory_gb = 8;
+  EXPECT_EQ(why_never(asked).substr(0, 35), "never: asks a 1g.18gb, an A100-40GB");
 }
 
 TEST_F(SlicesAdmissionTest, CountsInstancesThatOneJobAsks) {

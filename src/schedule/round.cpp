@@ -66,7 +66,9 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   state.vc = admission_.vc(request);
   state.tenant = past.tenant != kNoTenant ? past.tenant : admission_.tenant(request);
   policy::Quotas* const quotas = plan_.quotas;
-  if (!limits_.empty()) limits_.put(job, request, state.tenant, *quotas);
+  if (!limits_.empty()) {
+    limits_.put(job, request.gpus, admission_.part(request, state.vc), state.tenant, *quotas);
+  }
   const ClaimId claim = quotas == nullptr ? kNoClaim : quotas->of(job);
   state.demand = admission_.demand(request, state.vc, claim);
   if (request.alternatives != kNoName) {
@@ -112,7 +114,11 @@ std::optional<policy::Reason> Round::over_limit(JobId job) const {
   const cluster::Demand& demand = admission_.demands()[index(state.demand)];
   const trace::Request& request = trace_.jobs[index(job)].request;
   const int least = request.max_gpus > 0 ? std::max(1, request.min_gpus) : demand.gpus;
-  return limits_.never(std::min(least, demand.gpus), demand.gpu_milli, state.tenant);
+  const bool asks_instances = request.gpu_profile != kNoName;
+  const policy::Quotas& quotas = *plan_.quotas;
+  return limits_.never(std::min(least, demand.gpus),
+                       asks_instances ? quotas[quotas.of(job)].gpu_milli : demand.gpu_milli,
+                       state.tenant);
 }
 
 std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::Grant> held,

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cluster/ledger.h"
-#include "schedule/admission.h"
 
 namespace almanac::schedule {
 namespace {
@@ -44,13 +43,13 @@ std::vector<std::uint32_t> TenantLimits::of(TenantId tenant) const {
   return made;
 }
 
-void TenantLimits::put(JobId job, const trace::Request& request, TenantId tenant,
+void TenantLimits::put(JobId job, int gpus, std::int32_t gpu_milli, TenantId tenant,
                        policy::Quotas& quotas) const {
   const std::vector<std::uint32_t> own = of(tenant);
   if (own.empty()) return;
   policy::Quotas::Claim claim = quotas[quotas.of(job)];
-  claim.gpus = request.gpus;
-  claim.gpu_milli = gpu_milli(request);
+  claim.gpus = gpus;
+  claim.gpu_milli = gpu_milli;
   for (const std::uint32_t at : own) {
     claim.counted.push_back(first_ + at);
     claim.asked.push_back(first_ + at);

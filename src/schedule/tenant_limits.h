@@ -11,7 +11,6 @@
 #include "cluster/cluster.h"
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
-#include "trace/job.h"
 
 namespace almanac::schedule {
 
@@ -24,8 +23,10 @@ class TenantLimits {
   bool empty() const { return limited_.empty(); }
   /// One quota for each tenant that has a limit, behind those that are there.
   void add_to(policy::Quotas& quotas);
-  /// Lets what `job` claims count for the limits of `tenant` and of all above it too.
-  void put(JobId job, const trace::Request& request, TenantId tenant, policy::Quotas& quotas) const;
+  /// Lets so many GPUs, or parts of each, which `job` asks count for the limits of `tenant` and of
+  /// all above it too.
+  void put(JobId job, int gpus, std::int32_t gpu_milli, TenantId tenant,
+           policy::Quotas& quotas) const;
   /// That so many GPUs, or parts of one, are more than they are; nothing if they leave room for a
   /// job on these once all else has ended.
   std::optional<policy::Reason> never(int gpus, std::int32_t gpu_milli, TenantId tenant) const;

@@ -150,7 +150,25 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
   auto file = table::OutputFile::create(path);
   if (!file) return tl::unexpected(file.error());
   table::CsvWriter csv(*file);
-  csv.header({"job_id", "from_s", "until_s", "reason", "wanted", "available", "other_job_id"});
+  const auto asks_instance = [](const policy::Reason& reason) {
+    return reason.profile != slices::kNoProfile;
+  };
+  const bool has_instances =
+      std::any_of(schedule.job_waits.begin(), schedule.job_waits.end(),
+                  [&](const JobWait& each) { return asks_instance(each.wait.reason); }) ||
+      std::any_of(schedule.never.begin(), schedule.never.end(),
+                  [&](const auto& each) { return asks_instance(each.second); });
+  std::vector<std::string_view> header{"job_id", "from_s",    "until_s",     "reason",
+                                       "wanted", "available", "other_job_id"};
+  if (has_instances) header.insert(header.end(), {"gpu_profile", "board"});
+  csv.header(header);
+  const auto end_row = [&](const policy::Reason& reason) {
+    if (has_instances) {
+      csv.text(slices::profile_name(reason.profile));
+      csv.text(reason.board == nullptr ? "" : reason.board->name);
+    }
+    csv.end_row();
+  };
   const auto name = [&](JobId job) {
     return job == kNoJob ? "" : prepared.trace.id(prepared.trace.jobs[index(job)].id);
   };
@@ -161,8 +179,8 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
         .text(policy::name(wait.reason.kind))
         .whole(wait.reason.wanted)
         .whole(wait.reason.available)
-        .text(name(wait.reason.other))
-        .end_row();
+        .text(name(wait.reason.other));
+    end_row(wait.reason);
   }
   for (const auto& [job, reason] : schedule.never) {
     csv.text(name(job))
@@ -171,8 +189,8 @@ Result<void> write_waits(const std::string& path, const Prepared& prepared,
         .text(policy::name(reason.kind))
         .whole(reason.wanted)
         .whole(reason.available)
-        .missing()
-        .end_row();
+        .missing();
+    end_row(reason);
   }
   csv.flush();
   return file->commit();

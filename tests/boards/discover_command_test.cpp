@@ -36,6 +36,7 @@ TEST(DiscoverCommand, ShowsHowGpusAreConnected) {
 TEST(DiscoverCommand, WritesAClusterFileThatIsReadBack) {
   const ProgramRun pairs = discover("pairs", "toml");
   EXPECT_THAT(pairs.out, HasSubstr("sockets = 2\n"
+                                   "gpu_memory_gb = 80\n"
                                    "connections = [\n"
                                    "  { by = \"nvlink\", gpus = [0, 1], links = 4 },\n"
                                    "  { by = \"nvlink\", gpus = [2, 3], links = 4 },\n"

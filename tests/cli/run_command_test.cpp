@@ -292,6 +292,24 @@ TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
 }
 
 // What a run keeps says of a tenant what playing it again does.
+TEST_F(RunCommand, ExplainsWhichInstanceAJobWaitedFor) {
+  const std::string log = folder_.write("log.csv",
+                                        "job_id,submit_s,run_s,gpus,gpu_profile\n"
+                                        "1,0,300,1,3g.40gb\n2,0,300,1,4g.40gb\n3,10,60,1,2g.20gb\n"
+                                        "4,20,60,1,1g.5gb\n");
+  const std::string board = folder_.write(
+      "board.toml",
+      "takes_every_job = true\n[node]\ngpus = 1\nsharing = \"mig\"\nboard = \"A100-80GB\"\n"
+      "[[vc]]\nname = \"all\"\nnodes = 1\n");
+  const ProgramRun done =
+      run_program({"simulate", log, "--cluster", board, "--policy", "fifo", "--out", run_});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(run_program({"explain", run_, "3"}).out,
+              HasSubstr("no 2g.20gb is free on any board"));
+  EXPECT_THAT(run_program({"explain", run_, "4"}).out,
+              HasSubstr("never: asks a 1g.5gb, an A100-80GB has 1g.10gb"));
+}
+
 TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   const std::string tenants =
       folder_.write("tenants.toml", std::string(kCluster) +

@@ -32,11 +32,13 @@ using testing::StartsWith;
 /// `almanac serve` on a folder of its own, with GPUs that are only numbers.
 class ServiceProcess {
  public:
-  explicit ServiceProcess(std::string state, const std::vector<std::string>& more = {})
+  explicit ServiceProcess(std::string state, const std::vector<std::string>& more = {},
+                          const std::vector<std::string>& gpus = {"--gpus", "4"})
       : state_(std::move(state)) {
     const char* const program = std::getenv("ALMANAC_PROGRAM");
-    std::vector<std::string> words{
-        program == nullptr ? "almanac" : program, "serve", "--state", state_, "--gpus", "4"};
+    std::vector<std::string> words{program == nullptr ? "almanac" : program, "serve", "--state",
+                                   state_};
+    words.insert(words.end(), gpus.begin(), gpus.end());
     words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> argv;
     for (std::string& each : words) argv.push_back(each.data());
@@ -126,6 +128,30 @@ TEST_F(CommandTest, RunsAJobFromSubmissionToHistory) {
   const std::string log = folder_.write("history.csv", history.out);
   const ProgramRun info = run_program({"trace", "info", log});
   EXPECT_EQ(info.status, 0) << info.err << history.out;
+}
+
+TEST_F(CommandTest, GivesInstancesToJobsThatAskThem) {
+  const std::string box = folder_.write("box.toml",
+                                        "[node]\ngpus = 2\ngpu_type = \"1g.10gb\"\n"
+                                        "gpu_memory_gb = 9.5\n[[vc]]\nname = \"box\"\nnodes = 1\n");
+  ServiceProcess service(state_, {}, {"--cluster", box});
+  wait_for_service();
+  const std::string job = submit({"--vc", "box", "--gpu-profile", "1g.10gb", "--gpu-mem", "8G",
+                                  "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"});
+  ASSERT_TRUE(ends_as(job, "COMPLETED"));
+  EXPECT_EQ(run({"logs", "-f", job}).out, "0\n");
+  EXPECT_THAT(run({"show", job}).out, HasSubstr("GPUs         1g.10gb\nGPU memory   8 GB\n"));
+  submit({"--vc", "box", "--gpu-profile", "1g.10gb", "--gpus", "2", "--hold", "--", "true"});
+  EXPECT_THAT(run({"queue"}).out, HasSubstr(" 2x1g.10gb "));
+  const auto refusal = [&](const std::string& profile, const std::string& memory) {
+    return run({"submit", "--vc", "box", "--gpu-profile", profile, "--gpu-mem", memory, "--",
+                "true"})
+        .err;
+  };
+  EXPECT_THAT(refusal("2g.20gb", "8G"),
+              HasSubstr("asks a 2g.20gb, where it may run there is none"));
+  EXPECT_THAT(refusal("1g.10gb", "20G"), HasSubstr("asks 20 GB of GPU memory, more than there is"));
+  EXPECT_THAT(refusal("1g.11gb", "8G"), HasSubstr("did you mean 1g.10gb?"));
 }
 
 TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {

@@ -119,6 +119,7 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
     names.push_back(std::to_string(names.size()));
   names.resize(static_cast<std::size_t>(gpus));
   cluster::set_gpus(machine.cluster.classes.front(), gpus);
+  std::erase_if(machine.standing, [&](const live::Standing& each) { return each.gpu >= gpus; });
   if (!machine.has_driver) {
     machine.notes = {fmt::format("there is no driver; the {} GPUs are those of --gpus", gpus)};
   }

@@ -22,8 +22,9 @@ void Quotas::put(JobId job, ClaimId claim) {
 
 ClaimId Quotas::sized(ClaimId claim, int gpus) {
   Claim other = claims_[index(claim)];
+  // Of several GPUs a job holds a part each only where it asks so many instances.
+  if (gpus > 1 && other.gpus == 1) other.gpu_milli = 1'000;
   other.gpus = gpus;
-  if (gpus > 1) other.gpu_milli = 1'000;  // only of a single GPU a job holds a part
   return this->claim(other);
 }
 

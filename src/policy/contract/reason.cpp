@@ -91,7 +91,7 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format("no {} is free on any board where it may run{}", instance(reason),
                          other.empty() ? "" : ", one can be made once job " + other + " ends");
     case ReasonKind::no_such_instance:
-      // A file of a run tells the kind only.
+      // A run of an earlier version tells the kind only.
       if (reason.profile == slices::kNoProfile) {
         return "never: where it may run no GPU is cut in the instance that it asks";
       }
