@@ -65,14 +65,15 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
       made.left_out,
       ElementsAre("left out of all, as no job has a deadline: chronus",
                   "left out of all, as no speeds of jobs are given (--speed): coda, "
-                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed",
+                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed, "
+                  "muri_l, muri_s",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
                   kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 33, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 35, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

@@ -102,8 +102,9 @@ TEST(LimitsTest, SaysWhatTheMachineAllows) {
   EXPECT_THAT(means().cpus, AnyOf("cgroup v2", "affinity"));
   EXPECT_THAT(means().memory, AnyOf("cgroup v2", "watched"));
   EXPECT_THAT(means().io, AnyOf("cgroup v2", "not held"));
-  EXPECT_EQ(to_string(Means{"affinity", "watched", "not held"}),
-            "cores: affinity, memory: watched, disks: not held");
+  EXPECT_THAT(means().gpus, AnyOf("cgroup v2", kTold));
+  EXPECT_EQ(to_string(Means{"affinity", "watched", "not held", kTold}),
+            "cores: affinity, memory: watched, disks: not held, GPUs: told");
   EXPECT_EQ(to_string(Means{"", "watched", ""}), "memory: watched");
 }
 
@@ -116,6 +117,7 @@ TEST(LimitsTest, SaysByWhatARunIsHeld) {
   ASSERT_TRUE(runs.comes("ready"));
   Means expected = means();
   expected.cpus = "";
+  expected.gpus = "";
   EXPECT_EQ(means_of(run.folder()), expected);
   std::ofstream(runs.path("end")) << "";
   EXPECT_TRUE(Runs::exit_of(run).ending.good());

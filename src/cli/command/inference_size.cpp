@@ -11,6 +11,7 @@
 #include "inference/placing.h"
 #include "inference/sizing.h"
 #include "table/output_file.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 
@@ -84,9 +85,10 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
     note(
-        fmt::format("{} replicas serve this log as asked; {} serve {} of {} logs drawn like it too "
+        fmt::format("this log is served as asked by {}; {} of {} logs drawn like it too are by {} "
                     "(--confidence 0: this log alone)",
-                    size->for_log, size->replicas, size->served, size->drawn));
+                    text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
+                    size->served, size->drawn, size->replicas));
   }
   note_doubts(told->requests, size->doubts);
   print_fleet(options.output, plan, *fleet, &*size);
