@@ -29,6 +29,8 @@
 #include "interleave/muri.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -174,9 +176,12 @@ class Muri final : public Allocator {
     return made;
   }
 
-  using Kind = std::pair<const perf::SpeedModel*, std::uint64_t>;  // of which types of GPUs
+  /// Model, GPUs, types that will do, memory of each GPU in MB.
+  using Kind = std::tuple<const perf::SpeedModel*, int, std::uint64_t, std::int32_t>;
   static Kind kind_of(JobId job, const View& view) {
-    return {&view.speeds->model(job), asked(job, view).gpu_types};
+    const cluster::Demand& demand = asked(job, view);
+    return {&view.speeds->model(job), demand.gpus, demand.gpu_types,
+            gpu_memory_mb(std::array{job}, view)};
   }
 
   bool may_share(const Jobs& jobs, const View& view) const {
