@@ -306,6 +306,22 @@ std::int64_t free_milli(const Ledger& ledger, VcId vc, std::uint64_t gpu_type) {
   return milli;
 }
 
+/// Whether as many cores and as much memory are free in `vc`, wherever they are.
+bool has_cores_and_memory(const Ledger& ledger, VcId vc, const Demand& demand) {
+  const Amount asked = demand.total();
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mb = 0;
+  for (const Pool& pool : ledger.pools(vc)) {
+    for (const NodeId node : pool.nodes) {
+      if (cpu_milli >= asked.cpu_milli && memory_mb >= asked.memory_mb) return true;
+      const Amount room = ledger.room(node);
+      cpu_milli += room.cpu_milli;
+      memory_mb += room.memory_mb;
+    }
+  }
+  return cpu_milli >= asked.cpu_milli && memory_mb >= asked.memory_mb;
+}
+
 /// On how many nodes a job lies where nodes have `size` GPUs, and with how many on each.
 std::vector<int> shape(const Demand& demand, int size) {
   if (demand.nodes > 0) {
@@ -340,6 +356,8 @@ Answer make_room(Ledger& ledger, std::span<const Resident> residents, VcId vc, c
                  const Limits& limits) {
   ALMANAC_CHECK(!demand.is_cpu_job(), "room is made for GPU jobs");
   if (!may_have_room(demand)) return {};
+  // Moves free none, and the search would only find that out by looking at all of them.
+  if (!has_cores_and_memory(ledger, vc, demand)) return {.is_proven = true};
   std::set<std::pair<std::uint64_t, std::vector<int>>> shapes;
   for (const Pool& pool : ledger.pools(vc)) {
     if (!pool.suits(demand)) continue;

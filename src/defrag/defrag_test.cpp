@@ -121,6 +121,18 @@ TEST(Compaction, SaysNoWhereTooLittleIsFree) {
   EXPECT_TRUE(answer.is_proven);
 }
 
+TEST(Compaction, SaysNoAtOnceWhereTooFewCoresAreFree) {
+  // Each job leaves half of the 8 cores of its node: a job of 8 cores starts where one moves to the
+  // other, and none of 8.2 does.
+  Site site(2, {.gpus = 4, .cpus = 8});
+  site.add(1, {0}, 1, 4000);
+  site.add(1, {1}, 1, 4000);
+  EXPECT_TRUE(site.make_room({.gpus = 2, .cpu_milli = 4000}).best);
+  const Answer answer = site.make_room({.gpus = 2, .cpu_milli = 4100}, {.looks = 1});
+  EXPECT_FALSE(answer.best);
+  EXPECT_TRUE(answer.is_proven);
+}
+
 TEST(Compaction, MovesAJobOfSeveralNodesAsOne) {
   // Two nodes are wanted. The job of two nodes, two GPUs each, moves once, whichever of its nodes
   // it leaves.
