@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10;
 
-std::atomic<std::uint64_t> taken = 0;
+std::atomic<std::uint64_t> taken_by_all = 0;
 
 [[noreturn]] void damaged(const std::string& path, std::string what, std::string hint = {}) {
   throw StreamFailure{Error{Code::corrupt, std::move(what), {path}, std::move(hint)}};
@@ -56,7 +56,7 @@ class File {
     for (;;) {
       const ssize_t count = ::read(descriptor_, block_.data(), block_.size());
       if (count >= 0) {
-        taken.fetch_add(static_cast<std::uint64_t>(count), std::memory_order_relaxed);
+        taken_by_all.fetch_add(static_cast<std::uint64_t>(count), std::memory_order_relaxed);
         return static_cast<std::size_t>(count);
       }
       if (errno != EINTR) damaged(path_, fmt::format("cannot be read: {}", std::strerror(errno)));
@@ -241,7 +241,7 @@ Result<std::string> read_up_to(Result<std::unique_ptr<Stream>> stream, std::size
 
 }  // namespace
 
-std::uint64_t bytes_taken() { return taken.load(std::memory_order_relaxed); }
+std::uint64_t bytes_taken() { return taken_by_all.load(std::memory_order_relaxed); }
 
 Result<std::unique_ptr<Stream>> open_stream(const std::string& path) try {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
