@@ -170,7 +170,8 @@ TEST(JobTest, CountsTheProcessorTimeOfThoseThatEndedToo) {
   EXPECT_TRUE(comes_true([&] { return folder.size() == 1 && job.usage().processes == 1; }));
   // A million rounds of a shell take at least 20 ns each; sleep itself takes next to nothing.
   EXPECT_GE(job.usage().cpu_s, 0.02);
-  EXPECT_GT(job.usage().memory_gb, 0);
+  // A process that becomes another has none for a moment.
+  EXPECT_TRUE(comes_true([&] { return job.usage().memory_gb > 0; }));
 }
 
 TEST(CgroupTest, WritesLimitsWhereTheyAreOffered) {
