@@ -75,6 +75,7 @@ void add_waits(int servers, double load, const std::function<double(Rng&)>& serv
     return Duration{static_cast<Duration::rep>(std::llround(s * kServiceSeconds * 1e3))};
   };
   trace::Trace trace;
+  trace.jobs.reserve(kJobs);
   double now = 0;
   for (std::size_t at = 0; at < kJobs; ++at) {
     now += gaps[at] / (load * servers);
@@ -156,6 +157,7 @@ double wait_of_requests(int servers, double load, const std::function<double(Rng
     const std::vector<double> gaps = drawn([](Rng& rng) { return rng.exponential(); }, 2 * run + 1);
     const std::vector<double> services = drawn(service, 2 * run + 2);
     inference::Requests requests;
+    requests.all.reserve(kJobs);
     double now = 0;
     for (std::size_t at = 0; at < kJobs; ++at) {
       now += gaps[at] / (load * servers) * kServiceTokens;
