@@ -97,7 +97,7 @@ void Api::add_jobs() {
     const auto now = whole(ask, "now", 0);
     if (!now) return problem(now.error());
     return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
-      return service_.cancel_all(numbers, caller, *now != 0);
+      return service_.cancel(numbers, caller, *now != 0);
     });
   });
   on("POST", "/v1/jobs/{number}/update", [this](const Ask& ask, const std::string& part) {

@@ -89,8 +89,10 @@ Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
   return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
 }
 
-Result<void> SlurmService::cancel(store::JobNumber number, const Caller& caller) {
-  return end_jobs({number}, caller, slurm::Fate::cancel);
+Result<void> SlurmService::cancel(const std::vector<store::JobNumber>& numbers,
+                                  const Caller& caller, bool now) {
+  if (now) return better_by_slurm("Slurm has a grace of its own", "cancel without --now");
+  return end_jobs(numbers, caller, slurm::Fate::cancel);
 }
 
 Result<void> SlurmService::hold(const std::vector<store::JobNumber>& numbers,

@@ -99,13 +99,10 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   live::tell_of_copy(*store);
-  if (!config.policy_is_told) {
-    const auto kept = store->get(live::kPolicyKey);
-    if (!kept) return tl::unexpected(kept.error());
-    if (*kept) config.policy = **kept;
-  }
-  if (const auto kept = store->get(live::kShadowKey); config.shadow.empty() && kept && *kept) {
-    config.shadow = **kept;
+  if (auto kept =
+          live::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
+      !kept) {
+    return tl::unexpected(kept.error());
   }
   if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
     return tl::unexpected(gone.error());

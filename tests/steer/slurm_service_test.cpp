@@ -314,9 +314,11 @@ TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
 
 TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   open(Switch::off);
-  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{5}, kBob); }).error().code,
-            Code::conflict);
-  EXPECT_TRUE(while_it_looks([&] { return service_->cancel(JobNumber{5}, kAnn); }));
+  const auto cancel = [&](std::int64_t job, const live::Caller& who) {
+    return while_it_looks([&] { return service_->cancel({JobNumber{job}}, who, false); });
+  };
+  EXPECT_EQ(cancel(5, kBob).error().code, Code::conflict);
+  EXPECT_TRUE(cancel(5, kAnn));
   EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
   EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{6}}, kAnn); }));
   EXPECT_TRUE(slurm_.is_held(6));
@@ -327,8 +329,7 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
             Code::conflict);
   EXPECT_TRUE(while_it_looks([&] { return service_->release({JobNumber{6}}, kRoot); }));
   EXPECT_FALSE(slurm_.is_held(6));
-  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
-            Code::not_found);
+  EXPECT_EQ(cancel(99, kRoot).error().code, Code::not_found);
   EXPECT_EQ(service_->submit({}).error().code, Code::unsupported);
   EXPECT_EQ(service_->set_drained("v001", true, kRoot).error().code, Code::unsupported);
 }
