@@ -181,12 +181,12 @@ TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
   // On the heap: g++ 12 sees what is not there where it has all of it in view.
   const auto view = std::make_unique<live::JobView>();
   view->job.number = store::JobNumber{1};
-  view->expected = live::Expected{.start_to = kNever, .end_to = kNever};
+  view->expected = live::Expected{.start_from = Time{1h}, .start_to = kNever, .end_to = kNever};
   const auto read = read_job(to_json(*view, cluster::uniform(1, 1)));
   ASSERT_TRUE(read);
   ASSERT_TRUE(read->view.expected);
   EXPECT_EQ(read->view.expected->start_to, kNoTime);
-  EXPECT_EQ(read->view.expected->start_from, Time{});
+  EXPECT_EQ(read->view.expected->start_from, Time{1h});
 }
 
 TEST(ExpectedJson, TellsOfOtherNumbersOfGpus) {
