@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include "base/check.h"
 #include "live/life.h"
@@ -48,10 +47,7 @@ void Core::run(const std::atomic<bool>& stop) {
   refuse_all();
 }
 
-void Core::wake() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
-}
+void Core::wake() { bell_.ring(); }
 
 void Core::reload() {
   reload_ = true;
@@ -123,8 +119,7 @@ void Core::wait_for_news(Duration at_most) {
   }
   const int timeout_ms = static_cast<int>(at_most.count());
   ::poll(sources.data(), sources.size(), timeout_ms);
-  std::uint64_t rung = 0;
-  if (sources.front().revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+  bell_.hush();
 }
 
 void Core::take_exits() {

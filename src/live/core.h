@@ -40,7 +40,7 @@
 #include "policy/composition.h"
 #include "policy/contract/host.h"
 #include "predict/estimator.h"
-#include "process/descriptor.h"
+#include "process/bell.h"
 #include "schedule/admission.h"
 #include "schedule/round.h"
 #include "trace/trace.h"
@@ -462,7 +462,7 @@ class Core : public Service, public schedule::Actuator {
   std::deque<Wish> wishes_;
   bool closed_ = false;
   std::atomic<bool> reload_ = false;
-  process::Descriptor bell_;  // an eventfd
+  process::Bell bell_;
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
   std::uint64_t begun_ = 0;                    // policies so far

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,8 +83,7 @@ Core::Core(Opened opened)
       gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       idle_(config_.idle),
-      composition_(std::move(opened.composition)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      composition_(std::move(opened.composition)) {
   admission_.emplace(config_.machine.cluster, trace_->names);
   if (!config_.hooks.empty()) hooks_ = std::make_unique<Hooks>(config_.hooks);
 }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
 #include "base/wall_clock.h"
 #include "live/policies.h"
@@ -46,7 +45,6 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       link_(std::move(link)),
       site_(std::move(site)),
       locks_(std::move(locks)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       started_(wall_clock()),
       world_(std::make_shared<const World>()),
       decider_(std::move(decider)),

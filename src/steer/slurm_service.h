@@ -30,6 +30,7 @@
 #include "live/notify.h"
 #include "live/service.h"
 #include "perf/catalogue.h"
+#include "process/bell.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
 #include "steer/agents.h"
@@ -212,7 +213,7 @@ class SlurmService final : public live::Service {
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
   std::vector<Lock> locks_;
-  process::Descriptor bell_;
+  process::Bell bell_;
   std::atomic<bool> reload_ = false;
   std::atomic<std::uint64_t> revision_ = 1;
   Time started_{};
