@@ -31,6 +31,18 @@ std::string owner_of(const std::string& state) {
 
 }  // namespace
 
+std::string_view to_string(Switch how) {
+  switch (how) {
+    case Switch::off:
+      return "off";
+    case Switch::dry:
+      return "dry";
+    case Switch::on:
+      return "on";
+  }
+  return "";
+}
+
 void Counters::count_round(double length_s) {
   ++rounds;
   last_round_s = length_s;

@@ -6,7 +6,7 @@ namespace almanac::serve {
 
 void list(auto& fields, Is<live::LeverView> auto& of) {
   fields.field("name", of.name);
-  fields.field("how", of.how);
+  fields.field("how", std::string(to_string(of.how)));
   fields.sparse("rests", of.rests);
   fields.field("wanted", of.wanted);
   fields.field("next", of.next);

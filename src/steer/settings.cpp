@@ -190,18 +190,6 @@ class Reader final : text::TomlReader {
 
 }  // namespace
 
-std::string_view to_string(Switch how) {
-  switch (how) {
-    case Switch::off:
-      return "off";
-    case Switch::dry:
-      return "dry";
-    case Switch::on:
-      return "on";
-  }
-  return "";
-}
-
 Result<Switch> parse_switch(std::string_view word) {
   for (const Switch how : {Switch::off, Switch::dry, Switch::on}) {
     if (word == to_string(how)) return how;

@@ -143,7 +143,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
       std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
       std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
   made->values_.emplace_back(live::kPolicyKey, made->config_.policy);
-  for (const LeverState& lever : made->driver_.states()) {
+  for (const live::LeverView& lever : made->driver_.states()) {
     made->driver_.set(lever.name, made->config_.settings.of(lever.name));
   }
   made->switches_ = std::move(*switches);

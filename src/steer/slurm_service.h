@@ -204,7 +204,7 @@ class SlurmService final : public live::Service {
   Result<live::Tenancy> make_tenancy() const;
   TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
-  std::vector<NodeSaid> said_by_agents() const;
+  std::vector<live::AgentView> said_by_agents() const;
   std::optional<live::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
