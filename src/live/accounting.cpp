@@ -120,8 +120,7 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
     return;
   }
   if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
-  log_info(fmt::format("job {} of {}: {}", static_cast<std::int64_t>(job.number), job.asked->user,
-                       text));
+  log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
   notes_.push_back({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();
 }

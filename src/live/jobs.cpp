@@ -42,12 +42,10 @@ bool has_zero(const store::Submission& asked) {
 /// So many times the patience a shepherd may be late: its command may begin late.
 constexpr int kHangs = 30;
 
-std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>(job.number); }
-
 }  // namespace
 
 std::string Core::folder_of(const store::Job& job) const {
-  return fmt::format("{}/runs/{}.{}", config_.state, number_of(job), job.attempts);
+  return fmt::format("{}/runs/{}.{}", config_.state, job.number, job.attempts);
 }
 
 void Core::note(const store::Job& job, std::string what, std::string detail) {
@@ -116,8 +114,8 @@ Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
       const auto known = store_.ended_well(before);
       if (!known) return tl::unexpected(known.error());
       if (!*known) {
-        return fail(Code::not_found, fmt::format("it is to follow job {}, which there is not",
-                                                 static_cast<std::int64_t>(before)));
+        return fail(Code::not_found,
+                    fmt::format("it is to follow job {}, which there is not", before));
       }
     }
   }
@@ -246,8 +244,7 @@ void Core::press() {
       entry.of_runs.change().look_again = now_;
       continue;
     }
-    log_warning(fmt::format("job {} has not ended in time; it is killed",
-                            static_cast<std::int64_t>(number)));
+    log_warning(fmt::format("job {} has not ended in time; it is killed", number));
     entry.run->end_now();
   }
 }

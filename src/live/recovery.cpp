@@ -124,8 +124,7 @@ std::vector<cluster::Grant> Core::whole_machine() const {
 
 Result<void> Core::take(const store::Job& job, cluster::Ledger& room) {
   const auto refuse = [&](const std::string& why) {
-    return fail(Code::conflict,
-                fmt::format("job {} runs, and {}", static_cast<std::int64_t>(job.number), why),
+    return fail(Code::conflict, fmt::format("job {} runs, and {}", job.number, why),
                 {.file = config_.state},
                 "begin with the cluster as it was, and change it when the job has ended");
   };
@@ -149,7 +148,7 @@ Result<void> Core::check_store_is_of_runs() const {
         Code::conflict,
         fmt::format("job {} has run here, and the store, whose last job is {}, knows nothing "
                     "of it",
-                    static_cast<std::int64_t>(name->job), last_number_),
+                    name->job, last_number_),
         {.file = config_.state + "/almanac.db"},
         "put the store back that was here, or move the folder runs away: then what still "
         "runs is nobody's");

@@ -81,8 +81,7 @@ void Core::resize_process(Entry& entry) {
   const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
                                          entry.job.asked->time_limit);
   if (!resized) {
-    log_warning(fmt::format("job {}: {}", static_cast<std::int64_t>(entry.job.number),
-                            to_string(resized.error())));
+    log_warning(fmt::format("job {}: {}", entry.job.number, to_string(resized.error())));
   }
 }
 

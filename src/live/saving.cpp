@@ -59,8 +59,8 @@ Result<std::set<JobNumber>> Core::commit_what_goes(Lock& lock, const store::Stor
   if (const store::Commit others = commit(lock, rest); !others) return tl::unexpected(others.why);
   for (const JobNumber number : refused) {
     if (refused_.contains(number)) continue;
-    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}",
-                          static_cast<std::int64_t>(number), to_string(saved.why)));
+    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}", number,
+                          to_string(saved.why)));
   }
   return refused;
 }

@@ -82,8 +82,7 @@ Result<store::Job> kept_job(const store::Store& store, JobNumber number) {
   auto kept = store.job(number);
   if (!kept) return tl::unexpected(kept.error());
   if (*kept) return **std::move(kept);
-  return fail(Code::not_found,
-              fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
+  return fail(Code::not_found, fmt::format("there is no job {}", number));
 }
 
 void tell_of_copy(const store::Store& store) {

@@ -167,8 +167,7 @@ void Core::begin_policy(Successor next) {
   }
   for (const Known& known : running) {
     const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
-    ALMANAC_CHECK(!never, "job {} runs and could not start",
-                  static_cast<std::int64_t>(known.entry->job.number));
+    ALMANAC_CHECK(!never, "job {} runs and could not start", known.entry->job.number);
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
   }
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {

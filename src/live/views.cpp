@@ -334,8 +334,7 @@ Overview Core::overview() const {
   }
   if (!refused_.empty()) {
     made.warnings.push_back(
-        fmt::format("the store does not take the record of job {}{}",
-                    static_cast<std::int64_t>(*refused_.begin()),
+        fmt::format("the store does not take the record of job {}{}", *refused_.begin(),
                     refused_.size() == 1 ? "" : fmt::format(" and {} more", refused_.size() - 1)));
   }
   if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
@@ -510,7 +509,7 @@ Result<std::vector<std::string>> Core::explain(JobNumber number) const {
   if (!view) return tl::unexpected(view.error());
   const store::Job& job = view->job;
   std::vector<std::string> lines;
-  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  const std::string shown = fmt::format("job {}", number);
   switch (job.state) {
     case JobState::pending:
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));

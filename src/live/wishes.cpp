@@ -23,19 +23,16 @@ using trace::JobState;
 
 namespace {
 
-std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number); }
-
 life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
 
 tl::unexpected<Error> has_ended_as(const store::Job& job) {
   return fail(Code::conflict,
-              fmt::format("job {} has ended: {}", shown(job.number), to_string(job.state)));
+              fmt::format("job {} has ended: {}", job.number, to_string(job.state)));
 }
 
 Result<void> may_change(const store::Job& job, const Caller& caller) {
   if (caller.may_all || caller.uid == job.asked->uid) return {};
-  return fail(Code::conflict,
-              fmt::format("job {} belongs to {}", shown(job.number), job.asked->user));
+  return fail(Code::conflict, fmt::format("job {} belongs to {}", job.number, job.asked->user));
 }
 
 /// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
@@ -257,7 +254,7 @@ Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& cal
   return change([this, numbers, caller]() -> Result<Change> {
     auto planned = plan_each(numbers, caller, life::Held{});
     if (!planned || !planned->kept.empty()) return planned;
-    return fail(Code::conflict, fmt::format("job {} runs already", shown(numbers.front())), {},
+    return fail(Code::conflict, fmt::format("job {} runs already", numbers.front()), {},
                 "requeue it first");
   });
 }
@@ -273,7 +270,7 @@ Result<store::Submission> Core::amended(const Entry& entry, const store::Amended
   if (wanted.gpus) asked.gpus = *wanted.gpus;
   if (wanted.time_limit != kNoDuration) asked.time_limit = wanted.time_limit;
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
-    return fail(code, fmt::format("job {} {}", shown(job.number), why), {}, std::move(hint));
+    return fail(code, fmt::format("job {} {}", job.number, why), {}, std::move(hint));
   };
   if (job.state == JobState::running) {
     if (wanted.gpus)
@@ -365,13 +362,12 @@ Result<void> Core::plan_anew(JobNumber number, const Caller& caller, Change& cha
   if (!known) return tl::unexpected(known.error());
   if (auto may = may_change(*known, caller); !may) return may;
   if (book_.find(number) != nullptr) {
-    return fail(Code::unavailable,
-                fmt::format("the end of job {} is not on the disk yet", shown(number)));
+    return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
   }
   if (known->end < now_ - config_.requeue_for) {
     return fail(Code::conflict,
-                fmt::format("job {} ended more than {} ago: its environment is not kept",
-                            shown(number), text::format_duration(config_.requeue_for)),
+                fmt::format("job {} ended more than {} ago: its environment is not kept", number,
+                            text::format_duration(config_.requeue_for)),
                 {}, "submit it again");
   }
   store::Job ended = *std::move(known);

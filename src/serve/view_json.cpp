@@ -261,8 +261,8 @@ ListedJob job_of(const Json& json) {
 }  // namespace
 
 std::string job_id(const store::Job& job) {
-  if (!job.task) return std::to_string(static_cast<std::int64_t>(job.number));
-  return fmt::format("{}_{}", static_cast<std::int64_t>(job.task->array), job.task->index);
+  if (!job.task) return fmt::format("{}", job.number);
+  return fmt::format("{}_{}", job.task->array, job.task->index);
 }
 
 std::string to_json(const live::JobView& view, const cluster::Cluster& cluster) {

@@ -109,7 +109,7 @@ Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) 
 }
 
 Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number) const {
-  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(mutex_);
     if (const slurm::Job* const found = mirror_.find(to_slurm(number))) {
