@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -216,6 +218,21 @@ TEST(CompactionsJson, ReadsWhatItWrites) {
   const auto read = read_compactions(to_json(made));
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(*read, made);
+}
+
+TEST(TenancyJson, ReadsWhatItWrites) {
+  const live::Tenancy made{.by_tenant = true,
+                           .worst = "vision",
+                           .tenants = {{.name = "lab", .guarantee = 2, .limit = 3},
+                                       {.name = "vision", .parent = "lab", .guarantee = 1}},
+                           .loans = {{"vision", "lab", 3600}}};
+  const auto read = read_tenancy(to_json(made));
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(to_json(*read), to_json(made));
+  ASSERT_EQ(read->tenants.size(), 2U);
+  EXPECT_EQ(read->tenants[0].limit, 3);
+  EXPECT_TRUE(std::isnan(read->tenants[1].limit)) << "it has none";
+  EXPECT_EQ(read->loans.at(0).gpu_s, 3600);
 }
 
 TEST(NodesJson, TellsHowGpusAreConnected) {

@@ -8,6 +8,7 @@ void list(auto& fields, Is<live::TenantView> auto& of) {
   fields.field("name", of.name);
   fields.sparse("parent", of.parent);
   fields.sparse("guarantee", of.guarantee);
+  fields.sparse("limit", of.limit);
   fields.field("running", of.running);
   fields.field("waiting", of.waiting);
   fields.field("gpus_held", of.gpus_held);

@@ -154,6 +154,24 @@ TEST_F(CommandTest, GivesInstancesToJobsThatAskThem) {
   EXPECT_THAT(refusal("1g.11gb", "8G"), HasSubstr("did you mean 1g.10gb?"));
 }
 
+// A service without limits has no such column.
+TEST_F(CommandTest, ShowsTheLimitsOfTenants) {
+  const auto tenants = [&](const std::string& limit) {
+    const std::string box = folder_.write("box.toml",
+                                          "[node]\ngpus = 4\n[[vc]]\nname = \"box\"\nnodes = 1\n"
+                                          "[[tenant]]\nname = \"vision\"\nguarantee = 2\n" +
+                                              limit + "[[tenant]]\nname = \"guests\"\n");
+    const ServiceProcess service(state_, {}, {"--cluster", box});
+    wait_for_service();
+    return run({"tenants"});
+  };
+  const ProgramRun shown = tenants("limit = 3\n");
+  EXPECT_THAT(shown.out, StartsWith("TENANT  GUARANTEE  LIMIT  HOLDS")) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("\nvision          2      3      0"));
+  EXPECT_THAT(shown.out, HasSubstr("\nguests                        0"));
+  EXPECT_THAT(tenants("").out, StartsWith("TENANT  GUARANTEE  HOLDS"));
+}
+
 TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
   ServiceProcess service(state_);
   wait_for_service();
