@@ -128,7 +128,9 @@ Answer Api::list_jobs(const Ask& ask) const {
              (name.empty() || job.asked->name == name) && (!state || job.state == *state);
     };
     auto found = service_.jobs(
-        {.ended_since = *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
+        // Nobody who has ended stands in a line.
+        {.ended_since =
+             *place > 0 || *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
          .above = store::JobNumber{*after},
          .wanted = wanted,
          .most = *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1});
