@@ -375,8 +375,9 @@ TEST_F(CommandTest, MakesTokensThatAskAsTheirUser) {
   ASSERT_TRUE(soon([&] {
     std::ifstream file(state_ + ".log");
     log.assign(std::istreambuf_iterator<char>(file), {});
-    return log.find("http://127.0.0.1:") != std::string::npos;
-  }));
+    const std::size_t url = log.find("http://127.0.0.1:");
+    return url != std::string::npos && log.find('/', url + 8) != std::string::npos;
+  })) << log;
   std::string url = log.substr(log.find("http://127.0.0.1:"));
   url = url.substr(0, url.find('/', 8));
   const std::string job = submit({"--hold", "--", "true"});
