@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/wall_clock.h"
@@ -26,8 +25,7 @@ Agent::Agent(Config config, Limits limits, Say say)
     : config_(std::move(config)),
       say_(std::move(say)),
       limits_(std::move(limits)),
-      look_(config_.places, config_.node),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      look_(config_.places, config_.node) {}
 
 Result<std::unique_ptr<Agent>> Agent::open(Config config, Say say) {
   if (auto checked = check_address(config.daemon); !checked) {
@@ -38,10 +36,7 @@ Result<std::unique_ptr<Agent>> Agent::open(Config config, Say say) {
   return std::unique_ptr<Agent>(new Agent(std::move(config), std::move(*limits), std::move(say)));
 }
 
-void Agent::wake() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
-}
+void Agent::wake() { bell_.ring(); }
 
 void Agent::run(const std::atomic<bool>& stop, const std::function<void()>& alive) {
   while (!stop) {

@@ -23,7 +23,7 @@
 #include "agent/seal.h"
 #include "agent/wire.h"
 #include "base/result.h"
-#include "process/descriptor.h"
+#include "process/bell.h"
 
 namespace almanac::agent {
 
@@ -66,7 +66,7 @@ class Agent {
   Say say_;
   Limits limits_;
   Look look_;
-  process::Descriptor bell_;
+  process::Bell bell_;
   std::optional<LineSocket> line_;
   std::optional<Seal> towards_daemon_;  // none = it has not greeted
   std::optional<Seal> towards_agent_;

@@ -23,7 +23,7 @@ namespace almanac::live {
 
 using store::JobNumber;
 
-double LocalService::Core::draw_w() const {
+double Core::draw_w() const {
   if (!gpu_w_.empty()) {
     double sum_w = 0;
     for (const auto& [gpu, watts] : gpu_w_) sum_w += watts;
@@ -37,7 +37,7 @@ double LocalService::Core::draw_w() const {
   return modelled_w(*config_.power, config_.machine.cluster, held);
 }
 
-void LocalService::Core::count_energy(Entry& entry, Time to) {
+void Core::count_energy(Entry& entry, Time to) {
   store::Energy& energy = entry.job.energy;
   if (!entry.run || to <= energy.counted_to) return;
   const Time looked_from = std::clamp(started_, energy.counted_to, to);
@@ -61,7 +61,7 @@ void LocalService::Core::count_energy(Entry& entry, Time to) {
   energy.counted_to = to;
 }
 
-void LocalService::Core::count_use(const Sight& sight) {
+void Core::count_use(const Sight& sight) {
   for (const Sight::OfJob& each : sight.jobs) {
     Entry* const entry = book_.find(each.job);
     // A job that has ended meanwhile is written down.
@@ -81,7 +81,7 @@ void LocalService::Core::count_use(const Sight& sight) {
   }
 }
 
-void LocalService::Core::heed_idle(const Sight& sight) {
+void Core::heed_idle(const Sight& sight) {
   if (idle_.rule().mode == IdleMode::off) return;
   idle_.keep_only(processes_);
   for (const Sight::OfJob& each : sight.jobs) {
@@ -92,7 +92,7 @@ void LocalService::Core::heed_idle(const Sight& sight) {
   }
 }
 
-void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
+void Core::heed_idle(Entry& entry, IdleStep step) {
   if (step == IdleStep::nothing) return;
   const IdleRule& rule = idle_.rule();
   const store::Job& job = entry.job;
@@ -120,13 +120,12 @@ void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
     return;
   }
   if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
-  log_info(fmt::format("job {} of {}: {}", static_cast<std::int64_t>(job.number), job.asked->user,
-                       text));
+  log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
   notes_.push_back({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();
 }
 
-void LocalService::Core::send_letters() {
+void Core::send_letters() {
   std::vector<IdleLetter> letters;
   {
     const std::lock_guard lock(mutex_);
@@ -137,14 +136,14 @@ void LocalService::Core::send_letters() {
   }
 }
 
-void LocalService::Core::heed_jump() {
+void Core::heed_jump() {
   const Duration jump = clock_.take_jump();
   if (jump == Duration{0}) return;
   log_warning(fmt::format("the clock was set ahead by {}", text::format_duration(jump)));
   for (const JobNumber number : processes_) book_.find(number)->job.energy.counted_to += jump;
 }
 
-bool LocalService::Core::hear_reports(const std::vector<Report>& reported) {
+bool Core::hear_reports(const std::vector<Report>& reported) {
   bool any = false;
   for (const Report& each : reported) {
     const Entry& entry = *book_.find(each.job);
@@ -156,18 +155,17 @@ bool LocalService::Core::hear_reports(const std::vector<Report>& reported) {
   return any;
 }
 
-void LocalService::Core::keep_reports(JobNumber job,
-                                      const std::vector<measure::OwnProgress::Metric>& reported) {
+void Core::keep_reports(JobNumber job, const std::vector<measure::OwnProgress::Metric>& reported) {
   for (const measure::OwnProgress::Metric& each : reported) {
     reports_.push_back({.job = job, .step = each.step, .metric = each.value, .at = clock_.now()});
   }
 }
 
-void LocalService::Core::hear_last_word(const Entry& entry) {
+void Core::hear_last_word(const Entry& entry) {
   keep_reports(entry.job.number, word_of(*entry.run, now_).reported());
 }
 
-void LocalService::Core::take_note(const Sight& sight) {
+void Core::take_note(const Sight& sight) {
   constexpr Duration kOften = 1min;
   {
     const std::lock_guard lock(mutex_);

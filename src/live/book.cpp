@@ -62,7 +62,7 @@ Time may_begin(const store::Job& job) { return std::max(job.asked->not_before, j
 Entry& Book::add(store::Job job) {
   const JobNumber number = job.number;
   const auto [at, is_new] = entries_.try_emplace(number);
-  ALMANAC_CHECK(is_new, "job {} is there already", static_cast<std::int64_t>(number));
+  ALMANAC_CHECK(is_new, "job {} is there already", number);
   at->second.job = std::move(job);
   recount(at->second);
   return at->second;

@@ -8,8 +8,8 @@
 
 namespace almanac::live {
 
-Result<sim::Compactions> LocalService::compactions() const {
-  const Outlook outlook = core_->present();
+Result<sim::Compactions> Core::compactions() const {
+  const Outlook outlook = present();
   trace::Trace trace;
   sim::Present present{.at = outlook.at, .running = {}, .waiting = {}, .drained = outlook.drained};
   for (const Outlook::One& one : outlook.jobs) {
@@ -26,7 +26,7 @@ Result<sim::Compactions> LocalService::compactions() const {
     if (!outlook.jobs[index(job.job)].job.asked->requeue) return std::nullopt;
     return job.worked;
   };
-  return sim::advise_moves(trace, core_->config().machine.cluster, present, loses,
+  return sim::advise_moves(trace, config_.machine.cluster, present, loses,
                            {.looks = sim::kQuickLooks});
 }
 

@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include "base/check.h"
 #include "live/life.h"
@@ -35,7 +34,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 }  // namespace
 
-void LocalService::Core::run(const std::atomic<bool>& stop) {
+void Core::run(const std::atomic<bool>& stop) {
   Watchdog watchdog;
   while (!stop) {
     {
@@ -48,17 +47,14 @@ void LocalService::Core::run(const std::atomic<bool>& stop) {
   refuse_all();
 }
 
-void LocalService::Core::wake() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
-}
+void Core::wake() { bell_.ring(); }
 
-void LocalService::Core::reload() {
+void Core::reload() {
   reload_ = true;
   wake();
 }
 
-void LocalService::Core::step(Lock& lock) {
+void Core::step(Lock& lock) {
   now_ = clock_.now();
   heed_jump();
   heed_maintenance();
@@ -81,7 +77,7 @@ void LocalService::Core::step(Lock& lock) {
   }
 }
 
-Time LocalService::Core::next_alarm() const {
+Time Core::next_alarm() const {
   const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !reports_.empty() ||
                        !moments_.empty() || !values_.empty();
   const bool has_news = !events_.empty() && !holds_back_;
@@ -109,7 +105,7 @@ Time LocalService::Core::next_alarm() const {
   return next;
 }
 
-void LocalService::Core::wait_for_news(Duration at_most) {
+void Core::wait_for_news(Duration at_most) {
   std::vector<pollfd> sources{{bell_.get(), POLLIN, 0}};
   {
     const Lock lock(mutex_);
@@ -123,11 +119,10 @@ void LocalService::Core::wait_for_news(Duration at_most) {
   }
   const int timeout_ms = static_cast<int>(at_most.count());
   ::poll(sources.data(), sources.size(), timeout_ms);
-  std::uint64_t rung = 0;
-  if (sources.front().revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+  bell_.hush();
 }
 
-void LocalService::Core::take_exits() {
+void Core::take_exits() {
   std::vector<pollfd> sources;
   std::vector<JobNumber> whose;
   for (const JobNumber number : processes_) {
@@ -154,7 +149,7 @@ void LocalService::Core::take_exits() {
   }
 }
 
-void LocalService::Core::look_later(Entry& entry, const shepherd::Outcome& how) {
+void Core::look_later(Entry& entry, const shepherd::Outcome& how) {
   constexpr Duration kAtFirst = 10ms;
   constexpr Duration kAtMost = 10s;
   OfRuns& own = entry.of_runs.change();
@@ -166,7 +161,7 @@ void LocalService::Core::look_later(Entry& entry, const shepherd::Outcome& how) 
   }
 }
 
-void LocalService::Core::take_excesses() {
+void Core::take_excesses() {
   for (const GpuExcess& each : std::exchange(excesses_, {})) {
     Entry* const entry = book_.find(each.job);
     const bool is_same_run = entry != nullptr && entry->run && entry->run->folder() == each.folder;
@@ -178,7 +173,7 @@ void LocalService::Core::take_excesses() {
   }
 }
 
-void LocalService::Core::let_in() {
+void Core::let_in() {
   if (holds_back_) return;
   const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
     const Time begin = may_begin(book_.find(number)->job);
@@ -204,7 +199,7 @@ void LocalService::Core::let_in() {
   }
 }
 
-void LocalService::Core::decide() {
+void Core::decide() {
   for (; !wakes_.empty() && *wakes_.begin() <= now_; wakes_.erase(wakes_.begin())) {
     if (events_.empty() || events_.back().kind != EventKind::timer) {
       events_.push_back({EventKind::timer, 0});
@@ -231,7 +226,7 @@ void LocalService::Core::decide() {
   counters_.last_round = now_;
 }
 
-void LocalService::Core::launch(Lock& lock) {
+void Core::launch(Lock& lock) {
   if (start_again_ <= now_) start_again_ = kNever;
   if (!trouble_.empty()) return;
   for (const JobNumber number : std::exchange(to_stop_, {})) {

@@ -35,52 +35,68 @@
 #include "live/maintenance.h"
 #include "live/measured.h"
 #include "live/notify.h"
+#include "live/tenancy.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
 #include "policy/contract/host.h"
 #include "predict/estimator.h"
-#include "process/descriptor.h"
+#include "process/bell.h"
 #include "schedule/admission.h"
 #include "schedule/round.h"
 #include "trace/trace.h"
 
 namespace almanac::live {
 
-class LocalService::Core final : public schedule::Actuator {
+class Core : public Service, public schedule::Actuator {
  public:
-  static Result<std::unique_ptr<Core>> open(Config config);
-  ~Core() override = default;
+  void run(const std::atomic<bool>& stop) override;
+  void wake() override;
+  void reload() override;
 
-  void run(const std::atomic<bool>& stop);
-  void wake();
-  void reload();
-
-  // Users' side; any thread.
-  Result<std::vector<store::JobNumber>> submit(store::Submission submission);
-  /// Those of several that have ended are left alone.
-  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller, bool now);
+  Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                      bool now) override;
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
-                      const Caller& caller);
-  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller);
-  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller);
-  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller);
-  Result<void> set_policy(const std::string& policy);
-  Result<void> set_shadow(const std::string& policy);
-  Result<std::int64_t> announce(Window window);
-  Result<void> call_off(std::int64_t number);
-  std::vector<Window> maintenance() const;
-  Result<void> set_drained(const std::string& node, bool drained);
-  /// Takes a GPU out of service, and says why; "" = puts it back.
-  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
-  Overview overview() const;
-  Counters counters() const;
-  Result<std::vector<JobView>> jobs(const Sought& sought) const;
-  Result<JobView> job(store::JobNumber number) const;
-  /// It, if it runs, and whoever runs on some of its GPUs.
-  std::vector<store::Job> beside(store::JobNumber number) const;
-  Result<Tenancy> tenancy() const;
-  Result<std::vector<std::string>> explain(store::JobNumber number) const;
-  std::vector<NodeView> nodes() const;
+                      const Caller& caller) override;
+  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
+  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
+  Result<std::int64_t> announce(const Window& window, const Caller& caller) override;
+  Result<void> call_off(std::int64_t number, const Caller& caller) override;
+  std::vector<Window> maintenance() const override;
+  Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) override;
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                               const Caller& caller) override;
+  std::uint64_t revision() const override { return revision_; }
+  Overview overview() const override;
+  Counters counters() const override;
+  Result<std::vector<JobView>> jobs(const Sought& sought) const override;
+  Result<JobView> job(store::JobNumber number) const override;
+  Result<Tenancy> tenancy() const override;
+  Result<sim::Compactions> compactions() const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
+  std::vector<NodeView> nodes() const override;
+  Result<std::string> log_path(store::JobNumber number, bool err) const override;
+  const store::Store& store() const override { return store_; }
+  const std::string& state() const override { return config_.state; }
+  std::shared_ptr<const cluster::Cluster> cluster() const override;
+
+ protected:
+  /// What the folder of a service has.
+  struct Opened {
+    Config config;
+    store::Store store;
+    policy::Composition composition{};
+    std::vector<store::Job> unfinished{};
+  };
+  static Result<Opened> open(Config config);
+  explicit Core(Opened opened);
+  /// Takes over what an earlier service left: the first thing that is asked of it.
+  Result<void> recover(std::vector<store::Job> unfinished);
+
+  const Config& config() const { return config_; }
   /// The driver's word on a GPU; "" = it is well again. Does not wait.
   void hear_of_gpu(NodeId node, int gpu, const std::string& trouble);
   /// Who is told of each job that has failed; it must not wait.
@@ -96,15 +112,10 @@ class LocalService::Core final : public schedule::Actuator {
   bool hear_reports(const std::vector<Report>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
-  /// The present for a forecast, without what has ended.
-  Outlook present() const;
-  /// The same with that, which is told once.
+  /// The present for a forecast, and what has ended, which is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
   void keep(std::vector<store::Told> told);
-  std::uint64_t revision() const { return revision_; }
-  const store::Store& store() const { return store_; }
-  const Config& config() const { return config_; }
 
  private:
   struct Entrant {
@@ -135,8 +146,6 @@ class LocalService::Core final : public schedule::Actuator {
     bool is_taught = true;
   };
   using Lock = std::unique_lock<FairMutex>;
-
-  Core(Config config, store::Store store, policy::Composition composition, Time begin);
 
   // core.cpp: the loop.
   void step(Lock& lock);
@@ -264,7 +273,6 @@ class LocalService::Core final : public schedule::Actuator {
   void lets_go(Entry& entry);
 
   // recovery.cpp: what an earlier service left.
-  Result<void> recover(std::vector<store::Job> unfinished);
   Result<void> check_store_is_of_runs() const;
   Result<void> take_over_runs();
   std::vector<cluster::Grant> whole_machine() const;
@@ -354,7 +362,12 @@ class LocalService::Core final : public schedule::Actuator {
   /// gives what the job has cost, of 2,000 a time, or nothing where it has seen enough.
   void look_at_all(store::JobNumber above,
                    const std::function<std::optional<int>(const Entry&)>& look) const;
-  /// present(), under the lock.
+  Result<Tenancy> tenancy_now() const;
+  /// It, if it runs, and whoever runs on some of its GPUs.
+  std::vector<store::Job> beside(store::JobNumber number) const;
+  /// The present for a forecast, without what has ended.
+  Outlook present() const;
+  /// The same, under the lock.
   Outlook look() const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
   std::vector<const Entry*> holders() const;
@@ -442,13 +455,14 @@ class LocalService::Core final : public schedule::Actuator {
     std::chrono::steady_clock::time_point good_until{};
   };
   mutable Line line_;
+  TenancyKeeper tenancy_;
 
   std::mutex inbox_mutex_;
   std::deque<Entrant> entrants_;
   std::deque<Wish> wishes_;
   bool closed_ = false;
   std::atomic<bool> reload_ = false;
-  process::Descriptor bell_;  // an eventfd
+  process::Bell bell_;
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
   std::uint64_t begun_ = 0;                    // policies so far

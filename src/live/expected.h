@@ -14,7 +14,7 @@ namespace almanac::live {
 /// What would be if a job asked another number of GPUs.
 struct WithGpus {
   int gpus = 0;
-  Time end_by{};  ///< With nine in ten.
+  Time end_by = kNoTime;  ///< With nine in ten.
   std::optional<double> kept{};
 
   bool operator==(const WithGpus&) const = default;
@@ -22,9 +22,10 @@ struct WithGpus {
 
 /// Each with nine in ten.
 struct Expected {
-  Time at{};                                  ///< When this was worked out.
-  Time start_from{}, start_to{}, start_by{};  ///< kNoTime of one that runs.
-  Time end_from{}, end_to{}, end_by{};
+  Time at{};  ///< When this was worked out.
+  /// kNoTime of one that runs.
+  Time start_from = kNoTime, start_to = kNoTime, start_by = kNoTime;
+  Time end_from = kNoTime, end_to = kNoTime, end_by = kNoTime;
   std::optional<double> kept{};  ///< Chance to end by its deadline.
   /// Fewest GPUs first; none where it is not known how it scales. Nothing = not worked out.
   std::optional<std::vector<WithGpus>> other_gpus{};

@@ -30,7 +30,7 @@ constexpr Duration kSweep = 24h;
 
 }  // namespace
 
-void LocalService::Core::believe_clock(Duration most) {
+void Core::believe_clock(Duration most) {
   const Duration step = now_ - believed_;
   if (step <= kPlausible) {
     believed_ = std::max(believed_, now_);
@@ -45,7 +45,7 @@ void LocalService::Core::believe_clock(Duration most) {
   values_[kBelievedKey] = std::to_string(believed_.time_since_epoch().count());
 }
 
-Result<void> LocalService::Core::begin_forgetting() {
+Result<void> Core::begin_forgetting() {
   const auto kept = store_.get(kBelievedKey);
   if (!kept) return tl::unexpected(kept.error());
   const auto last = store_.jobs({.last_ended_first = true, .limit = 1});
@@ -66,7 +66,7 @@ Result<void> LocalService::Core::begin_forgetting() {
   return {};
 }
 
-void LocalService::Core::go_on_forgetting() {
+void Core::go_on_forgetting() {
   constexpr Duration kSecretsSweep = 10min;
   if (shepherd::since_boot() < std::min(forget_at_, forget_secrets_at_)) return;
   const bool is_busy = forgetting_.valid() && forgetting_.wait_for(0s) != std::future_status::ready;

@@ -23,7 +23,7 @@ Error no_such(const std::string& what) {
 
 }  // namespace
 
-std::optional<NodeId> LocalService::Core::node_called(const std::string& name) const {
+std::optional<NodeId> Core::node_called(const std::string& name) const {
   const cluster::Cluster& cluster = config_.machine.cluster;
   for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
     if (cluster.node_label(NodeId{at}) == name) return NodeId{at};
@@ -31,7 +31,7 @@ std::optional<NodeId> LocalService::Core::node_called(const std::string& name) c
   return std::nullopt;
 }
 
-cluster::GpuMask LocalService::Core::trouble_mask(NodeId node) const {
+cluster::GpuMask Core::trouble_mask(NodeId node) const {
   cluster::GpuMask mask = 0;
   for (const auto& [where, why] : out_.gpus) {
     if (where.first == node) mask |= cluster::GpuMask{1} << static_cast<unsigned>(where.second);
@@ -39,7 +39,7 @@ cluster::GpuMask LocalService::Core::trouble_mask(NodeId node) const {
   return mask;
 }
 
-void LocalService::Core::apply_service(NodeId node, OutOfService out) {
+void Core::apply_service(NodeId node, OutOfService out) {
   out_ = std::move(out);
   round_->set_drained(node, out_.drained.contains(node));
   round_->set_out(node, trouble_mask(node));
@@ -48,7 +48,7 @@ void LocalService::Core::apply_service(NodeId node, OutOfService out) {
   values_[kKey] = to_json(out_);
 }
 
-std::string LocalService::Core::to_json(const OutOfService& out) const {
+std::string Core::to_json(const OutOfService& out) const {
   nlohmann::json made{{"drained", nlohmann::json::array()}, {"gpus", nlohmann::json::array()}};
   const cluster::Cluster& cluster = config_.machine.cluster;
   for (const NodeId node : out.drained) made["drained"].push_back(cluster.node_label(node));
@@ -59,7 +59,7 @@ std::string LocalService::Core::to_json(const OutOfService& out) const {
   return made.dump();
 }
 
-Result<void> LocalService::Core::read_service() {
+Result<void> Core::read_service() {
   const auto kept = store_.get(kKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};
@@ -80,7 +80,7 @@ Result<void> LocalService::Core::read_service() {
   return {};
 }
 
-void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
+void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
   const std::string name = config_.machine.cluster.node_label(node);
   if (trouble.empty()) {
     log_info(fmt::format("{} GPU {} is well again", name, gpu));
@@ -102,7 +102,8 @@ void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& tr
   wake();
 }
 
-Result<void> LocalService::Core::set_drained(const std::string& node, bool drained) {
+Result<void> Core::set_drained(const std::string& node, bool drained, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
   return change([this, node, drained]() -> Result<Change> {
     const auto id = node_called(node);
     if (!id) return tl::unexpected(no_such("node " + node));
@@ -116,8 +117,9 @@ Result<void> LocalService::Core::set_drained(const std::string& node, bool drain
   });
 }
 
-Result<void> LocalService::Core::set_gpu_trouble(const std::string& node, int gpu,
-                                                 const std::string& trouble) {
+Result<void> Core::set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                                   const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
   return change([this, node, gpu, trouble]() -> Result<Change> {
     const auto id = node_called(node);
     if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
@@ -127,8 +129,7 @@ Result<void> LocalService::Core::set_gpu_trouble(const std::string& node, int gp
   });
 }
 
-LocalService::Core::OutOfService LocalService::Core::with(OutOfService out, NodeId node, int gpu,
-                                                          const std::string& trouble) {
+Core::OutOfService Core::with(OutOfService out, NodeId node, int gpu, const std::string& trouble) {
   if (trouble.empty()) {
     out.gpus.erase({node, gpu});
   } else {
@@ -137,7 +138,7 @@ LocalService::Core::OutOfService LocalService::Core::with(OutOfService out, Node
   return out;
 }
 
-LocalService::Core::Change LocalService::Core::put_out(NodeId node, OutOfService out) {
+Core::Change Core::put_out(NodeId node, OutOfService out) {
   Change change;
   change.kept.set(kKey, to_json(out));
   change.acts.push_back([this, node, out = std::move(out)] { apply_service(node, out); });

@@ -42,19 +42,17 @@ bool has_zero(const store::Submission& asked) {
 /// So many times the patience a shepherd may be late: its command may begin late.
 constexpr int kHangs = 30;
 
-std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>(job.number); }
-
 }  // namespace
 
-std::string LocalService::Core::folder_of(const store::Job& job) const {
-  return fmt::format("{}/runs/{}.{}", config_.state, number_of(job), job.attempts);
+std::string Core::folder_of(const store::Job& job) const {
+  return fmt::format("{}/runs/{}.{}", config_.state, job.number, job.attempts);
 }
 
-void LocalService::Core::note(const store::Job& job, std::string what, std::string detail) {
+void Core::note(const store::Job& job, std::string what, std::string detail) {
   notes_.push_back(note_of(job, now_, std::move(what), std::move(detail)));
 }
 
-std::optional<std::string> LocalService::Core::never(const store::Job& job) {
+std::optional<std::string> Core::never(const store::Job& job) {
   const trace::Job record = store::record_of(job, trace_->names);
   const VcId vc = admission_->vc(record.request);
   const DemandId demand = admission_->demand(record.request, vc);
@@ -72,7 +70,7 @@ std::optional<std::string> LocalService::Core::never(const store::Job& job) {
   return said.starts_with(kNever) ? said.substr(kNever.size()) : said;
 }
 
-Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submission& asked) {
+Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
   if (asked.argv.empty() && asked.script.empty()) {
     return fail(Code::usage, "there is no command to run");
   }
@@ -116,8 +114,8 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
       const auto known = store_.ended_well(before);
       if (!known) return tl::unexpected(known.error());
       if (!*known) {
-        return fail(Code::not_found, fmt::format("it is to follow job {}, which there is not",
-                                                 static_cast<std::int64_t>(before)));
+        return fail(Code::not_found,
+                    fmt::format("it is to follow job {}, which there is not", before));
       }
     }
   }
@@ -151,7 +149,7 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
   return made;
 }
 
-void LocalService::Core::join(Entry& entry) {
+void Core::join(Entry& entry) {
   store::Job& job = entry.job;
   entry.id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
   trace_->jobs.push_back(as_policy_knows(job, trace_->names));
@@ -166,12 +164,12 @@ void LocalService::Core::join(Entry& entry) {
   events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(entry.id))});
 }
 
-void LocalService::Core::happen(Entry& entry, const life::Event& event) {
+void Core::happen(Entry& entry, const life::Event& event) {
   auto becomes = next(entry.job, entry.process(), event, now_);
   if (becomes) follow(entry, std::move(*becomes));
 }
 
-void LocalService::Core::follow(Entry& entry, Next becomes) {
+void Core::follow(Entry& entry, Next becomes) {
   const bool is_over = has_ended(becomes.job) && !has_ended(entry.job);
   const bool changes_hold = becomes.job.held != entry.job.held;
   if (is_over || becomes.is_anew) {
@@ -194,7 +192,7 @@ void LocalService::Core::follow(Entry& entry, Next becomes) {
   touch(entry);
 }
 
-void LocalService::Core::leave_round(Entry& entry, Time at) {
+void Core::leave_round(Entry& entry, Time at) {
   if (in_round(entry, Phase::running)) {
     round_->end(at, entry.id);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
@@ -203,20 +201,20 @@ void LocalService::Core::leave_round(Entry& entry, Time at) {
   }
 }
 
-void LocalService::Core::leave_queue(Entry& entry) {
+void Core::leave_queue(Entry& entry) {
   round_->withdraw(now_, entry.id);
   events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(entry.id))});
   leave_policy(entry);
 }
 
-void LocalService::Core::leave_policy(Entry& entry) {
+void Core::leave_policy(Entry& entry) {
   if (entry.id == kNoJob) return;
   book_.count_task(entry.job, -1);
   entry.id = kNoJob;
   look_aside_ = true;  // another task of its array
 }
 
-void LocalService::Core::tell_to_end(Entry& entry) {
+void Core::tell_to_end(Entry& entry) {
   const bool at_once = entry.job.intent == store::Intent::end_at_once;
   const Duration grace =
       at_once ? Duration{0} : std::min(entry.job.asked->grace, config_.max_grace);
@@ -231,7 +229,7 @@ void LocalService::Core::tell_to_end(Entry& entry) {
   }
 }
 
-void LocalService::Core::press() {
+void Core::press() {
   const Duration now = shepherd::since_boot();
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
@@ -246,13 +244,12 @@ void LocalService::Core::press() {
       entry.of_runs.change().look_again = now_;
       continue;
     }
-    log_warning(fmt::format("job {} has not ended in time; it is killed",
-                            static_cast<std::int64_t>(number)));
+    log_warning(fmt::format("job {} has not ended in time; it is killed", number));
     entry.run->end_now();
   }
 }
 
-void LocalService::Core::start(JobId id) {
+void Core::start(JobId id) {
   Entry& entry = entry_of(id);
   if (entry.moves) return go_on(entry);
   const auto held = round_->grants(id);
@@ -262,30 +259,28 @@ void LocalService::Core::start(JobId id) {
   to_start_.push_back(entry.job.number);
 }
 
-void LocalService::Core::stop(JobId id) {
-  happen(entry_of(id), life::Stopped{round_->progress(id).attained});
-}
+void Core::stop(JobId id) { happen(entry_of(id), life::Stopped{round_->progress(id).attained}); }
 
-void LocalService::Core::end(JobId id, bool) { dismiss(id, kEndedByPolicy); }
+void Core::end(JobId id, bool) { dismiss(id, kEndedByPolicy); }
 
-void LocalService::Core::decline(JobId id) { dismiss(id, kDeclinedByPolicy); }
+void Core::decline(JobId id) { dismiss(id, kDeclinedByPolicy); }
 
-void LocalService::Core::dismiss(JobId id, const char* why) {
+void Core::dismiss(JobId id, const char* why) {
   Entry& entry = entry_of(id);
   happen(entry, life::Dismissed{why, round_->progress(id).attained});
   // Where its process is there, no other job begins on its GPUs before that has gone.
   leave_policy(entry);
 }
 
-void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
-void LocalService::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
-bool LocalService::Core::is_free_of_others(const Entry& entry) const {
+bool Core::is_free_of_others(const Entry& entry) const {
   return !entry.run && not_left(entry).empty();
 }
 
-Result<void> LocalService::Core::make_instances(Lock& lock, const Entry& entry) {
+Result<void> Core::make_instances(Lock& lock, const Entry& entry) {
   if (!cutter_) return {};
   std::vector<cluster::Grant> others;
   for (const Entry* const each : holders()) {
@@ -303,7 +298,7 @@ Result<void> LocalService::Core::make_instances(Lock& lock, const Entry& entry) 
   return made;
 }
 
-void LocalService::Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
+void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
   if (failed_starts_ > 0) {
     probe_ = job.number;
@@ -337,7 +332,7 @@ void LocalService::Core::start_process(Lock& lock, Entry& entry, const store::Jo
   note(job, "started", where_text(job, config_.machine));
 }
 
-void LocalService::Core::start_failed(JobNumber number, const std::string& why) {
+void Core::start_failed(JobNumber number, const std::string& why) {
   constexpr Duration kAtMost = 1min;
   constexpr int kDoublings = 6;
   // Of those that were started together one failure counts.
@@ -352,7 +347,7 @@ void LocalService::Core::start_failed(JobNumber number, const std::string& why) 
   changed_ = true;
 }
 
-bool LocalService::Core::may_start() {
+bool Core::may_start() {
   if (failed_starts_ == 0) return true;
   if (start_again_ != kNever) return false;
   constexpr Duration kPatience = 5s;
@@ -369,7 +364,7 @@ bool LocalService::Core::may_start() {
   return true;
 }
 
-void LocalService::Core::start_works() {
+void Core::start_works() {
   failed_starts_ = 0;
   probe_.reset();
   start_trouble_.clear();
@@ -377,7 +372,7 @@ void LocalService::Core::start_works() {
   changed_ = true;
 }
 
-void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
+void Core::has_process(Entry& entry, shepherd::Run run) {
   entry.run = std::make_unique<shepherd::Run>(std::move(run));
   processes_.insert(entry.job.number);
   entry.moves = false;
@@ -400,7 +395,7 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   measured_.change(now_);
 }
 
-std::optional<Duration> LocalService::Core::limit_of(const Entry& entry) const {
+std::optional<Duration> Core::limit_of(const Entry& entry) const {
   const Duration limit = entry.job.asked->time_limit;
   if (limit == kNoDuration) return std::nullopt;
   // Its shepherd ends it by then; or hangs, on a file system that does not answer.
@@ -409,7 +404,7 @@ std::optional<Duration> LocalService::Core::limit_of(const Entry& entry) const {
          std::min(entry.job.asked->grace, config_.max_grace) + kHangs * config_.patience;
 }
 
-void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
+void Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   store::Job& job = entry.job;
   const Time at = how.exit ? ended_at(*how.exit, job.since, now_, wall_clock()) : now_;
   // Nobody knows for how long one ran that is lost: the machine may have been off.
@@ -438,12 +433,12 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   follow(entry, std::move(*becomes));
 }
 
-void LocalService::Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
+void Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
   const std::lock_guard lock(mutex_);
   tell_of_failure_ = std::move(tell);
 }
 
-void LocalService::Core::hear_why(JobNumber job, const std::string& why) {
+void Core::hear_why(JobNumber job, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     notes_.push_back({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
@@ -451,7 +446,7 @@ void LocalService::Core::hear_why(JobNumber job, const std::string& why) {
   wake();
 }
 
-void LocalService::Core::settle(Entry& entry) {
+void Core::settle(Entry& entry) {
   store::Job& job = entry.job;
   if (entry.id != kNoJob) {
     trace::Job& record = trace_->jobs[index(entry.id)];
@@ -467,7 +462,7 @@ void LocalService::Core::settle(Entry& entry) {
   changed_ = true;
 }
 
-void LocalService::Core::waits_anew(Entry& entry) {
+void Core::waits_anew(Entry& entry) {
   if (entry.id != kNoJob) {
     trace_->jobs[index(entry.id)].outcome.state = JobState::node_fail;
   }

@@ -60,66 +60,7 @@ struct Config {
   Duration patience = 10s;
 };
 
-class Foresight;
-class Inquest;
-class Vitals;
-
-class LocalService final : public Service {
- public:
-  /// Opens the store and takes over what is there. Fails with conflict when another service has it.
-  static Result<std::unique_ptr<LocalService>> open(Config config);
-  ~LocalService() override;
-
-  void run(const std::atomic<bool>& stop) override;
-  void wake() override;
-  void reload() override;
-  Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
-  Result<void> cancel(store::JobNumber number, const Caller& caller) override;
-  Result<void> cancel_all(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                          bool now) override;
-  Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
-                      const Caller& caller) override;
-  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> set_policy(const std::string& policy, const Caller& caller) override;
-  Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
-  Result<std::int64_t> announce(const Window& window, const Caller& caller) override;
-  Result<void> call_off(std::int64_t number, const Caller& caller) override;
-  std::vector<Window> maintenance() const override;
-  Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) override;
-  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                               const Caller& caller) override;
-  std::uint64_t revision() const override;
-  Overview overview() const override;
-  Counters counters() const override;
-  Result<std::vector<JobView>> jobs(const Sought& sought) const override;
-  Result<JobView> job(store::JobNumber number) const override;
-  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
-  std::optional<Expected> expect(store::JobNumber number, Duration patience) const override;
-  Result<std::optional<Expected>> foresee(const store::Submission& asked) const override;
-  std::vector<NodeView> nodes() const override;
-  Result<Tenancy> tenancy() const override;
-  Result<sim::Compactions> compactions() const override;
-  std::optional<Comparison> shadow() const override;
-  Result<std::string> log_path(store::JobNumber number, bool err) const override;
-  const store::Store& store() const override;
-  const std::string& state() const override;
-  std::shared_ptr<const cluster::Cluster> cluster() const override;
-
- private:
-  class Core;
-  explicit LocalService(std::unique_ptr<Core> core);
-  void begin_foresight();
-  Outlook outlook() const;
-  void add(JobView& view) const;
-  void watch_shadow();
-  std::unique_ptr<Core> core_;
-  TenancyKeeper tenancy_;
-  std::unique_ptr<Foresight> foresight_;  // null = no forecasts
-  std::unique_ptr<Shadow> shadow_;
-  std::unique_ptr<Vitals> vitals_;
-  std::unique_ptr<Inquest> inquest_;
-};
+/// Opens the store and takes over what is there. Fails with conflict when another service has it.
+Result<std::unique_ptr<Service>> open_local_service(Config config);
 
 }  // namespace almanac::live

@@ -84,7 +84,8 @@ std::string to_words(const Window& window) {
                      window.why.empty() ? "" : fmt::format(" ({})", window.why));
 }
 
-Result<std::int64_t> LocalService::Core::announce(Window window) {
+Result<std::int64_t> Core::announce(const Window& window, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return tl::unexpected(may.error());
   std::int64_t number = 0;
   const auto done = change([this, &number, &window]() -> Result<Change> {
     Maintenance after = maintenance_;
@@ -100,7 +101,8 @@ Result<std::int64_t> LocalService::Core::announce(Window window) {
   return number;
 }
 
-Result<void> LocalService::Core::call_off(std::int64_t number) {
+Result<void> Core::call_off(std::int64_t number, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
   return change([this, number]() -> Result<Change> {
     Maintenance after = maintenance_;
     if (auto removed = after.remove(number); !removed) return tl::unexpected(removed.error());
@@ -114,12 +116,12 @@ Result<void> LocalService::Core::call_off(std::int64_t number) {
   });
 }
 
-std::vector<Window> LocalService::Core::maintenance() const {
+std::vector<Window> Core::maintenance() const {
   const std::lock_guard lock(mutex_);
   return maintenance_.windows();
 }
 
-Result<void> LocalService::Core::read_maintenance() {
+Result<void> Core::read_maintenance() {
   const auto kept = store_.get(kWindowsKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};
@@ -129,7 +131,7 @@ Result<void> LocalService::Core::read_maintenance() {
   return {};
 }
 
-void LocalService::Core::heed_maintenance() {
+void Core::heed_maintenance() {
   if (maintenance_.windows().empty()) return;
   if (maintenance_.pass(now_)) {
     values_[kWindowsKey] = maintenance_.to_json();

@@ -8,19 +8,25 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/time.h"
 
 namespace almanac::live {
 
+/// Dry = what would be done is worked out and said, and not done.
+enum class Switch : std::uint8_t { off, dry, on };
+/// "off", "dry", "on".
+std::string_view to_string(Switch how);
+
 /// One kind of thing that may be done to it.
 struct LeverView {
   std::string name{};
-  std::string how{};    ///< "on", "dry" (only said), "off".
-  std::string rests{};  ///< Why it does nothing although it is on; "" = it does.
-  std::int64_t wanted = 0;
-  std::vector<std::string> next{};                  ///< The first of what is wanted, in words.
+  Switch how = Switch::dry;
+  std::string rests{};              ///< Why it does nothing although it is on; "" = it does.
+  std::int64_t wanted = 0;          ///< Actions, at last look.
+  std::vector<std::string> next{};  ///< The first of what is wanted, in words.
   std::uint64_t done = 0, failed = 0, refused = 0;  ///< Since the service started.
 };
 

@@ -46,7 +46,7 @@ bool hears(const Entry& entry) {
 
 }  // namespace
 
-void LocalService::Core::vacate(JobId id) {
+void Core::vacate(JobId id) {
   Entry& entry = entry_of(id);
   if (!hears(entry)) return stop(id);
   entry.job.attained = round_->progress(id).attained;
@@ -55,7 +55,7 @@ void LocalService::Core::vacate(JobId id) {
   entry.moves = true;
 }
 
-void LocalService::Core::go_on(Entry& entry) {
+void Core::go_on(Entry& entry) {
   store::Job& job = entry.job;
   count_energy(entry, now_);
   const std::string before = visible_gpus(job.held_gpus, config_.machine);
@@ -75,7 +75,7 @@ void LocalService::Core::go_on(Entry& entry) {
   touch(entry);
 }
 
-void LocalService::Core::heed_batch(Entry& entry) {
+void Core::heed_batch(Entry& entry) {
   const std::int32_t wanted = round_->config(entry.id).batch;
   if (std::exchange(entry.batch, wanted) == wanted || !hears(entry)) return;
   // An earlier service may have told it so.
@@ -84,7 +84,7 @@ void LocalService::Core::heed_batch(Entry& entry) {
   to_tell_.insert(entry.job.number);
 }
 
-std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
+std::vector<Grant> Core::not_left(const Entry& entry) const {
   std::vector<Grant> made;
   for (const JobNumber number : processes_) {
     const Entry& other = *book_.find(number);
@@ -101,7 +101,7 @@ std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
   return made;
 }
 
-void LocalService::Core::tell_moved() {
+void Core::tell_moved() {
   for (const JobNumber number : std::exchange(to_tell_, {})) {
     Entry* const entry = book_.find(number);
     if (entry == nullptr || entry->process() != Process::own) continue;
@@ -131,7 +131,7 @@ void LocalService::Core::tell_moved() {
   }
 }
 
-void LocalService::Core::measure_move(Entry& entry) {
+void Core::measure_move(Entry& entry) {
   if (entry.moves || !entry.of_runs->move || !entry.of_runs->progress) return;
   if (entry.of_runs->progress->step <= entry.of_runs->move->step) return;
   OfRuns& own = entry.of_runs.change();
@@ -146,7 +146,7 @@ void LocalService::Core::measure_move(Entry& entry) {
       static_cast<float>(own.moves_took_s / own.num_moves);
 }
 
-void LocalService::Core::take_words() {
+void Core::take_words() {
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
     measure_move(entry);
@@ -161,7 +161,7 @@ void LocalService::Core::take_words() {
   }
 }
 
-void LocalService::Core::lets_go(Entry& entry) {
+void Core::lets_go(Entry& entry) {
   if (!std::exchange(entry.moves, false)) entry.of_runs.change().leaves.clear();
   entry.of_runs.change().moved_by.reset();
   entry.makes_room = true;
@@ -169,13 +169,13 @@ void LocalService::Core::lets_go(Entry& entry) {
                                        entry.job.held_gpus.end());
 }
 
-void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
+void Core::move_by_restart(Entry& entry, const std::string& why) {
   to_tell_.erase(entry.job.number);
   happen(entry, life::Renewed{why});
   to_start_.push_back(entry.job.number);
 }
 
-void LocalService::Core::find_out_what_it_uses(Entry& entry) {
+void Core::find_out_what_it_uses(Entry& entry) {
   const auto told = entry.run->allocation();
   if (!told) return;
   entry.of_runs.change().progress = word_of(*entry.run, now_).progress();

@@ -54,6 +54,19 @@ void take_no_truth(policy::Composition& composition) {
   if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = "rolling";
 }
 
+Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
+                                std::string& shadow) {
+  const auto take = [&](const char* key, std::string& into) -> Result<void> {
+    return store.get(key).map([&](std::optional<std::string>&& kept) {
+      if (kept) into = *std::move(kept);
+    });
+  };
+  if (!policy_is_told) {
+    if (auto taken = take(kPolicyKey, policy); !taken) return taken;
+  }
+  return shadow.empty() ? take(kShadowKey, shadow) : Result<void>();
+}
+
 std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons) {

@@ -15,6 +15,7 @@
 #include "policy/composition.h"
 #include "policy/contract/contract.h"
 #include "predict/estimator.h"
+#include "store/store.h"
 #include "trace/trace.h"
 
 namespace almanac::live {
@@ -30,6 +31,10 @@ void take_no_truth(policy::Composition& composition);
 /// Under which a store keeps the policy that was chosen, and the one that is compared with it.
 inline constexpr const char* kPolicyKey = "policy";
 inline constexpr const char* kShadowKey = "shadow";
+/// Takes from a store the policy that was chosen, unless another is told, and the shadow where none
+/// is. Fails as the store does.
+Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
+                                std::string& shadow);
 /// "1" from when a service begins until its policy has learned from the jobs that have ended.
 inline constexpr const char* kLearnsKey = "learns";
 

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,13 +60,20 @@ Result<void> is_own(const std::string& folder) {
               {.file = folder}, "give it one of its own with --state");
 }
 
+/// Until when they were counted by an earlier service.
+Time last_counted(const std::vector<store::Job>& unfinished) {
+  Time last = Time::min();
+  for (const store::Job& job : unfinished)
+    last = std::max({last, job.since, job.energy.counted_to});
+  return last;
+}
+
 }  // namespace
 
-LocalService::Core::Core(Config config, store::Store store, policy::Composition composition,
-                         Time begin)
-    : config_(std::move(config)),
-      store_(std::move(store)),
-      clock_(begin),
+Core::Core(Opened opened)
+    : config_(std::move(opened.config)),
+      store_(std::move(opened.store)),
+      clock_(last_counted(opened.unfinished)),
       now_(clock_.now()),
       started_(now_),
       trace_(std::make_unique<trace::Trace>()),
@@ -77,13 +83,12 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       idle_(config_.idle),
-      composition_(std::move(composition)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      composition_(std::move(opened.composition)) {
   admission_.emplace(config_.machine.cluster, trace_->names);
   if (!config_.hooks.empty()) hooks_ = std::make_unique<Hooks>(config_.hooks);
 }
 
-Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config config) {
+Result<Core::Opened> Core::open(Config config) {
   std::error_code error;
   fs::create_directories(fs::path(config.state) / "runs", error);
   if (error) {
@@ -98,47 +103,18 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
   if (!store) return tl::unexpected(store.error());
   tell_of_copy(*store);
-  if (!config.policy_is_told) {
-    const auto kept = store->get(kPolicyKey);
-    if (!kept) return tl::unexpected(kept.error());
-    if (*kept) config.policy = **kept;
-  }
-  if (config.shadow.empty()) {
-    const auto kept = store->get(kShadowKey);
-    if (!kept) return tl::unexpected(kept.error());
-    if (*kept) config.shadow = **kept;
-  }
+  if (auto kept = take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
+      !kept)
+    return tl::unexpected(kept.error());
   auto composition = compose(config.policy);
   if (!composition) return tl::unexpected(composition.error());
-  const auto last = store->last_number();
-  if (!last) return tl::unexpected(last.error());
   auto unfinished = store->unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
-  Time begin = Time::min();
-  for (const store::Job& job : *unfinished) {
-    begin = std::max({begin, job.since, job.energy.counted_to});
-  }
-  std::unique_ptr<Core> made(
-      new Core(std::move(config), std::move(*store), std::move(*composition), begin));
-  made->last_number_ = static_cast<std::int64_t>(*last);
-  if (made->config_.machine.makes_instances) {
-    auto driver = gpu::Nvml::open();
-    if (!driver) return tl::unexpected(driver.error());
-    made->cutter_.emplace(*std::move(driver));
-  }
-  if (const Time wall = wall_clock(); begin > wall + 1h) {
-    made->config_.machine.notes.push_back(fmt::format(
-        "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
-        "and is right again when it begins anew without them",
-        text::format_duration(begin - wall)));
-    log_warning(made->config_.machine.notes.back());
-  }
-  if (auto recovered = made->recover(*std::move(unfinished)); !recovered)
-    return tl::unexpected(recovered.error());
-  return made;
+  return Opened{std::move(config), std::move(*store), std::move(*composition),
+                std::move(*unfinished)};
 }
 
-std::vector<cluster::Grant> LocalService::Core::whole_machine() const {
+std::vector<cluster::Grant> Core::whole_machine() const {
   std::vector<cluster::Grant> made;
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
     made.push_back({.node = NodeId{at}, .gpus = ~cluster::GpuMask{0}});
@@ -146,10 +122,9 @@ std::vector<cluster::Grant> LocalService::Core::whole_machine() const {
   return made;
 }
 
-Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& room) {
+Result<void> Core::take(const store::Job& job, cluster::Ledger& room) {
   const auto refuse = [&](const std::string& why) {
-    return fail(Code::conflict,
-                fmt::format("job {} runs, and {}", static_cast<std::int64_t>(job.number), why),
+    return fail(Code::conflict, fmt::format("job {} runs, and {}", job.number, why),
                 {.file = config_.state},
                 "begin with the cluster as it was, and change it when the job has ended");
   };
@@ -164,7 +139,7 @@ Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& ro
 
 /// Jobs that the store never gave a number to have run here: it is not the store of this folder.
 /// What runs would else be ended, and numbers given twice.
-Result<void> LocalService::Core::check_store_is_of_runs() const {
+Result<void> Core::check_store_is_of_runs() const {
   std::error_code none;  // then nothing ran
   for (const auto& each : fs::directory_iterator(fs::path(config_.state) / "runs", none)) {
     const auto name = parse_run_name(each.path().filename().string());
@@ -173,7 +148,7 @@ Result<void> LocalService::Core::check_store_is_of_runs() const {
         Code::conflict,
         fmt::format("job {} has run here, and the store, whose last job is {}, knows nothing "
                     "of it",
-                    static_cast<std::int64_t>(name->job), last_number_),
+                    name->job, last_number_),
         {.file = config_.state + "/almanac.db"},
         "put the store back that was here, or move the folder runs away: then what still "
         "runs is nobody's");
@@ -181,7 +156,7 @@ Result<void> LocalService::Core::check_store_is_of_runs() const {
   return {};
 }
 
-Result<void> LocalService::Core::take_over_runs() {
+Result<void> Core::take_over_runs() {
   struct Last {
     int attempt = 0;
     std::string folder{};
@@ -237,7 +212,7 @@ Result<void> LocalService::Core::take_over_runs() {
   return {};
 }
 
-bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
+bool Core::settle_gone(Entry& entry, const Error& why) {
   using Kind = shepherd::Outcome::Kind;
   constexpr int kLooks = 20;
   constexpr std::chrono::milliseconds kPause{100};
@@ -252,7 +227,23 @@ bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
   return true;
 }
 
-Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
+Result<void> Core::recover(std::vector<store::Job> unfinished) {
+  const auto last = store_.last_number();
+  if (!last) return tl::unexpected(last.error());
+  last_number_ = static_cast<std::int64_t>(*last);
+  if (config_.machine.makes_instances) {
+    auto driver = gpu::Nvml::open();
+    if (!driver) return tl::unexpected(driver.error());
+    cutter_.emplace(*std::move(driver));
+  }
+  const Time begin = last_counted(unfinished);
+  if (const Time wall = wall_clock(); begin > wall + 1h) {
+    config_.machine.notes.push_back(fmt::format(
+        "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
+        "and is right again when it begins anew without them",
+        text::format_duration(begin - wall)));
+    log_warning(config_.machine.notes.back());
+  }
   if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
   forget_what_runs(unfinished);
   for (store::Job& job : unfinished) {
@@ -301,7 +292,8 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   return {};
 }
 
-Result<void> LocalService::Core::set_shadow(const std::string& policy) {
+Result<void> Core::set_shadow(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
   if (!policy.empty()) {
     if (auto made = compose(policy); !made) return tl::unexpected(made.error());
   }

@@ -52,7 +52,7 @@ std::string change_text(const Share& before, const Share& after) {
 
 }  // namespace
 
-void LocalService::Core::resize(JobId id) {
+void Core::resize(JobId id) {
   Entry& entry = entry_of(id);
   const auto held = round_->grants(id);
   const Share before = share_of(entry.job.held_gpus);
@@ -73,7 +73,7 @@ void LocalService::Core::resize(JobId id) {
   to_resize_.push_back(entry.job.number);
 }
 
-void LocalService::Core::resize_process(Entry& entry) {
+void Core::resize_process(Entry& entry) {
   const Share share = share_of(entry.job.held_gpus);
   const auto limit = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   // Whoever is not pinned any more may use all.
@@ -81,12 +81,11 @@ void LocalService::Core::resize_process(Entry& entry) {
   const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
                                          entry.job.asked->time_limit);
   if (!resized) {
-    log_warning(fmt::format("job {}: {}", static_cast<std::int64_t>(entry.job.number),
-                            to_string(resized.error())));
+    log_warning(fmt::format("job {}: {}", entry.job.number, to_string(resized.error())));
   }
 }
 
-void LocalService::Core::pin() {
+void Core::pin() {
   const auto growth = [&](JobId id) {
     const store::Job& job = entry_of(id).job;
     return std::ceil(share_of(job.held_gpus).cpus) - static_cast<double>(job.cores.size());
@@ -101,7 +100,7 @@ void LocalService::Core::pin() {
   to_pin_.clear();
 }
 
-std::vector<int> LocalService::Core::cores_for(const Entry& entry) const {
+std::vector<int> Core::cores_for(const Entry& entry) const {
   std::int32_t milli = 0;
   for (const cluster::Grant& grant : entry.job.held_gpus) milli += grant.cpu_milli;
   if (config_.machine.cores.empty() || milli == 0) return {};

@@ -17,7 +17,7 @@ namespace almanac::live {
 
 using store::JobNumber;
 
-store::Commit LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
+store::Commit Core::commit(Lock& lock, const store::Store::Batch& batch) {
   if (batch.empty()) return {};
   const auto begun = std::chrono::steady_clock::now();
   line_.has_changed = true;
@@ -30,9 +30,8 @@ store::Commit LocalService::Core::commit(Lock& lock, const store::Store::Batch& 
   return saved;
 }
 
-Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
-                                                                 const store::Store::Batch& batch,
-                                                                 const Unsaved& what) {
+Result<std::set<JobNumber>> Core::commit_what_goes(Lock& lock, const store::Store::Batch& batch,
+                                                   const Unsaved& what) {
   using Kind = store::Commit::Kind;
   const store::Commit saved = commit(lock, batch);
   if (saved) return std::set<JobNumber>{};
@@ -60,13 +59,13 @@ Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
   if (const store::Commit others = commit(lock, rest); !others) return tl::unexpected(others.why);
   for (const JobNumber number : refused) {
     if (refused_.contains(number)) continue;
-    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}",
-                          static_cast<std::int64_t>(number), to_string(saved.why)));
+    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}", number,
+                          to_string(saved.why)));
   }
   return refused;
 }
 
-void LocalService::Core::save(Lock& lock) {
+void Core::save(Lock& lock) {
   constexpr Duration kAskAgain = 1min;
   if (save_again_ <= now_) dirty_.insert(refused_.begin(), refused_.end());
   store::Store::Batch batch;

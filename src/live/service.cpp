@@ -8,7 +8,6 @@
 
 #include "base/wall_clock.h"
 #include "live/core.h"
-#include "live/environment.h"
 #include "live/foresight.h"
 #include "live/inquest.h"
 #include "live/local_service.h"
@@ -31,6 +30,18 @@ std::string owner_of(const std::string& state) {
 }
 
 }  // namespace
+
+std::string_view to_string(Switch how) {
+  switch (how) {
+    case Switch::off:
+      return "off";
+    case Switch::dry:
+      return "dry";
+    case Switch::on:
+      return "on";
+  }
+  return "";
+}
 
 void Counters::count_round(double length_s) {
   ++rounds;
@@ -71,8 +82,7 @@ Result<store::Job> kept_job(const store::Store& store, JobNumber number) {
   auto kept = store.job(number);
   if (!kept) return tl::unexpected(kept.error());
   if (*kept) return **std::move(kept);
-  return fail(Code::not_found,
-              fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
+  return fail(Code::not_found, fmt::format("there is no job {}", number));
 }
 
 void tell_of_copy(const store::Store& store) {
@@ -82,18 +92,6 @@ void tell_of_copy(const store::Store& store) {
       fmt::format("an earlier Almanac wrote the store, which has today's tables now; {} is as "
                   "it was",
                   kept));
-}
-
-Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                 bool now) {
-  if (now) {
-    return fail(Code::unsupported, "this cluster's manager has a grace of its own", {},
-                "cancel without --now");
-  }
-  for (const JobNumber each : numbers) {
-    if (auto done = cancel(each, caller); !done) return done;
-  }
-  return {};
 }
 
 namespace {
@@ -113,155 +111,117 @@ Result<void> Service::update(const std::vector<JobNumber>&, const store::Amended
               {}, "scontrol update");
 }
 
-LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
-LocalService::~LocalService() { core_->tell_of_failures({}); }
+namespace {
 
-Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
-  auto core = Core::open(std::move(config));
-  if (!core) return tl::unexpected(core.error());
-  std::unique_ptr<LocalService> made(new LocalService(std::move(*core)));
-  made->begin_foresight();
-  const Config& known = made->core_->config();
-  const auto past = [&store = made->store()] {
-    return store.log(Time{}).map(
+/// What decides, and beside it what looks on from threads of its own.
+class LocalService final : public Core {
+ public:
+  static Result<std::unique_ptr<Service>> open(Config config);
+  ~LocalService() override { tell_of_failures({}); }
+
+  Result<void> set_policy(const std::string& policy, const Caller& caller) override {
+    return watched(Core::set_policy(policy, caller));
+  }
+  Result<void> set_shadow(const std::string& policy, const Caller& caller) override {
+    return watched(Core::set_shadow(policy, caller));
+  }
+  std::optional<Comparison> shadow() const override { return shadow_->last(); }
+  Result<std::vector<JobView>> jobs(const Sought& sought) const override;
+  Result<JobView> job(JobNumber number) const override;
+  std::vector<NodeView> nodes() const override;
+  std::optional<Expected> expect(JobNumber number, Duration patience) const override {
+    return foresight_ ? foresight_->ask(number, patience) : std::nullopt;
+  }
+  Result<std::optional<Expected>> foresee(const store::Submission& asked) const override {
+    if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
+    return foresight_->would(asked);
+  }
+
+ private:
+  using Core::Core;
+  void look_on();
+  /// Of a forecast, with what tenants have used where the policy goes by that.
+  Outlook outlook_with_use();
+  void add(JobView& view) const;
+  /// `set`, which the shadow hears of.
+  Result<void> watched(Result<void> set);
+
+  std::unique_ptr<Foresight> foresight_;  // null = no forecasts
+  std::unique_ptr<Shadow> shadow_;
+  std::unique_ptr<Vitals> vitals_;
+  std::unique_ptr<Inquest> inquest_;
+};
+
+Result<std::unique_ptr<Service>> LocalService::open(Config config) {
+  auto opened = Core::open(std::move(config));
+  if (!opened) return tl::unexpected(opened.error());
+  std::vector<store::Job> unfinished = opened->unfinished;
+  std::unique_ptr<LocalService> made(new LocalService(*std::move(opened)));
+  if (auto recovered = made->recover(std::move(unfinished)); !recovered) {
+    return tl::unexpected(recovered.error());
+  }
+  made->look_on();
+  return made;
+}
+
+void LocalService::look_on() {
+  const Config& known = config();
+  if (known.futures > 0) {
+    foresight_ = std::make_unique<Foresight>(
+        known.machine.cluster, known.speeds,
+        [this] { return store().log(wall_clock() - kLesson, kLessons); }, known.futures, known.seed,
+        [this] { return outlook_with_use(); }, [this] { return revision(); },
+        [this](std::vector<store::Told> told) { keep(std::move(told)); });
+  }
+  const auto past = [this] {
+    return store().log(Time{}).map(
         [](trace::Trace&& log) { return sim::Past{.log = std::move(log)}; });
   };
-  made->shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
-  made->watch_shadow();
-  Core* const decides = made->core_.get();
-  made->vitals_ = std::make_unique<Vitals>(
-      known.machine, owner_of(known.state), known.measuring.every,
-      [decides] { return decides->patients(); },
-      [decides](NodeId node, int gpu, const std::string& trouble) {
-        decides->hear_of_gpu(node, gpu, trouble);
-      },
-      [decides](const Sight& sight) {
-        decides->take_note(sight);
-        decides->send_letters();
+  shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
+  static_cast<void>(watched({}));
+  vitals_ = std::make_unique<Vitals>(
+      known.machine, owner_of(known.state), known.measuring.every, [this] { return patients(); },
+      [this](NodeId node, int gpu, const std::string& trouble) { hear_of_gpu(node, gpu, trouble); },
+      [this](const Sight& sight) {
+        take_note(sight);
+        send_letters();
       });
-  made->inquest_ = std::make_unique<Inquest>(
-      [decides](JobNumber job, const std::string& why) { decides->hear_why(job, why); });
-  decides->tell_of_failures([to = made->inquest_.get()](const store::Job& job) { to->hold(job); });
-  return made;
+  inquest_ = std::make_unique<Inquest>(
+      [this](JobNumber job, const std::string& why) { hear_why(job, why); });
+  tell_of_failures([to = inquest_.get()](const store::Job& job) { to->hold(job); });
 }
 
-void LocalService::begin_foresight() {
-  if (core_->config().futures == 0) return;
-  foresight_ = std::make_unique<Foresight>(
-      core_->config().machine.cluster, core_->config().speeds,
-      [this] { return core_->store().log(wall_clock() - kLesson, kLessons); },
-      core_->config().futures, core_->config().seed, [this] { return outlook(); },
-      [this] { return core_->revision(); },
-      [this](std::vector<store::Told> told) { core_->keep(std::move(told)); });
-}
-
-Outlook LocalService::outlook() const {
-  Outlook made = core_->outlook();
+Outlook LocalService::outlook_with_use() {
+  Outlook made = outlook();
   if (!goes_by_use(made.composition)) return made;
-  if (const auto known = tenancy()) {
-    made.used = own_uses(*known, core_->config().machine.cluster);
-  }
+  if (const auto known = tenancy()) made.used = own_uses(*known, config().machine.cluster);
   return made;
 }
 
-void LocalService::run(const std::atomic<bool>& stop) { core_->run(stop); }
-void LocalService::wake() { core_->wake(); }
-void LocalService::reload() { core_->reload(); }
-
-Result<std::vector<JobNumber>> LocalService::submit(store::Submission submission) {
-  return core_->submit(std::move(submission));
-}
-Result<void> LocalService::cancel(JobNumber number, const Caller& caller) {
-  return core_->cancel({number}, caller, false);
-}
-Result<void> LocalService::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                      bool now) {
-  return core_->cancel(numbers, caller, now);
-}
-Result<void> LocalService::update(const std::vector<JobNumber>& numbers,
-                                  const store::Amended& wanted, const Caller& caller) {
-  return core_->update(numbers, wanted, caller);
-}
-Result<void> LocalService::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return core_->hold(numbers, caller);
-}
-Result<void> LocalService::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return core_->release(numbers, caller);
-}
-Result<void> LocalService::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return core_->requeue(numbers, caller);
-}
-
-Result<void> LocalService::set_policy(const std::string& policy, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  auto set = core_->set_policy(policy);
-  if (set) watch_shadow();
-  return set;
-}
-
-Result<std::int64_t> LocalService::announce(const Window& window, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return tl::unexpected(may.error());
-  return core_->announce(window);
-}
-Result<void> LocalService::call_off(std::int64_t number, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  return core_->call_off(number);
-}
-std::vector<Window> LocalService::maintenance() const { return core_->maintenance(); }
-
-Result<void> LocalService::set_shadow(const std::string& policy, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  auto set = core_->set_shadow(policy);
-  if (set) watch_shadow();
-  return set;
-}
-
-void LocalService::watch_shadow() {
-  const auto policy = compose(core_->overview().policy);
-  const std::string name = core_->overview().shadow;
+Result<void> LocalService::watched(Result<void> set) {
+  if (!set) return set;
+  const Overview now = overview();
+  const auto policy = compose(now.policy);
   std::optional<policy::Composition> shadow;
-  if (auto made = compose(name); !name.empty() && made) shadow = std::move(*made);
+  if (auto made = compose(now.shadow); !now.shadow.empty() && made) shadow = std::move(*made);
   if (policy) shadow_->watch(*policy, std::move(shadow));
+  return set;
 }
 
-std::optional<Comparison> LocalService::shadow() const { return shadow_->last(); }
-
-Result<void> LocalService::set_drained(const std::string& node, bool drained,
-                                       const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  return core_->set_drained(node, drained);
-}
-
-Result<void> LocalService::set_gpu_trouble(const std::string& node, int gpu,
-                                           const std::string& trouble, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  return core_->set_gpu_trouble(node, gpu, trouble);
-}
-
-std::uint64_t LocalService::revision() const { return core_->revision(); }
-Overview LocalService::overview() const { return core_->overview(); }
-Counters LocalService::counters() const { return core_->counters(); }
 Result<std::vector<JobView>> LocalService::jobs(const Sought& sought) const {
-  auto made = core_->jobs(sought);
+  auto made = Core::jobs(sought);
   if (!made) return made;
   for (JobView& view : *made) add(view);
   return made;
 }
 
 Result<JobView> LocalService::job(JobNumber number) const {
-  auto made = core_->job(number);
+  auto made = Core::job(number);
   if (!made) return made;
   add(*made);
   if (made->job.state == trace::JobState::running && made->job.asked->gpu_share < 1) {
     made->limits_by += fmt::format("{}GPU memory: {}", made->limits_by.empty() ? "" : ", ",
                                    made->gpu_memory_gb >= 0 ? "watched" : "not held");
-  }
-  const Config& known = core_->config();
-  if (known.speeds && made->job.state == trace::JobState::running) {
-    made->pace = pace_of(number, core_->beside(number),
-                         {.cluster = known.machine.cluster,
-                          .speeds = *known.speeds,
-                          .power = known.power ? &*known.power : nullptr});
   }
   return made;
 }
@@ -284,35 +244,8 @@ void LocalService::add(JobView& view) const {
   view.gpu_memory_gb = vitals.gpu_memory_gb.value_or(-1);
 }
 
-std::optional<Expected> LocalService::expect(JobNumber number, Duration patience) const {
-  return foresight_ ? foresight_->ask(number, patience) : std::nullopt;
-}
-
-Result<std::optional<Expected>> LocalService::foresee(const store::Submission& asked) const {
-  if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
-  return foresight_->would(asked);
-}
-
-Result<Tenancy> LocalService::tenancy() const {
-  return tenancy_.get([this] { return core_->tenancy(); });
-}
-
-Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {
-  auto lines = core_->explain(number);
-  const cluster::Cluster& cluster = core_->config().machine.cluster;
-  if (!lines || cluster.tenants.empty()) return lines;
-  const auto view = core_->job(number);
-  const auto known = tenancy();
-  if (!view || !known) return lines;
-  const TenantId tenant = tenant_of(view->job, cluster);
-  if (tenant == kNoTenant) return lines;
-  const std::string line = beside_its_due(*known, cluster.tenants[index(tenant)].name);
-  if (!line.empty()) lines->push_back(line);
-  return lines;
-}
-
 std::vector<NodeView> LocalService::nodes() const {
-  std::vector<NodeView> made = core_->nodes();
+  std::vector<NodeView> made = Core::nodes();
   for (std::size_t node = 0; node < made.size(); ++node) {
     for (GpuView& gpu : made[node].gpus) {
       const gpu::Sample sample = vitals_->of(NodeId{static_cast<std::uint32_t>(node)}, gpu.number);
@@ -324,17 +257,10 @@ std::vector<NodeView> LocalService::nodes() const {
   return made;
 }
 
-Result<std::string> LocalService::log_path(JobNumber number, bool err) const {
-  return kept_job(core_->store(), number).map([&](const store::Job& job) {
-    return log_of(job, err);
-  });
-}
+}  // namespace
 
-const store::Store& LocalService::store() const { return core_->store(); }
-const std::string& LocalService::state() const { return core_->config().state; }
-std::shared_ptr<const cluster::Cluster> LocalService::cluster() const {
-  // It lives as long as this does.
-  return {std::shared_ptr<void>(), &core_->config().machine.cluster};
+Result<std::unique_ptr<Service>> open_local_service(Config config) {
+  return LocalService::open(std::move(config));
 }
 
 }  // namespace almanac::live

@@ -151,11 +151,10 @@ class Service {
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
   virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
-  virtual Result<void> cancel(store::JobNumber number, const Caller& caller) = 0;
   /// Ends these, as one: none of them starts meanwhile, and all are told or none. Of several, those
   /// that have ended are left alone. `now`: without grace; another manager may not know how.
-  virtual Result<void> cancel_all(const std::vector<store::JobNumber>& numbers,
-                                  const Caller& caller, bool now);
+  virtual Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                              bool now) = 0;
   /// Changes what these ask, as one. Of one that runs only its time limit, and that to less, unless
   /// by an operator, who is kept by no user's limits. Several: those that have ended are left
   /// alone.

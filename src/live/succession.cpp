@@ -44,8 +44,7 @@ constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more
 
 }  // namespace
 
-Result<LocalService::Core::Successor> LocalService::Core::prepare(policy::Composition composition,
-                                                                  Time now) const {
+Result<Core::Successor> Core::prepare(policy::Composition composition, Time now) const {
   auto log = store_.log(now - kLesson, kLessons);
   if (!log) return tl::unexpected(log.error());
   std::erase_if(log->jobs, [&](const trace::Job& job) { return job.outcome.end >= now; });
@@ -63,7 +62,7 @@ Result<LocalService::Core::Successor> LocalService::Core::prepare(policy::Compos
   return made;
 }
 
-LocalService::Core::Successor LocalService::Core::untaught(policy::Composition composition) const {
+Core::Successor Core::untaught(policy::Composition composition) const {
   Successor made{.composition = std::move(composition),
                  .trace = std::make_unique<trace::Trace>(),
                  .taught_until = now_,
@@ -72,7 +71,7 @@ LocalService::Core::Successor LocalService::Core::untaught(policy::Composition c
   return made;
 }
 
-void LocalService::Core::take_in() {
+void Core::take_in() {
   for (auto at = aside_.begin(); at != aside_.end();) {
     Entry& entry = *book_.find(*at);
     const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
@@ -86,7 +85,7 @@ void LocalService::Core::take_in() {
   }
 }
 
-void LocalService::Core::catch_up(Successor& next) const {
+void Core::catch_up(Successor& next) const {
   auto ended = store_.jobs({.ended_since = next.taught_until});
   if (!ended) return log_warning(to_string(ended.error()));
   std::vector<trace::Job> lessons;
@@ -100,7 +99,7 @@ void LocalService::Core::catch_up(Successor& next) const {
   predict::teach(*next.estimator, lessons);
 }
 
-void LocalService::Core::begin_policy(Successor next) {
+void Core::begin_policy(Successor next) {
   struct Known {
     Entry* entry;
     schedule::Past past;
@@ -168,8 +167,7 @@ void LocalService::Core::begin_policy(Successor next) {
   }
   for (const Known& known : running) {
     const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
-    ALMANAC_CHECK(!never, "job {} runs and could not start",
-                  static_cast<std::int64_t>(known.entry->job.number));
+    ALMANAC_CHECK(!never, "job {} runs and could not start", known.entry->job.number);
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
   }
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
@@ -190,7 +188,7 @@ void LocalService::Core::begin_policy(Successor next) {
   decide();
 }
 
-policy::PastReports LocalService::Core::past_reports() const {
+policy::PastReports Core::past_reports() const {
   std::map<JobNumber, JobId> trials;
   for (std::size_t at = 0; at < numbers_.size(); ++at) {
     trials.emplace(numbers_[at], JobId{static_cast<std::uint32_t>(at)});
@@ -223,7 +221,7 @@ policy::PastReports LocalService::Core::past_reports() const {
   };
 }
 
-void LocalService::Core::retire_policy() {
+void Core::retire_policy() {
   if (!policy_) return;
   admission_.reset();
   struct Old {
@@ -236,14 +234,14 @@ void LocalService::Core::retire_policy() {
       Old{.trace = std::move(trace_), .policy = std::move(policy_), .round = std::move(round_)}));
 }
 
-bool LocalService::Core::is_worn() const {
+bool Core::is_worn() const {
   const schedule::Load& load = round_->load();
   const auto unfinished = static_cast<std::size_t>(load.jobs_waiting + load.jobs_running);
   const std::size_t ended = trace_->jobs.size() - unfinished;
   return ended >= config_.most_ended && ended >= kWorthIt * unfinished;
 }
 
-void LocalService::Core::prepare_aside() {
+void Core::prepare_aside() {
   const bool is_new = wanted_.has_value();
   policy::Composition composition = wanted_.value_or(composition_);
   try {
@@ -263,7 +261,7 @@ void LocalService::Core::prepare_aside() {
   }
 }
 
-void LocalService::Core::renew_policy() {
+void Core::renew_policy() {
   if (!preparation_) {
     if (now_ >= prepare_again_ && (wanted_ || learns_ || is_worn())) prepare_aside();
     return;
@@ -285,7 +283,7 @@ void LocalService::Core::renew_policy() {
   if (wanted_) wake();  // a file that was read meanwhile
 }
 
-void LocalService::Core::take_policy_file() {
+void Core::take_policy_file() {
   tell_reloading();
   auto made = compose(config_.policy);
   if (made) {
@@ -296,7 +294,8 @@ void LocalService::Core::take_policy_file() {
   tell_ready(fmt::format("policy {}", config_.policy));
 }
 
-Result<void> LocalService::Core::set_policy(const std::string& policy) {
+Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
   auto made = compose(policy);
   if (!made) return tl::unexpected(made.error());
   const Time now = [this] {

@@ -30,6 +30,8 @@ class Rows {
       : cluster_(cluster), tenant_of_(tenant_of) {
     for (const cluster::Tenant& each : cluster.tenants) {
       rows_.push_back({.name = each.name, .guarantee = each.guarantee});
+      const double most = each.may_borrow ? each.limit : std::min(each.limit, each.guarantee);
+      if (most < cluster::Tenant::kNoLimit) rows_.back().limit = most;
       if (each.parent >= 0) {
         rows_.back().parent = cluster.tenants[static_cast<std::size_t>(each.parent)].name;
         has_below_.insert(static_cast<std::size_t>(each.parent));

@@ -33,6 +33,7 @@ struct TenantView {
   std::string name{};                                           ///< "" = all jobs of no tenant.
   std::string parent{};                                         ///< "" = it is none's.
   double guarantee = std::numeric_limits<double>::quiet_NaN();  ///< GPUs; NaN = a user has none.
+  double limit = std::numeric_limits<double>::quiet_NaN();      ///< GPUs; NaN = it has none.
   std::int64_t running = 0, waiting = 0;                        ///< GPU jobs.
   double gpus_held = 0, gpus_waiting = 0;                       ///< As jobs ask them.
   double had_gpu_s = 0, due_gpu_s = 0;

@@ -110,5 +110,17 @@ TEST(Tenancy, OfATreeAddsUpAndSaysWhoLent) {
   EXPECT_EQ(beside_its_due(made, "nobody"), "");
 }
 
+TEST(Tenancy, SaysWhatEachTenantMayHoldAtMost) {
+  cluster::Cluster cluster = cluster::uniform(1, 4);
+  cluster.tenants = {{.name = "lab", .guarantee = 3, .limit = 4},
+                     {.name = "vision", .parent = 0, .guarantee = 2},
+                     {.name = "guests", .guarantee = 1, .limit = 2, .may_borrow = false}};
+  const Tenancy made = tenancy_of({}, cluster, by_name(cluster), Time{100s}, kHalfLife);
+  ASSERT_EQ(made.tenants.size(), 3U);
+  EXPECT_EQ(made.tenants[0].limit, 4);
+  EXPECT_TRUE(std::isnan(made.tenants[1].limit)) << "beside that of the tenant above it";
+  EXPECT_EQ(made.tenants[2].limit, 1) << "it may not borrow";
+}
+
 }  // namespace
 }  // namespace almanac::live

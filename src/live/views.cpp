@@ -12,6 +12,7 @@
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/life.h"
+#include "live/pace.h"
 #include "live/policies.h"
 #include "live/tenancy.h"
 #include "text/datetime.h"
@@ -76,10 +77,7 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
     if (note.what == "started") {
       begun = note.at;
       made.clear();
-    } else if (note.what == kResized || note.what == kTooMuchGpu) {
-      made.push_back(
-          fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
-    } else if (note.what == kIdle) {
+    } else if (note.what == kResized || note.what == kTooMuchGpu || note.what == kIdle) {
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
     } else if (note.what == kJudged) {
@@ -91,7 +89,7 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
 
 }  // namespace
 
-std::string LocalService::Core::why_aside(const Entry& entry, std::string& word) const {
+std::string Core::why_aside(const Entry& entry, std::string& word) const {
   if (awaits_its_end(entry.job)) {
     word = "Completing";
     return fmt::format("is {}, and its process is about to go",
@@ -134,12 +132,12 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
   return "is about to join the queue";
 }
 
-std::int64_t LocalService::Core::place_of(JobId job) const {
+std::int64_t Core::place_of(JobId job) const {
   const std::vector<std::int64_t>& all = places();
   return index(job) < all.size() ? all[index(job)] : 0;
 }
 
-const std::vector<std::int64_t>& LocalService::Core::places() const {
+const std::vector<std::int64_t>& Core::places() const {
   using Clock = std::chrono::steady_clock;
   // 300,000 take 5 ms, for which the deciding thread waits: a twentieth of the time at most.
   constexpr std::size_t kMany = 10'000;
@@ -159,7 +157,7 @@ const std::vector<std::int64_t>& LocalService::Core::places() const {
   return line_.places;
 }
 
-std::vector<const Entry*> LocalService::Core::holders() const {
+std::vector<const Entry*> Core::holders() const {
   std::set<JobNumber> numbers = processes_;
   numbers.insert(to_start_.begin(), to_start_.end());
   std::vector<const Entry*> made;
@@ -172,7 +170,7 @@ std::vector<const Entry*> LocalService::Core::holders() const {
   return made;
 }
 
-JobView LocalService::Core::view_of(const Entry& entry) const {
+JobView Core::view_of(const Entry& entry) const {
   JobView made{.job = entry.job};
   if (entry.of_runs->progress) made.step = entry.of_runs->progress->step;
   if (entry.of_runs->progress && entry.of_runs->progress->metric) {
@@ -199,8 +197,8 @@ JobView LocalService::Core::view_of(const Entry& entry) const {
   return made;
 }
 
-void LocalService::Core::look_at_all(
-    JobNumber above, const std::function<std::optional<int>(const Entry&)>& look) const {
+void Core::look_at_all(JobNumber above,
+                       const std::function<std::optional<int>(const Entry&)>& look) const {
   constexpr int kPart = 2000;
   for (bool has_more = true; has_more;) {
     const std::lock_guard lock(mutex_);
@@ -215,7 +213,7 @@ void LocalService::Core::look_at_all(
   }
 }
 
-Result<std::vector<JobView>> LocalService::Core::jobs(const Sought& sought) const {
+Result<std::vector<JobView>> Core::jobs(const Sought& sought) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
   look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
@@ -238,7 +236,7 @@ Result<std::vector<JobView>> LocalService::Core::jobs(const Sought& sought) cons
   return made;
 }
 
-Result<JobView> LocalService::Core::job(JobNumber number) const {
+Result<JobView> Core::job(JobNumber number) const {
   std::optional<JobView> known;
   std::string folder;  // of its run
   {
@@ -253,12 +251,18 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
   if (!kept) return tl::unexpected(kept.error());
   if (!known) return JobView{.job = *std::move(kept)};
   known->job.asked = std::move(kept->asked);  // what it runs is there only
+  if (config_.speeds && known->job.state == JobState::running) {
+    known->pace = pace_of(number, beside(number),
+                          {.cluster = config_.machine.cluster,
+                           .speeds = *config_.speeds,
+                           .power = config_.power ? &*config_.power : nullptr});
+  }
   if (folder.empty()) return *std::move(known);
   if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
   return *std::move(known);
 }
 
-std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
+std::vector<store::Job> Core::beside(JobNumber number) const {
   const std::lock_guard lock(mutex_);
   std::vector<store::Job> made;
   const Entry* const own = book_.find(number);
@@ -270,7 +274,11 @@ std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
   return made;
 }
 
-Result<Tenancy> LocalService::Core::tenancy() const {
+Result<Tenancy> Core::tenancy() const {
+  return tenancy_.get([this] { return tenancy_now(); });
+}
+
+Result<Tenancy> Core::tenancy_now() const {
   std::vector<store::Job> jobs;
   Time now{};
   Duration half_life{};
@@ -296,7 +304,7 @@ Result<Tenancy> LocalService::Core::tenancy() const {
       half_life);
 }
 
-Overview LocalService::Core::overview() const {
+Overview Core::overview() const {
   const std::lock_guard lock(mutex_);
   Overview made{.revision = revision_,
                 .now = now_,
@@ -326,27 +334,26 @@ Overview LocalService::Core::overview() const {
   }
   if (!refused_.empty()) {
     made.warnings.push_back(
-        fmt::format("the store does not take the record of job {}{}",
-                    static_cast<std::int64_t>(*refused_.begin()),
+        fmt::format("the store does not take the record of job {}{}", *refused_.begin(),
                     refused_.size() == 1 ? "" : fmt::format(" and {} more", refused_.size() - 1)));
   }
   if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
   return made;
 }
 
-Counters LocalService::Core::counters() const {
+Counters Core::counters() const {
   const std::lock_guard lock(mutex_);
   Counters made = counters_;
   made.records = trace_->jobs.size();
   return made;
 }
 
-std::vector<NodeView> LocalService::Core::nodes() const {
+std::vector<NodeView> Core::nodes() const {
   const std::lock_guard lock(mutex_);
   return nodes_now();
 }
 
-std::vector<NodeView> LocalService::Core::nodes_now() const {
+std::vector<NodeView> Core::nodes_now() const {
   const cluster::Cluster& cluster = config_.machine.cluster;
   std::vector<NodeView> made(cluster.nodes.size());
   for (std::size_t at = 0; at < made.size(); ++at) {
@@ -390,7 +397,7 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
   return made;
 }
 
-Patients LocalService::Core::patients() {
+Patients Core::patients() {
   const std::lock_guard lock(mutex_);
   Patients made{.now = clock_.now(), .all = {}};
   for (const JobNumber number : processes_) {
@@ -404,7 +411,7 @@ Patients LocalService::Core::patients() {
   return made;
 }
 
-int LocalService::Core::gpus_busy() const {
+int Core::gpus_busy() const {
   int busy = 0;
   for (const NodeView& node : nodes_now()) {
     for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
@@ -412,7 +419,7 @@ int LocalService::Core::gpus_busy() const {
   return busy;
 }
 
-std::vector<const Entry*> LocalService::Core::next_in_line() const {
+std::vector<const Entry*> Core::next_in_line() const {
   const std::vector<std::int64_t>& stands = places();
   std::vector<JobId> line;
   for (std::uint32_t id = 0; id < stands.size(); ++id) {
@@ -440,19 +447,19 @@ std::vector<const Entry*> LocalService::Core::next_in_line() const {
   return made;
 }
 
-Outlook LocalService::Core::present() const {
+Outlook Core::present() const {
   const std::lock_guard lock(mutex_);
   return look();
 }
 
-Outlook LocalService::Core::outlook() {
+Outlook Core::outlook() {
   const std::lock_guard lock(mutex_);
   Outlook made = look();
   made.ended = std::exchange(ended_, {});
   return made;
 }
 
-Outlook LocalService::Core::look() const {
+Outlook Core::look() const {
   Outlook made{.revision = revision_, .at = now_, .composition = composition_};
   const auto add = [&](const Entry& entry) {
     const policy::Progress& state = round_->progress(entry.id);
@@ -477,7 +484,7 @@ Outlook LocalService::Core::look() const {
   return made;
 }
 
-void LocalService::Core::keep(std::vector<store::Told> told) {
+void Core::keep(std::vector<store::Told> told) {
   {
     const std::lock_guard lock(mutex_);
     // Of one that is gone the store may know nothing.
@@ -488,12 +495,21 @@ void LocalService::Core::keep(std::vector<store::Told> told) {
   wake();
 }
 
-Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) const {
-  const auto view = job(number);
+Result<std::string> Core::log_path(JobNumber number, bool err) const {
+  return kept_job(store_, number).map([&](const store::Job& job) { return log_of(job, err); });
+}
+
+std::shared_ptr<const cluster::Cluster> Core::cluster() const {
+  // It lives as long as this does.
+  return {std::shared_ptr<void>(), &config_.machine.cluster};
+}
+
+Result<std::vector<std::string>> Core::explain(JobNumber number) const {
+  const auto view = Core::job(number);
   if (!view) return tl::unexpected(view.error());
   const store::Job& job = view->job;
   std::vector<std::string> lines;
-  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  const std::string shown = fmt::format("job {}", number);
   switch (job.state) {
     case JobState::pending:
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
@@ -510,16 +526,25 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),
                                   job.reason.empty() ? "" : ", ", job.reason));
   }
-  if (job.state == JobState::pending) return lines;
-  const auto notes = store_.notes(number);
-  if (!notes) return tl::unexpected(notes.error());
-  std::vector<std::string> changes = changes_of_last_run(*notes);
+  std::vector<std::string> changes;
+  if (job.state != JobState::pending) {
+    const auto notes = store_.notes(number);
+    if (!notes) return tl::unexpected(notes.error());
+    changes = changes_of_last_run(*notes);
+  }
   if (std::ssize(changes) > kChangesShown) {
     lines.push_back(
         fmt::format("{} earlier changes of its size", std::ssize(changes) - kChangesShown));
     changes.erase(changes.begin(), changes.end() - kChangesShown);
   }
   lines.insert(lines.end(), changes.begin(), changes.end());
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  const TenantId tenant = tenant_of(job, cluster);
+  if (tenant == kNoTenant) return lines;
+  if (const auto known = tenancy()) {
+    const std::string line = beside_its_due(*known, cluster.tenants[index(tenant)].name);
+    if (!line.empty()) lines.push_back(line);
+  }
   return lines;
 }
 

@@ -23,19 +23,16 @@ using trace::JobState;
 
 namespace {
 
-std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number); }
-
 life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
 
 tl::unexpected<Error> has_ended_as(const store::Job& job) {
   return fail(Code::conflict,
-              fmt::format("job {} has ended: {}", shown(job.number), to_string(job.state)));
+              fmt::format("job {} has ended: {}", job.number, to_string(job.state)));
 }
 
 Result<void> may_change(const store::Job& job, const Caller& caller) {
   if (caller.may_all || caller.uid == job.asked->uid) return {};
-  return fail(Code::conflict,
-              fmt::format("job {} belongs to {}", shown(job.number), job.asked->user));
+  return fail(Code::conflict, fmt::format("job {} belongs to {}", job.number, job.asked->user));
 }
 
 /// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
@@ -55,7 +52,7 @@ std::string amendment(const store::Submission& before, const store::Submission& 
 
 }  // namespace
 
-Result<std::vector<JobNumber>> LocalService::Core::submit(store::Submission submission) {
+Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
   Entrant entrant{.asked = std::move(submission)};
   auto answer = entrant.answer.get_future();
   {
@@ -67,7 +64,7 @@ Result<std::vector<JobNumber>> LocalService::Core::submit(store::Submission subm
   return answer.get();
 }
 
-void LocalService::Core::take_entrants(Lock& lock) {
+void Core::take_entrants(Lock& lock) {
   struct Enlisted {
     Entrant entrant;
     std::vector<store::Job> jobs;
@@ -144,12 +141,12 @@ void LocalService::Core::take_entrants(Lock& lock) {
   lock.lock();
 }
 
-Result<std::vector<JobNumber>> LocalService::Core::submitted(const store::Submission& asked) const {
+Result<std::vector<JobNumber>> Core::submitted(const store::Submission& asked) const {
   if (asked.key.empty()) return std::vector<JobNumber>();
   return store_.submitted(asked.uid, asked.key);
 }
 
-Result<void> LocalService::Core::change(std::function<Result<Change>()> plan) {
+Result<void> Core::change(std::function<Result<Change>()> plan) {
   Wish made{.plan = std::move(plan)};
   auto answer = made.answer.get_future();
   {
@@ -161,7 +158,7 @@ Result<void> LocalService::Core::change(std::function<Result<Change>()> plan) {
   return answer.get();
 }
 
-std::optional<LocalService::Core::Answer> LocalService::Core::take_wish(Lock& lock) {
+std::optional<Core::Answer> Core::take_wish(Lock& lock) {
   Wish wish;
   {
     const std::lock_guard inbox(inbox_mutex_);
@@ -182,7 +179,7 @@ std::optional<LocalService::Core::Answer> LocalService::Core::take_wish(Lock& lo
   return std::move(wish.answer);
 }
 
-void LocalService::Core::refuse_all() {
+void Core::refuse_all() {
   const std::lock_guard lock(inbox_mutex_);
   closed_ = true;
   const Error ending{Code::unavailable, "the service is ending", {}, {}};
@@ -192,7 +189,7 @@ void LocalService::Core::refuse_all() {
   wishes_.clear();
 }
 
-Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
+Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
   Entry* const entry = book_.find(number);
   if (entry == nullptr) {
     const auto kept = kept_job(store_, number);
@@ -203,8 +200,8 @@ Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
   return entry;
 }
 
-Result<LocalService::Core::Change> LocalService::Core::plan_each(
-    const std::vector<JobNumber>& numbers, const Caller& caller, const PlanOne& plan) {
+Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                     const PlanOne& plan) {
   Change change;
   std::optional<Error> over;  // of what has ended
   bool some_are_left = false;
@@ -227,7 +224,7 @@ Result<LocalService::Core::Change> LocalService::Core::plan_each(
   return change;
 }
 
-void LocalService::Core::plan(Entry& entry, const life::Event& event, Change& change) {
+void Core::plan(Entry& entry, const life::Event& event, Change& change) {
   auto becomes = next(entry.job, entry.process(), event, now_);
   if (!becomes) return;
   change.kept.put(std::move(becomes->job));
@@ -235,48 +232,45 @@ void LocalService::Core::plan(Entry& entry, const life::Event& event, Change& ch
   change.acts.push_back([this, &entry, event] { happen(entry, event); });
 }
 
-Result<LocalService::Core::Change> LocalService::Core::plan_each(
-    const std::vector<JobNumber>& numbers, const Caller& caller, const life::Event& event) {
+Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                     const life::Event& event) {
   return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
     plan(entry, event, change);
     return {};
   });
 }
 
-Result<void> LocalService::Core::wish(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                      const life::Event& event) {
+Result<void> Core::wish(const std::vector<JobNumber>& numbers, const Caller& caller,
+                        const life::Event& event) {
   return change([this, numbers, caller, event] { return plan_each(numbers, caller, event); });
 }
 
-Result<void> LocalService::Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                        bool now) {
+Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller, bool now) {
   return wish(numbers, caller,
               life::Cancelled{fmt::format("cancelled by user {}", caller.uid), now});
 }
 
-Result<void> LocalService::Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
   return change([this, numbers, caller]() -> Result<Change> {
     auto planned = plan_each(numbers, caller, life::Held{});
     if (!planned || !planned->kept.empty()) return planned;
-    return fail(Code::conflict, fmt::format("job {} runs already", shown(numbers.front())), {},
+    return fail(Code::conflict, fmt::format("job {} runs already", numbers.front()), {},
                 "requeue it first");
   });
 }
 
-Result<void> LocalService::Core::release(const std::vector<JobNumber>& numbers,
-                                         const Caller& caller) {
+Result<void> Core::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
   return wish(numbers, caller, life::Released{});
 }
 
-Result<store::Submission> LocalService::Core::amended(const Entry& entry,
-                                                      const store::Amended& wanted,
-                                                      const Caller& caller) {
+Result<store::Submission> Core::amended(const Entry& entry, const store::Amended& wanted,
+                                        const Caller& caller) {
   const store::Job& job = entry.job;
   store::Submission asked = job.asked;
   if (wanted.gpus) asked.gpus = *wanted.gpus;
   if (wanted.time_limit != kNoDuration) asked.time_limit = wanted.time_limit;
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
-    return fail(code, fmt::format("job {} {}", shown(job.number), why), {}, std::move(hint));
+    return fail(code, fmt::format("job {} {}", job.number, why), {}, std::move(hint));
   };
   if (job.state == JobState::running) {
     if (wanted.gpus)
@@ -308,8 +302,8 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
   return asked;
 }
 
-Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
-                                        const store::Amended& wanted, const Caller& caller) {
+Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
+                          const Caller& caller) {
   return change([this, numbers, wanted, caller] {
     return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
       auto asked = amended(entry, wanted, caller);
@@ -341,13 +335,12 @@ Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
   });
 }
 
-Result<void> LocalService::Core::requeue(const std::vector<JobNumber>& numbers,
-                                         const Caller& caller) {
+Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
   return change([this, numbers, caller] { return plan_requeue(numbers, caller); });
 }
 
-Result<LocalService::Core::Change> LocalService::Core::plan_requeue(
-    const std::vector<JobNumber>& numbers, const Caller& caller) {
+Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers,
+                                        const Caller& caller) {
   Change change;
   for (const JobNumber number : numbers) {
     const Entry* const known = book_.find(number);
@@ -364,18 +357,17 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(
   return change;
 }
 
-Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
+Result<void> Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
   auto known = kept_job(store_, number);
   if (!known) return tl::unexpected(known.error());
   if (auto may = may_change(*known, caller); !may) return may;
   if (book_.find(number) != nullptr) {
-    return fail(Code::unavailable,
-                fmt::format("the end of job {} is not on the disk yet", shown(number)));
+    return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
   }
   if (known->end < now_ - config_.requeue_for) {
     return fail(Code::conflict,
-                fmt::format("job {} ended more than {} ago: its environment is not kept",
-                            shown(number), text::format_duration(config_.requeue_for)),
+                fmt::format("job {} ended more than {} ago: its environment is not kept", number,
+                            text::format_duration(config_.requeue_for)),
                 {}, "submit it again");
   }
   store::Job ended = *std::move(known);

@@ -195,12 +195,7 @@ Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& su
   }
   const auto said = state_->heard(answer);
   if (!said) return tl::unexpected(said.error());
-  return read_json(said->body, [](const Json& json) {
-    std::vector<store::JobNumber> numbers;
-    Reader reader(json);
-    reader.field("numbers", numbers);
-    return numbers;
-  });
+  return read_field<std::vector<store::JobNumber>>(said->body, "numbers");
 }
 
 }  // namespace almanac::serve

@@ -4,15 +4,17 @@
 /// Writes and reads the fields of a record as JSON from one list of them, so that what is written
 /// can be read and what is unknown is known to be. Private to this room, for its header is heavy.
 ///
-///   template <typename Fields, typename Record>
-///   void list(Fields& fields, Record& record) {
-///     fields.field("gpus", record.gpus);         // always written
-///     fields.sparse("deadline_s", record.deadline);  // left out while missing
+///   void list(auto& fields, Is<Pace> auto& of) {
+///     fields.field("model", of.model);       // always written
+///     fields.sparse("parts", of.parts);      // left out while missing; a record that has a list
 ///   }
+///
+/// A list is found by the namespace of `fields`, so it is in no namespace without a name.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,6 +41,10 @@ inline std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// A record, to be written or read.
+template <typename Of, typename Record>
+concept Is = std::same_as<std::remove_const_t<Of>, Record>;
+
 /// Thrown by Reader, turned into a Result by read_object().
 struct Refused {
   Error error;
@@ -51,11 +57,13 @@ inline Json seconds_json(std::int64_t ms) {
 template <typename T>
 bool is_missing(const T& value) {
   if constexpr (std::is_same_v<T, Time>) {
-    return value == kNoTime;
+    return value == kNoTime || value == kNever;
   } else if constexpr (std::is_same_v<T, Duration>) {
     return value == kNoDuration;
   } else if constexpr (std::is_same_v<T, double>) {
     return std::isnan(value);
+  } else if constexpr (requires { value->empty(); }) {
+    return !value.has_value() || value->empty();
   } else if constexpr (requires { value.has_value(); }) {
     return !value.has_value();
   } else if constexpr (requires { value.empty(); }) {
@@ -78,11 +86,6 @@ class Writer {
   /// A number that is never negative; -1 = it was not measured.
   void measured(const char* name, double value) {
     if (value >= 0) out_[name] = value;
-  }
-  /// One of `names`, by position.
-  template <typename T>
-  void word(const char* name, const T& value, const std::vector<std::string>& names) {
-    out_[name] = names[static_cast<std::size_t>(value)];
   }
   Json take() { return std::move(out_); }
 
@@ -111,6 +114,10 @@ class Writer {
       Json list = Json::array();
       for (const auto& each : value) list.push_back(to_json(each));
       return list;
+    } else if constexpr (requires(Writer writer) { list(writer, value); }) {
+      Writer writer;
+      list(writer, value);
+      return writer.take();
     } else {
       return value;
     }
@@ -136,19 +143,6 @@ class Reader {
     field(name, value);
   }
   void measured(const char* name, double& value) { field(name, value); }
-  template <typename T>
-  void word(const char* name, T& value, const std::vector<std::string>& names) {
-    std::string said;
-    field(name, said);
-    if (!in_.contains(name)) return;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == said) {
-        value = static_cast<T>(i);
-        return;
-      }
-    }
-    refuse(fmt::format("{} is one of {}, not {}", name, fmt::join(names, ", "), said));
-  }
   /// Refuses what is none of the fields.
   void end() const {
     for (const auto& [name, value] : in_.items()) {
@@ -198,6 +192,9 @@ class Reader {
       if (value.find('\0') != std::string::npos) expected(name, "text without a zero byte", in);
     } else if constexpr (requires { value.has_value(); }) {
       from_json(name, in, value.emplace());
+    } else if constexpr (requires(Reader reader) { list(reader, value); }) {
+      Reader reader(in);
+      list(reader, value);
     } else {
       if (!in.is_array()) expected(name, "a list", in);
       value.clear();
@@ -222,6 +219,26 @@ class Reader {
   std::vector<std::string> known_;
 };
 
+template <typename Record>
+Json written(const Record& record) {
+  Writer writer;
+  list(writer, record);
+  return writer.take();
+}
+template <typename Value>
+std::string written_as(const char* name, const Value& value) {
+  Writer writer;
+  writer.field(name, value);
+  return dumped(writer.take());
+}
+template <typename Record>
+Record read_record(const Json& json) {
+  Record record;
+  Reader reader(json);
+  list(reader, record);
+  return record;
+}
+
 /// What `read` makes of JSON text, or invalid with what is wrong.
 ///
 /// The library copies and writes lists of lists by recursion: what is deeper than anything of ours
@@ -243,6 +260,16 @@ auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{
   } catch (const Refused& refused) {
     return tl::unexpected(refused.error);
   }
+}
+
+/// The field `name` of an object that may have others.
+template <typename Value>
+Result<Value> read_field(std::string_view text, const char* name) {
+  return read_json(text, [&](const Json& json) {
+    Value value{};
+    Reader(json).field(name, value);
+    return value;
+  });
 }
 
 }  // namespace almanac::serve

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -19,27 +21,14 @@
 namespace almanac::serve {
 namespace {
 
-/// What the system calls the user; the number where it has no name.
-std::string user_name(std::uint32_t uid) {
+/// What the system calls a user, and the group; the number where it knows none.
+std::pair<std::string, std::uint32_t> account_of(std::uint32_t uid) {
   std::array<char, 16'384> space;
   passwd entry{};
   passwd* found = nullptr;
   ::getpwuid_r(uid, &entry, space.data(), space.size(), &found);
-  return found == nullptr ? std::to_string(uid) : found->pw_name;
-}
-
-std::uint32_t group_of(std::uint32_t uid) {
-  std::array<char, 16'384> space;
-  passwd entry{};
-  passwd* found = nullptr;
-  ::getpwuid_r(uid, &entry, space.data(), space.size(), &found);
-  return found == nullptr ? uid : found->pw_gid;
-}
-
-std::string numbers_json(const std::vector<store::JobNumber>& numbers) {
-  Json out = Json::array();
-  for (const store::JobNumber each : numbers) out.push_back(static_cast<std::int64_t>(each));
-  return dumped({{"numbers", out}});
+  if (found == nullptr) return {std::to_string(uid), uid};
+  return {found->pw_name, found->pw_gid};
 }
 
 }  // namespace
@@ -68,7 +57,7 @@ void Api::add_jobs() {
   on("POST", "/v1/forecast", [this](const Ask& ask, const std::string&) {
     auto asked = read_submission(ask.body);
     if (!asked) return problem(asked.error());
-    asked->user = user_name(guard_.caller(ask).uid);
+    asked->user = account_of(guard_.caller(ask).uid).first;
     const auto expected = service_.foresee(*asked);
     if (!expected) return problem(expected.error());
     return *expected ? json(to_json(**expected)) : none_yet();
@@ -97,7 +86,7 @@ void Api::add_jobs() {
     const auto now = whole(ask, "now", 0);
     if (!now) return problem(now.error());
     return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
-      return service_.cancel_all(numbers, caller, *now != 0);
+      return service_.cancel(numbers, caller, *now != 0);
     });
   });
   on("POST", "/v1/jobs/{number}/update", [this](const Ask& ask, const std::string& part) {
@@ -139,7 +128,9 @@ Answer Api::list_jobs(const Ask& ask) const {
              (name.empty() || job.asked->name == name) && (!state || job.state == *state);
     };
     auto found = service_.jobs(
-        {.ended_since = *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
+        // Nobody who has ended stands in a line.
+        {.ended_since =
+             *place > 0 || *since == kNoTime ? std::nullopt : std::optional<Time>(*since),
          .above = store::JobNumber{*after},
          .wanted = wanted,
          .most = *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1});
@@ -168,14 +159,13 @@ Answer Api::submit(const Ask& ask) const {
   const live::Caller caller = guard_.caller(ask);
   if (auto refused = Guard::refuses_job(ask, caller)) return *std::move(refused);
   asked->uid = caller.uid;
-  asked->gid = ask.peer.is_local ? ask.peer.gid : group_of(caller.uid);
-  asked->user = user_name(caller.uid);
+  std::tie(asked->user, asked->gid) = account_of(caller.uid);
+  if (ask.peer.is_local) asked->gid = ask.peer.gid;
   const auto numbers = service_.submit(*std::move(asked));
   if (!numbers) return problem(numbers.error());
-  Answer made = json(numbers_json(*numbers));
+  Answer made = json(written_as("numbers", *numbers));
   made.status = 201;
-  made.headers.emplace_back(
-      "Location", fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(numbers->front())));
+  made.headers.emplace_back("Location", fmt::format("/v1/jobs/{}", numbers->front()));
   return made;
 }
 
@@ -189,7 +179,7 @@ Answer Api::change(const Ask& ask, const std::string& part, const Act& act) cons
     return problem(403, fmt::format("job {} is {}'s", part, job->job.asked->user));
   }
   const auto done = act(*numbers, caller);
-  return done ? json(numbers_json(*numbers)) : problem(done.error());
+  return done ? json(written_as("numbers", *numbers)) : problem(done.error());
 }
 
 }  // namespace almanac::serve

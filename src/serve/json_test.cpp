@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -181,12 +183,12 @@ TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
   // On the heap: g++ 12 sees what is not there where it has all of it in view.
   const auto view = std::make_unique<live::JobView>();
   view->job.number = store::JobNumber{1};
-  view->expected = live::Expected{.start_to = kNever, .end_to = kNever};
+  view->expected = live::Expected{.start_from = Time{1h}, .start_to = kNever, .end_to = kNever};
   const auto read = read_job(to_json(*view, cluster::uniform(1, 1)));
   ASSERT_TRUE(read);
   ASSERT_TRUE(read->view.expected);
   EXPECT_EQ(read->view.expected->start_to, kNoTime);
-  EXPECT_EQ(read->view.expected->start_from, Time{});
+  EXPECT_EQ(read->view.expected->start_from, Time{1h});
 }
 
 TEST(ExpectedJson, TellsOfOtherNumbersOfGpus) {
@@ -216,6 +218,21 @@ TEST(CompactionsJson, ReadsWhatItWrites) {
   const auto read = read_compactions(to_json(made));
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(*read, made);
+}
+
+TEST(TenancyJson, ReadsWhatItWrites) {
+  const live::Tenancy made{.by_tenant = true,
+                           .worst = "vision",
+                           .tenants = {{.name = "lab", .guarantee = 2, .limit = 3},
+                                       {.name = "vision", .parent = "lab", .guarantee = 1}},
+                           .loans = {{"vision", "lab", 3600}}};
+  const auto read = read_tenancy(to_json(made));
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(to_json(*read), to_json(made));
+  ASSERT_EQ(read->tenants.size(), 2U);
+  EXPECT_EQ(read->tenants[0].limit, 3);
+  EXPECT_TRUE(std::isnan(read->tenants[1].limit)) << "it has none";
+  EXPECT_EQ(read->loans.at(0).gpu_s, 3600);
 }
 
 TEST(NodesJson, TellsHowGpusAreConnected) {

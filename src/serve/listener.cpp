@@ -15,10 +15,10 @@
 
 #include <fmt/format.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #include "base/check.h"
+#include "process/bell.h"
 #include "serve/answers.h"
 #include "serve/connection.h"
 #include "serve/exchange.h"
@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
 
 class Listener::Loop {
  public:
-  Loop(std::vector<Descriptor> sockets, Descriptor poll, Descriptor bell, Handler handler,
+  Loop(std::vector<Descriptor> sockets, Descriptor poll, process::Bell bell, Handler handler,
        const Limits& limits, std::unique_ptr<Tls> tls)
       : limits_(limits),
         tls_(std::move(tls)),
@@ -41,7 +41,7 @@ class Listener::Loop {
         poll_(std::move(poll)),
         bell_(std::move(bell)),
         rate_(limits.requests_per_s, limits.burst),
-        workers_(limits.workers, std::move(handler), [this] { ring(); }) {
+        workers_(limits.workers, std::move(handler), [this] { bell_.ring(); }) {
     watch(bell_.get(), kBell, EPOLLIN, EPOLL_CTL_ADD);
     for (std::size_t i = 0; i < sockets_.size(); ++i) {
       watch(sockets_[i].get(), kFirstSocket + i, EPOLLIN, EPOLL_CTL_ADD);
@@ -51,7 +51,7 @@ class Listener::Loop {
   }
   ~Loop() {
     ends_ = true;
-    ring();
+    bell_.ring();
     thread_.join();
   }
 
@@ -61,10 +61,6 @@ class Listener::Loop {
   /// At the end, what clients have not read by then is dropped.
   static constexpr Duration kLastWords = 2s;
 
-  void ring() {
-    const std::uint64_t one = 1;
-    ALMANAC_CHECK(::write(bell_.get(), &one, sizeof one) == sizeof one, "{}", std::strerror(errno));
-  }
   void watch(int socket, std::uint64_t who, std::uint32_t events, int how) {
     epoll_event event{};
     event.events = events;
@@ -102,8 +98,7 @@ class Listener::Loop {
   void hear(const epoll_event& event) {
     const std::uint64_t who = event.data.u64;
     if (who == kBell) {
-      std::uint64_t rings = 0;
-      static_cast<void>(::read(bell_.get(), &rings, sizeof rings));
+      bell_.hush();
       for (Workers::Done& done : workers_.collect()) finish(std::move(done));
     } else if (who < kFirstSocket + sockets_.size()) {
       accept(sockets_[who - kFirstSocket]);
@@ -239,7 +234,7 @@ class Listener::Loop {
   std::unique_ptr<Tls> tls_;
   std::vector<Descriptor> sockets_;
   Descriptor poll_;
-  Descriptor bell_;
+  process::Bell bell_;
   Rate rate_;
   std::map<std::uint64_t, Connection> connections_;
   std::map<std::uint64_t, std::size_t> held_;  // connections of each client
@@ -258,7 +253,7 @@ Listener::~Listener() = default;
 Result<std::unique_ptr<Listener>> Listener::start(std::vector<Descriptor> sockets, Handler handler,
                                                   const Limits& limits, std::unique_ptr<Tls> tls) {
   Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
-  Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  process::Bell bell;
   if (!poll || !bell) {
     return fail(Code::unavailable, fmt::format("cannot listen: {}", std::strerror(errno)));
   }

@@ -228,7 +228,12 @@ TEST_F(ListenerTest, LetsNobodyKeepAllWorkers) {
   });
   std::vector<Wire> slow;
   for (int i = 0; i < 20; ++i) slow.emplace_back(path_).say(get("/slow"));
-  EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/other")).hear(), HasSubstr("/other"));
+  // The first is in turn whoever has the workers; by the last they have taken all that they may.
+  std::string other = "/other";
+  for (int time = 0; time < 20 && other.find("/other") != std::string::npos; ++time) {
+    other = Wire(port_, "127.0.0.2").say(get("/other")).hear();
+  }
+  EXPECT_THAT(other, HasSubstr("/other"));
   go_on.set_value();
   for (Wire& each : slow) EXPECT_THAT(each.hear(), HasSubstr("/slow"));
 }

@@ -3,74 +3,57 @@
 #include "serve/view_json.h"
 
 namespace almanac::serve {
-namespace {
 
-Json json_of(const live::LeverView& lever) {
-  Writer out;
-  out.field("name", lever.name);
-  out.field("how", lever.how);
-  out.sparse("rests", lever.rests);
-  out.field("wanted", lever.wanted);
-  out.field("next", lever.next);
-  out.field("done", lever.done);
-  out.field("failed", lever.failed);
-  out.field("refused", lever.refused);
-  return out.take();
+void list(auto& fields, Is<live::LeverView> auto& of) {
+  fields.field("name", of.name);
+  fields.field("how", std::string(to_string(of.how)));
+  fields.sparse("rests", of.rests);
+  fields.field("wanted", of.wanted);
+  fields.field("next", of.next);
+  fields.field("done", of.done);
+  fields.field("failed", of.failed);
+  fields.field("refused", of.refused);
 }
 
-Json json_of(const live::CanaryView& canary) {
-  Writer out;
-  out.field("partitions", canary.partitions);
-  out.sparse("rests", canary.rests);
-  out.sparse("retreat", canary.retreat);
-  out.field("waits", canary.waits);
-  out.field("ended", canary.ended);
-  out.field("window_s", canary.window);
-  out.field("wait_s", canary.wait_s);
-  out.field("failed", canary.failed);
-  out.sparse("most_wait_s", canary.most_wait_s);
-  out.sparse("most_failed", canary.most_failed);
-  return out.take();
+void list(auto& fields, Is<live::CanaryView> auto& of) {
+  fields.field("partitions", of.partitions);
+  fields.sparse("rests", of.rests);
+  fields.sparse("retreat", of.retreat);
+  fields.field("waits", of.waits);
+  fields.field("ended", of.ended);
+  fields.field("window_s", of.window);
+  fields.field("wait_s", of.wait_s);
+  fields.field("failed", of.failed);
+  fields.sparse("most_wait_s", of.most_wait_s);
+  fields.sparse("most_failed", of.most_failed);
 }
 
-Json json_of(const live::AgentView& agent) {
-  Writer out;
-  out.field("node", agent.node);
-  out.field("load", agent.load);
-  out.sparse("cpu_pressure", agent.cpu_pressure);
-  out.sparse("memory_pressure", agent.memory_pressure);
-  out.sparse("io_pressure", agent.io_pressure);
-  out.sparse("bandwidth_gbs", agent.bandwidth_gbs);
-  out.field("jobs", agent.jobs);
-  out.field("held", agent.held);
-  return out.take();
+void list(auto& fields, Is<live::AgentView> auto& of) {
+  fields.field("node", of.node);
+  fields.field("load", of.load);
+  fields.sparse("cpu_pressure", of.cpu_pressure);
+  fields.sparse("memory_pressure", of.memory_pressure);
+  fields.sparse("io_pressure", of.io_pressure);
+  fields.sparse("bandwidth_gbs", of.bandwidth_gbs);
+  fields.field("jobs", of.jobs);
+  fields.field("held", of.held);
 }
 
-template <typename Of>
-Json list_of(const std::vector<Of>& all) {
-  Json out = Json::array();
-  for (const Of& each : all) out.push_back(json_of(each));
-  return out;
+void list(auto& fields, Is<live::Manager> auto& of) {
+  fields.field("name", of.name);
+  fields.field("cluster", of.cluster);
+  fields.field("version", of.version);
+  fields.field("way", of.way);
+  fields.sparse("trouble", of.trouble);
+  fields.field("aside", of.aside);
+  fields.field("round_s", of.round_s);
+  fields.field("news_s", of.news_s);
+  fields.field("changes_per_s", of.changes_per_s);
+  fields.field("levers", of.levers);
+  fields.sparse("canary", of.canary);
+  fields.field("agents", of.agents);
 }
 
-}  // namespace
-
-std::string to_json(const live::Manager& manager) {
-  Writer fields;
-  fields.field("name", manager.name);
-  fields.field("cluster", manager.cluster);
-  fields.field("version", manager.version);
-  fields.field("way", manager.way);
-  fields.sparse("trouble", manager.trouble);
-  fields.field("aside", manager.aside);
-  fields.field("round_s", manager.round_s);
-  fields.field("news_s", manager.news_s);
-  fields.field("changes_per_s", manager.changes_per_s);
-  Json out = fields.take();
-  out["levers"] = list_of(manager.levers);
-  if (manager.canary) out["canary"] = json_of(*manager.canary);
-  out["agents"] = list_of(manager.agents);
-  return dumped(out);
-}
+std::string to_json(const live::Manager& manager) { return dumped(written(manager)); }
 
 }  // namespace almanac::serve

@@ -118,7 +118,7 @@ void add_manager(Families& out, const live::Manager& manager) {
   std::vector<ClientMetric> wanted;
   MetricFamily done{"almanac_lever_changes_total", "Changes made.", MetricType::Counter, {}};
   for (const live::LeverView& lever : manager.levers) {
-    const bool acts = lever.how == "on" && lever.rests.empty();
+    const bool acts = lever.how == live::Switch::on && lever.rests.empty();
     on.push_back(gauge(acts ? 1 : 0, {{"lever", lever.name}}));
     wanted.push_back(gauge(static_cast<double>(lever.wanted), {{"lever", lever.name}}));
     const auto count = [&](const char* result, std::uint64_t changes) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "live/life.h"
 #include "text/nearest.h"
 
 namespace almanac::serve {
@@ -18,10 +19,6 @@ std::optional<Number> parse(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
   return value;
-}
-
-bool has_ended(const store::Job& job) {
-  return job.state != trace::JobState::pending && job.state != trace::JobState::running;
 }
 
 struct JobName {
@@ -101,7 +98,7 @@ Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
   if (!is_array) return std::vector{job.number};
   std::vector<store::JobNumber> tasks;
   const auto is_of_it = [&](const store::Job& each) {
-    return each.task && each.task->array == job.number && !has_ended(each);
+    return each.task && each.task->array == job.number && !live::has_ended(each);
   };
   // Their numbers follow one another.
   const store::JobNumber before{static_cast<std::int64_t>(job.number) - 1};

@@ -6,169 +6,200 @@
 #include "serve/submission_fields.h"
 
 namespace almanac::serve {
+
+void list(auto& fields, Is<live::Overview> auto& of) {
+  fields.field("revision", of.revision);
+  fields.field("now_s", of.now);
+  fields.field("started_s", of.started);
+  fields.field("policy", of.policy);
+  fields.sparse("shadow", of.shadow);
+  fields.sparse("manager", of.manager);
+  fields.field("waiting", of.waiting);
+  fields.field("held", of.held);
+  fields.field("running", of.running);
+  fields.field("gpus", of.gpus);
+  fields.field("gpus_busy", of.gpus_busy);
+  fields.field("gpu_share_busy", of.gpu_share_busy);
+  fields.field("power_w", of.power_w);
+  fields.field("power_is_measured", of.power_is_measured);
+  fields.sparse("limits_by", of.limits_by);
+  fields.field("warnings", of.warnings);
+}
+
+void list(auto& fields, Is<live::GpuView> auto& of) {
+  fields.field("number", of.number);
+  fields.field("name", of.name);
+  fields.field("in_service", of.in_service);
+  fields.sparse("trouble", of.trouble);
+  fields.field("jobs", of.jobs);
+  fields.sparse("instances", of.instances);
+  fields.measured("use", of.use);
+  fields.measured("memory_gb", of.memory_gb);
+  fields.measured("power_w", of.power_w);
+}
+
+void list(auto& fields, Is<live::NodeView> auto& of) {
+  fields.field("name", of.name);
+  fields.field("vc", of.vc);
+  fields.field("drained", of.drained);
+  fields.field("cpus", of.cpus);
+  fields.field("cpus_held", of.cpus_held);
+  fields.field("memory_gb", of.memory_gb);
+  fields.field("memory_held_gb", of.memory_held_gb);
+  fields.field("gpus", of.gpus);
+}
+
+void list(auto& fields, Is<live::WithGpus> auto& of) {
+  fields.field("gpus", of.gpus);
+  fields.sparse("end_by_s", of.end_by);
+  fields.sparse("deadline_kept", of.kept);
+}
+
+void list(auto& fields, Is<live::Expected> auto& of) {
+  fields.field("at_s", of.at);
+  fields.sparse("start_from_s", of.start_from);
+  fields.sparse("start_to_s", of.start_to);
+  fields.sparse("start_by_s", of.start_by);
+  fields.sparse("end_from_s", of.end_from);
+  fields.sparse("end_to_s", of.end_to);
+  fields.sparse("end_by_s", of.end_by);
+  fields.sparse("deadline_kept", of.kept);
+  fields.sparse("with_other_gpus", of.other_gpus);
+}
+
+void list(auto& fields, Is<live::Pace> auto& of) {
+  fields.field("model", of.model);
+  fields.field("rate", of.rate);
+  fields.field("gpus", of.parts.gpus);
+  fields.field("type", of.parts.type);
+  fields.field("neighbours", of.parts.neighbours);
+  fields.field("cpus", of.parts.cpus);
+  fields.field("memory", of.parts.memory);
+  fields.field("power", of.parts.power);
+  fields.field("computing", of.parts.computing);
+}
+
+void list(auto& fields, Is<live::Figures> auto& of) {
+  fields.field("jobs", of.jobs);
+  fields.field("avg_wait_s", of.avg_wait_s);
+  fields.field("p99_wait_s", of.p99_wait_s);
+  fields.field("avg_jct_s", of.avg_jct_s);
+  fields.field("p99_jct_s", of.p99_jct_s);
+  fields.field("preemptions", of.preemptions);
+  fields.sparse("guarantee", of.guarantee);
+}
+
+void list(auto& fields, Is<live::Comparison> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("since_s", of.since);
+  fields.field("policy", of.policy);
+  fields.field("shadow", of.shadow);
+  fields.field("real", of.real);
+  fields.field("played", of.played);
+  fields.field("other", of.other);
+}
+
+void list(auto& fields, Is<store::Note> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("what", of.what);
+  fields.sparse("detail", of.detail);
+}
+
+void list(auto& fields, Is<store::Told> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("policy", of.policy);
+  fields.field("start_from_s", of.start_from);
+  fields.field("start_to_s", of.start_to);
+  fields.field("end_from_s", of.end_from);
+  fields.field("end_to_s", of.end_to);
+  fields.field("share", of.share);
+  fields.sparse("deadline_kept", of.kept);
+}
+
+void list(auto& fields, Is<store::Moment> auto& of) {
+  fields.field("at_s", of.at);
+  fields.field("gpus", of.gpus);
+  fields.field("gpus_busy", of.gpus_busy);
+  fields.field("jobs_running", of.jobs_running);
+  fields.field("jobs_waiting", of.jobs_waiting);
+  fields.sparse("gpu_use", of.gpu_use);
+  fields.field("power_w", of.power_w);
+  fields.sparse("power_is_measured", of.power_is_measured);
+}
+
+void list(auto& fields, Is<store::SweepCount> auto& of) {
+  fields.field("name", of.name);
+  fields.field("user", of.user);
+  fields.field("trials", of.trials);
+  fields.field("waiting", of.waiting);
+  fields.field("running", of.running);
+  fields.field("begun_s", of.begun);
+}
+
+void list(auto& fields, Is<store::ArrayTask> auto& of) {
+  fields.field("number", of.array);
+  fields.field("index", of.index);
+  fields.field("at_once", of.at_once);
+}
+
 namespace {
 
 const store::Submission& asked_of(const store::Job& job) { return job.asked; }
 store::Submission& asked_of(store::Job& job) { return job.asked.change(); }
 
-template <typename Fields, typename Of>
-void list(Fields& fields, Of& of) {
-  using Record = std::remove_const_t<Of>;
-  if constexpr (std::is_same_v<Record, live::Overview>) {
-    fields.field("revision", of.revision);
-    fields.field("now_s", of.now);
-    fields.field("started_s", of.started);
-    fields.field("policy", of.policy);
-    fields.sparse("shadow", of.shadow);
-    fields.sparse("manager", of.manager);
-    fields.field("waiting", of.waiting);
-    fields.field("held", of.held);
-    fields.field("running", of.running);
-    fields.field("gpus", of.gpus);
-    fields.field("gpus_busy", of.gpus_busy);
-    fields.field("gpu_share_busy", of.gpu_share_busy);
-    fields.field("power_w", of.power_w);
-    fields.field("power_is_measured", of.power_is_measured);
-    fields.sparse("limits_by", of.limits_by);
-    fields.field("warnings", of.warnings);
-  } else if constexpr (std::is_same_v<Record, live::GpuView>) {
-    fields.field("number", of.number);
-    fields.field("name", of.name);
-    fields.field("in_service", of.in_service);
-    fields.sparse("trouble", of.trouble);
-    fields.field("jobs", of.jobs);
-    fields.sparse("instances", of.instances);
-    fields.measured("use", of.use);
-    fields.measured("memory_gb", of.memory_gb);
-    fields.measured("power_w", of.power_w);
-  } else if constexpr (std::is_same_v<Record, live::NodeView>) {
-    fields.field("name", of.name);
-    fields.field("vc", of.vc);
-    fields.field("drained", of.drained);
-    fields.field("cpus", of.cpus);
-    fields.field("cpus_held", of.cpus_held);
-    fields.field("memory_gb", of.memory_gb);
-    fields.field("memory_held_gb", of.memory_held_gb);
-  } else if constexpr (std::is_same_v<Record, live::Expected>) {
-    fields.field("at_s", of.at);
-    fields.sparse("start_from_s", of.start_from);
-    fields.sparse("start_to_s", of.start_to);
-    fields.sparse("start_by_s", of.start_by);
-    fields.sparse("end_from_s", of.end_from);
-    fields.sparse("end_to_s", of.end_to);
-    fields.sparse("end_by_s", of.end_by);
-    fields.sparse("deadline_kept", of.kept);
-  } else if constexpr (std::is_same_v<Record, live::WithGpus>) {
-    fields.field("gpus", of.gpus);
-    fields.sparse("end_by_s", of.end_by);
-    fields.sparse("deadline_kept", of.kept);
-  } else if constexpr (std::is_same_v<Record, live::Pace>) {
-    fields.field("model", of.model);
-    fields.field("rate", of.rate);
-    fields.field("gpus", of.parts.gpus);
-    fields.field("type", of.parts.type);
-    fields.field("neighbours", of.parts.neighbours);
-    fields.field("cpus", of.parts.cpus);
-    fields.field("memory", of.parts.memory);
-    fields.field("power", of.parts.power);
-    fields.field("computing", of.parts.computing);
-  } else if constexpr (std::is_same_v<Record, store::Note>) {
-    fields.field("at_s", of.at);
-    fields.field("what", of.what);
-    fields.sparse("detail", of.detail);
-  } else if constexpr (std::is_same_v<Record, store::Told>) {
-    fields.field("at_s", of.at);
-    fields.field("policy", of.policy);
-    fields.field("start_from_s", of.start_from);
-    fields.field("start_to_s", of.start_to);
-    fields.field("end_from_s", of.end_from);
-    fields.field("end_to_s", of.end_to);
-    fields.field("share", of.share);
-    fields.sparse("deadline_kept", of.kept);
-  } else if constexpr (std::is_same_v<Record, store::Moment>) {
-    fields.field("at_s", of.at);
-    fields.field("gpus", of.gpus);
-    fields.field("gpus_busy", of.gpus_busy);
-    fields.field("jobs_running", of.jobs_running);
-    fields.field("jobs_waiting", of.jobs_waiting);
-    fields.sparse("gpu_use", of.gpu_use);
-    fields.field("power_w", of.power_w);
-    fields.sparse("power_is_measured", of.power_is_measured);
-  } else if constexpr (std::is_same_v<Record, store::SweepCount>) {
-    fields.field("name", of.name);
-    fields.field("user", of.user);
-    fields.field("trials", of.trials);
-    fields.field("waiting", of.waiting);
-    fields.field("running", of.running);
-    fields.field("begun_s", of.begun);
-  } else if constexpr (std::is_same_v<Record, store::Job>) {
-    fields.field("number", of.number);
-    auto& asked = asked_of(of);
-    fields.field("user", asked.user);
-    fields.field("uid", asked.uid);
-    fields.sparse("account", asked.account);
-    fields.sparse("partition", asked.partition);
-    list_public(fields, asked);
-    fields.field("submit_s", of.submit);
-    fields.field("held", of.held);
-    fields.field("since_s", of.since);
-    fields.sparse("start_s", of.start);
-    fields.sparse("end_s", of.end);
-    fields.field("attained_s", of.attained);
-    fields.field("attempts", of.attempts);
-    fields.field("preemptions", of.preemptions);
-    fields.sparse("failures", of.failures);
-    fields.sparse("again_at_s", of.again_at);
-    fields.sparse("cores", of.cores);
-    fields.field("energy_measured_j", of.energy.measured_j);
-    fields.field("energy_modelled_j", of.energy.modelled_j);
-    fields.field("used_core_s", of.used.core_s);
-    fields.field("used_core_seen_s", of.used.core_seen_s);
-    fields.field("used_gpu_s", of.used.gpu_s);
-    fields.field("used_gpu_seen_s", of.used.gpu_seen_s);
-    fields.field("used_most_memory_gb", of.used.most_memory_gb);
-    fields.sparse("exit_status", of.exit_status);
-    fields.sparse("signal", of.signal);
-    fields.sparse("reason", of.reason);
-  } else {
-    static_assert(std::is_same_v<Record, live::JobView>);
-    list(fields, of.job);
-    fields.sparse("why", of.why);
-    fields.sparse("why_word", of.why_word);
-    fields.sparse("place", of.place);
-    fields.sparse("believed_s", of.believed);
-    fields.measured("gpu_use", of.gpu_use);
-    fields.sparse("step", of.step);
-    fields.sparse("metric", of.metric);
-    fields.sparse("metric_step", of.metric_step);
-    fields.measured("cpu_use", of.cpu_use);
-    fields.measured("memory_used_gb", of.memory_gb);
-    fields.measured("gpu_memory_used_gb", of.gpu_memory_gb);
-    fields.sparse("limits_by", of.limits_by);
-  }
+}  // namespace
+
+void list(auto& fields, Is<store::Job> auto& of) {
+  fields.field("number", of.number);
+  auto& asked = asked_of(of);
+  fields.field("user", asked.user);
+  fields.field("uid", asked.uid);
+  fields.sparse("account", asked.account);
+  fields.sparse("partition", asked.partition);
+  list_public(fields, asked);
+  fields.field("submit_s", of.submit);
+  fields.field("held", of.held);
+  fields.field("since_s", of.since);
+  fields.sparse("start_s", of.start);
+  fields.sparse("end_s", of.end);
+  fields.field("attained_s", of.attained);
+  fields.field("attempts", of.attempts);
+  fields.field("preemptions", of.preemptions);
+  fields.sparse("failures", of.failures);
+  fields.sparse("again_at_s", of.again_at);
+  fields.sparse("cores", of.cores);
+  fields.field("energy_measured_j", of.energy.measured_j);
+  fields.field("energy_modelled_j", of.energy.modelled_j);
+  fields.field("used_core_s", of.used.core_s);
+  fields.field("used_core_seen_s", of.used.core_seen_s);
+  fields.field("used_gpu_s", of.used.gpu_s);
+  fields.field("used_gpu_seen_s", of.used.gpu_seen_s);
+  fields.field("used_most_memory_gb", of.used.most_memory_gb);
+  fields.sparse("exit_status", of.exit_status);
+  fields.sparse("signal", of.signal);
+  fields.sparse("reason", of.reason);
 }
 
-template <typename Record>
-Json written(const Record& record) {
-  Writer writer;
-  list(writer, record);
-  return writer.take();
+void list(auto& fields, Is<live::JobView> auto& of) {
+  list(fields, of.job);
+  fields.sparse("why", of.why);
+  fields.sparse("why_word", of.why_word);
+  fields.sparse("place", of.place);
+  fields.sparse("believed_s", of.believed);
+  fields.measured("gpu_use", of.gpu_use);
+  fields.sparse("step", of.step);
+  fields.sparse("metric", of.metric);
+  fields.sparse("metric_step", of.metric_step);
+  fields.measured("cpu_use", of.cpu_use);
+  fields.measured("memory_used_gb", of.memory_gb);
+  fields.measured("gpu_memory_used_gb", of.gpu_memory_gb);
+  fields.sparse("limits_by", of.limits_by);
+  fields.sparse("array", of.job.task);
+  fields.sparse("expected", of.expected);
+  fields.sparse("pace", of.pace);
 }
 
-/// Futures that have no end say nothing.
-Json expected_json(live::Expected of) {
-  for (Time* const each :
-       {&of.start_from, &of.start_to, &of.start_by, &of.end_from, &of.end_to, &of.end_by}) {
-    if (*each == kNever) *each = kNoTime;
-  }
-  Json out = written(of);
-  if (!of.other_gpus) return out;
-  for (live::WithGpus each : *of.other_gpus) {
-    if (each.end_by == kNever) each.end_by = kNoTime;
-    out["with_other_gpus"].push_back(written(each));
-  }
-  return out;
-}
+namespace {
 
 std::vector<int> numbers(cluster::GpuMask gpus) {
   std::vector<int> set;
@@ -182,13 +213,6 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
   Json out = {{"job_id", job_id(view.job)},
               {"state", std::string(trace::to_string(view.job.state))}};
   out.update(written(view));
-  if (view.job.task) {
-    out["array"] = {{"number", static_cast<std::int64_t>(view.job.task->array)},
-                    {"index", view.job.task->index},
-                    {"at_once", view.job.task->at_once}};
-  }
-  if (view.expected) out["expected"] = expected_json(*view.expected);
-  if (view.pace) out["pace"] = written(*view.pace);
   Json held = Json::array();
   for (const cluster::Grant& each : view.job.held_gpus) {
     held.push_back({{"node", cluster.node_label(each.node)},
@@ -204,65 +228,14 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
   return out;
 }
 
-template <typename Record>
-Record read(const Json& json) {
-  Record record;
-  Reader reader(json);
-  list(reader, record);
-  return record;
-}
-
-live::Expected expected_of(const Json& json) {
-  live::Expected expected{.start_from = kNoTime,
-                          .start_to = kNoTime,
-                          .start_by = kNoTime,
-                          .end_from = kNoTime,
-                          .end_to = kNoTime,
-                          .end_by = kNoTime};
-  Reader reader(json);
-  list(reader, expected);
-  if (const auto others = json.find("with_other_gpus"); others != json.end()) {
-    expected.other_gpus.emplace();
-    for (const Json& each : *others) {
-      live::WithGpus& other = expected.other_gpus->emplace_back();
-      other.end_by = kNoTime;
-      Reader of(each);
-      list(of, other);
-    }
-  }
-  return expected;
-}
-
-Json figures_json(const live::Figures& of) {
-  Json out = {
-      {"jobs", of.jobs},           {"avg_wait_s", of.avg_wait_s}, {"p99_wait_s", of.p99_wait_s},
-      {"avg_jct_s", of.avg_jct_s}, {"p99_jct_s", of.p99_jct_s},   {"preemptions", of.preemptions}};
-  if (of.guarantee) out["guarantee"] = *of.guarantee;
-  return out;
-}
-
 // A client reads what it knows and passes over what a later service says besides.
 ListedJob job_of(const Json& json) {
-  ListedJob listed{.view = read<live::JobView>(json)};
+  ListedJob listed{.view = read_record<live::JobView>(json)};
   Reader reader(json);
   std::string state;
   reader.field("job_id", listed.id);
   reader.field("state", state);
   listed.view.job.state = trace::parse_state(state).value_or(trace::JobState::unknown);
-  if (const auto array = json.find("array"); array != json.end()) {
-    store::ArrayTask task;
-    Reader of(*array);
-    of.field("number", task.array);
-    of.field("index", task.index);
-    of.field("at_once", task.at_once);
-    listed.view.job.task = task;
-  }
-  if (const auto expected = json.find("expected"); expected != json.end()) {
-    listed.view.expected = expected_of(*expected);
-  }
-  if (const auto pace = json.find("pace"); pace != json.end()) {
-    listed.view.pace = read<live::Pace>(*pace);
-  }
   if (const auto holds = json.find("holds"); holds != json.end()) {
     std::vector<std::string> nodes;
     std::vector<std::string> gpus;
@@ -288,8 +261,8 @@ ListedJob job_of(const Json& json) {
 }  // namespace
 
 std::string job_id(const store::Job& job) {
-  if (!job.task) return std::to_string(static_cast<std::int64_t>(job.number));
-  return fmt::format("{}_{}", static_cast<std::int64_t>(job.task->array), job.task->index);
+  if (!job.task) return fmt::format("{}", job.number);
+  return fmt::format("{}_{}", job.task->array, job.task->index);
 }
 
 std::string to_json(const live::JobView& view, const cluster::Cluster& cluster) {
@@ -310,52 +283,37 @@ std::string to_json(const live::Overview& overview) { return dumped(written(over
 std::string to_json(const std::vector<live::NodeView>& nodes) {
   Json out = Json::array();
   for (const live::NodeView& each : nodes) {
-    Json node = written(each);
+    Json& node = out.emplace_back(written(each));
     for (const cluster::Connection& one : each.connections) {
       Json& made = node["connections"].emplace_back();
       made = {{"by", cluster::word_of(one.by)}, {"gpus", one.gpus}};
       if (one.by == cluster::Between::nvlink) made["links"] = one.links;
     }
-    node["gpus"] = Json::array();
-    for (const live::GpuView& gpu : each.gpus) node["gpus"].push_back(written(gpu));
-    out.push_back(std::move(node));
   }
   return dumped(Json{{"nodes", std::move(out)}});
 }
 
-std::string to_json(const live::Expected& expected) { return dumped(expected_json(expected)); }
+std::string to_json(const live::Expected& expected) { return dumped(written(expected)); }
 
 std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last) {
   Json out = {{"policy", policy}};
-  if (last) {
-    out["comparison"] = {{"at_s", seconds(last->at)},
-                         {"since_s", seconds(last->since)},
-                         {"policy", last->policy},
-                         {"shadow", last->shadow},
-                         {"real", figures_json(last->real)},
-                         {"played", figures_json(last->played)},
-                         {"other", figures_json(last->other)}};
-  }
+  if (last) out["comparison"] = written(*last);
   return dumped(out);
 }
 
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told) {
-  Json out = {{"events", Json::array()}, {"told", Json::array()}};
-  for (const store::Note& each : notes) out["events"].push_back(written(each));
-  for (const store::Told& each : told) out["told"].push_back(written(each));
-  return dumped(out);
+  Writer out;
+  out.field("events", notes);
+  out.field("told", told);
+  return dumped(out.take());
 }
 
 std::string to_json(const std::vector<store::Moment>& moments) {
-  Json out = Json::array();
-  for (const store::Moment& each : moments) out.push_back(written(each));
-  return dumped(Json{{"moments", std::move(out)}});
+  return written_as("moments", moments);
 }
 
 std::string to_json(const std::vector<store::SweepCount>& sweeps) {
-  Json out = Json::array();
-  for (const store::SweepCount& each : sweeps) out.push_back(written(each));
-  return dumped(Json{{"sweeps", std::move(out)}});
+  return written_as("sweeps", sweeps);
 }
 
 std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
@@ -411,41 +369,23 @@ Result<JobList> read_jobs(std::string_view text) {
 }
 
 Result<live::Overview> read_overview(std::string_view text) {
-  return read_json(text, read<live::Overview>);
+  return read_json(text, read_record<live::Overview>);
 }
 
 Result<std::vector<live::NodeView>> read_nodes(std::string_view text) {
-  return read_json(text, [](const Json& json) {
-    std::vector<live::NodeView> nodes;
-    if (const auto all = json.find("nodes"); all != json.end()) {
-      for (const Json& each : *all) {
-        live::NodeView& node = nodes.emplace_back(read<live::NodeView>(each));
-        if (!each.contains("gpus")) continue;
-        for (const Json& gpu : each.at("gpus")) node.gpus.push_back(read<live::GpuView>(gpu));
-      }
-    }
-    return nodes;
-  });
+  return read_field<std::vector<live::NodeView>>(text, "nodes");
 }
 
 Result<std::vector<std::string>> read_explanation(std::string_view text) {
-  return read_json(text, [](const Json& json) {
-    std::vector<std::string> lines;
-    Reader reader(json);
-    reader.field("lines", lines);
-    return lines;
-  });
+  return read_field<std::vector<std::string>>(text, "lines");
 }
 
 Result<std::string> read_policy(std::string_view text) {
-  return read_json(text, [](const Json& json) {
-    std::string name;
-    Reader reader(json);
-    reader.field("policy", name);
-    return name;
-  });
+  return read_field<std::string>(text, "policy");
 }
 
-Result<live::Expected> read_expected(std::string_view text) { return read_json(text, expected_of); }
+Result<live::Expected> read_expected(std::string_view text) {
+  return read_json(text, read_record<live::Expected>);
+}
 
 }  // namespace almanac::serve

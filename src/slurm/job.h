@@ -20,6 +20,8 @@ constexpr double kMibPerGb = 1024;
 
 /// Slurm's own number. A task of an array has one of its own as soon as it differs from the others.
 enum class JobNumber : std::uint32_t {};
+/// So fmt shows it.
+constexpr std::uint32_t format_as(JobNumber number) { return static_cast<std::uint32_t>(number); }
 
 /// What a job holds of one node.
 struct Held {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -52,7 +51,6 @@ Agents::Agents(Descriptor socket, agent::Keys keys, Duration patience)
     : keys_(std::move(keys)),
       patience_(patience),
       socket_(std::move(socket)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       port_(agent::port_of(socket_)),
       ordered_(steady()),
       thread_([this] { work(); }) {}
@@ -62,8 +60,7 @@ Agents::~Agents() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  bell_.ring();
   thread_.join();
 }
 
@@ -84,8 +81,7 @@ void Agents::order(const Orders& orders) {
     if (orders == orders_) return;
     orders_ = orders;
   }
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  bell_.ring();
 }
 
 std::string Agents::refusal() const {
@@ -102,8 +98,7 @@ void Agents::work() {
       const std::lock_guard lock(mutex_);
       if (stop_) return;
     }
-    std::uint64_t rung = 0;
-    if (sources[0].revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+    bell_.hush();
     for (std::size_t at = 0; at + 2 < sources.size(); ++at) {
       if (sources[at + 2].revents != 0 && !listen_to(*guests_[at])) guests_[at].reset();
     }

@@ -24,6 +24,7 @@
 #include "agent/wire.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "process/bell.h"
 #include "process/descriptor.h"
 
 namespace almanac::steer {
@@ -88,7 +89,7 @@ class Agents {
   agent::Keys keys_;  // of its thread
   Duration patience_;
   Descriptor socket_;
-  Descriptor bell_;
+  process::Bell bell_;
   int port_ = 0;
   std::vector<std::unique_ptr<Guest>> guests_;  // of the thread
   Time next_warning_{};                         // of the thread

@@ -11,7 +11,38 @@
 #include "steer/lock.h"
 #include "table/output_file.h"
 
+namespace nlohmann {
+
+/// null = there is none.
+template <typename Value>
+struct adl_serializer<std::optional<Value>> {
+  static void to_json(json& into, const std::optional<Value>& value) {
+    into = value ? json(*value) : json();
+  }
+  static void from_json(const json& from, std::optional<Value>& value) {
+    if (!from.is_null()) value = from.get<Value>();
+  }
+};
+
+}  // namespace nlohmann
+
+namespace almanac::live {
+
+NLOHMANN_JSON_SERIALIZE_ENUM(Switch,
+                             {{Switch::off, "off"}, {Switch::dry, "dry"}, {Switch::on, "on"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeverView, name, how, rests, wanted, next, done, failed, refused)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgentView, node, load, cpu_pressure, memory_pressure,
+                                   io_pressure, bandwidth_gbs, jobs, held)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manager, name, cluster, version, way, trouble, aside, round_s,
+                                   news_s, changes_per_s, levers, agents)
+
+}  // namespace almanac::live
+
 namespace almanac::steer {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Status, process, manager, policy, waiting, running, warnings,
+                                   canary, left)
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,55 +56,6 @@ std::optional<std::string> content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string{std::istreambuf_iterator<char>(file), {}};
-}
-
-template <typename Value>
-void put_known(Json& into, const char* name, const std::optional<Value>& value) {
-  if (value) into[name] = *value;
-}
-
-std::optional<double> number(const Json& from, const char* name) {
-  const auto found = from.find(name);
-  return found == from.end() ? std::nullopt : std::optional(found->get<double>());
-}
-
-Json json_of(const NodeSaid& node) {
-  Json made{{"name", node.name}, {"load", node.load}, {"jobs", node.jobs}, {"held", node.held}};
-  put_known(made, "cpu_pressure", node.cpu_pressure);
-  put_known(made, "memory_pressure", node.memory_pressure);
-  put_known(made, "io_pressure", node.io_pressure);
-  put_known(made, "gb_s", node.bandwidth_gbs);
-  return made;
-}
-
-NodeSaid node_of(const Json& json) {
-  return {.name = json.at("name"),
-          .load = json.at("load"),
-          .cpu_pressure = number(json, "cpu_pressure"),
-          .memory_pressure = number(json, "memory_pressure"),
-          .io_pressure = number(json, "io_pressure"),
-          .bandwidth_gbs = number(json, "gb_s"),
-          .jobs = json.at("jobs"),
-          .held = json.at("held")};
-}
-
-Json json_of(const LeverState& lever) {
-  return {{"name", lever.name},     {"switch", to_string(lever.how)},
-          {"rests", lever.rests},   {"wanted", lever.wanted},
-          {"next", lever.next},     {"done", lever.done},
-          {"failed", lever.failed}, {"refused", lever.refused}};
-}
-
-LeverState lever_of(const Json& json) {
-  const auto how = parse_switch(json.at("switch").get<std::string>());
-  return {.name = json.at("name"),
-          .how = how ? *how : Switch::off,
-          .rests = json.at("rests"),
-          .wanted = json.at("wanted"),
-          .next = json.at("next"),
-          .done = json.at("done"),
-          .failed = json.at("failed"),
-          .refused = json.at("refused")};
 }
 
 }  // namespace
@@ -129,26 +111,8 @@ void undo_is_done(const std::string& state) {
 }
 
 Result<void> write_status(const std::string& state, const Status& status) {
-  Json made{{"at_s", seconds(status.at)},
-            {"process", status.process},
-            {"cluster", status.cluster},
-            {"way", status.way},
-            {"version", status.version},
-            {"trouble", status.trouble},
-            {"policy", status.policy},
-            {"waiting", status.waiting},
-            {"aside", status.aside},
-            {"running", status.running},
-            {"round_s", status.round_s},
-            {"news_s", status.news_s},
-            {"changes_per_s", status.changes_per_s},
-            {"warnings", status.warnings},
-            {"canary", status.canary},
-            {"left", status.left},
-            {"levers", Json::array()},
-            {"nodes", Json::array()}};
-  for (const NodeSaid& each : status.nodes) made["nodes"].push_back(json_of(each));
-  for (const LeverState& each : status.levers) made["levers"].push_back(json_of(each));
+  Json made = status;
+  made["at_s"] = seconds(status.at);
   return table::write_file(status_file(state),
                            made.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
 }
@@ -161,25 +125,8 @@ Result<Status> read_status(const std::string& state) {
   }
   try {
     const Json json = Json::parse(*text);
-    Status made{
-        .at = Time{Duration{static_cast<std::int64_t>(json.at("at_s").get<double>() * 1e3)}},
-        .process = json.at("process"),
-        .cluster = json.at("cluster"),
-        .way = json.at("way"),
-        .version = json.at("version"),
-        .trouble = json.at("trouble"),
-        .policy = json.at("policy"),
-        .waiting = json.at("waiting"),
-        .aside = json.at("aside"),
-        .running = json.at("running"),
-        .round_s = json.at("round_s"),
-        .news_s = json.at("news_s"),
-        .changes_per_s = json.at("changes_per_s"),
-        .warnings = json.at("warnings"),
-        .canary = json.value("canary", ""),
-        .left = json.value("left", std::vector<std::string>())};
-    for (const Json& each : json.value("nodes", Json::array())) made.nodes.push_back(node_of(each));
-    for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
+    auto made = json.get<Status>();
+    made.at = Time{Duration{static_cast<std::int64_t>(json.at("at_s").get<double>() * 1e3)}};
     return made;
   } catch (const Json::exception& error) {
     return fail(Code::corrupt, error.what(), {.file = status_file(state)});

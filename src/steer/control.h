@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "live/manager.h"
 #include "steer/driver.h"
 
 namespace almanac::steer {
@@ -45,35 +46,16 @@ std::optional<Retreat> asked_undo(const std::string& state);
 inline bool undo_is_asked(const std::string& state) { return asked_undo(state).has_value(); }
 void undo_is_done(const std::string& state);
 
-/// What the agent of a node says of it.
-struct NodeSaid {
-  std::string name{};
-  double load = 0;
-  std::optional<double> cpu_pressure{}, memory_pressure{}, io_pressure{};  ///< Shares of the time.
-  std::optional<double> bandwidth_gbs{};
-  std::int64_t jobs = 0;
-  std::int64_t held = 0;  ///< Of them, to fewer cores than Slurm gave.
-};
-
 struct Status {
   Time at{};  ///< Of the wall.
   std::int64_t process = 0;
-  std::string cluster{};
-  std::string way{};
-  std::string version{};
-  std::string trouble{};  ///< Of the controller; "" = it answers.
+  live::Manager manager{};  ///< Without what is seen of the canary.
   std::string policy{};
-  std::int64_t waiting = 0, aside = 0, running = 0;
-  double round_s = 0;  ///< The last decision.
-  double news_s = 0;   ///< The last answer of the controller.
-  double changes_per_s = 0;
-  std::vector<LeverState> levers{};
+  std::int64_t waiting = 0, running = 0;
   std::vector<std::string> warnings{};
-  std::vector<NodeSaid> nodes{};    ///< With an agent that reports, by name.
   std::string canary{};             ///< What is seen of it, in words; "" = there is none.
   std::vector<std::string> left{};  ///< By the last undo, that could not be taken back; in words.
 };
-
 Result<void> write_status(const std::string& state, const Status& status);
 /// Fails with not_found where no daemon ever ran on the folder.
 Result<Status> read_status(const std::string& state);

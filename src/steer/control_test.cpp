@@ -41,5 +41,42 @@ TEST(SwitchesTest, SayThatThereIsNoSuchFolder) {
   EXPECT_EQ(done.error().code, Code::unavailable);
 }
 
+TEST(StatusTest, IsReadAsItWasWritten) {
+  const TemporaryFolder folder;
+  const std::string state = folder / ".";
+  const Status written{
+      .at = Time{1'000'000'250ms},
+      .process = 17,
+      .manager = {.name = "slurm",
+                  .cluster = "helios",
+                  .way = "gateway",
+                  .aside = 3,
+                  .levers = {{.name = "order", .how = Switch::on, .next = {"job 1"}, .done = 9}},
+                  .agents = {{.node = "n1", .load = 1.5, .io_pressure = 0.25, .jobs = 2}}},
+      .policy = "qssf",
+      .waiting = 4,
+      .warnings = {"\xff is no UTF-8"},
+      .left = {"not taken back"}};
+  ASSERT_TRUE(write_status(state, written));
+  const auto read = read_status(state);
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->at, written.at);
+  EXPECT_EQ(read->process, 17);
+  EXPECT_EQ(read->manager.cluster, "helios");
+  EXPECT_EQ(read->manager.aside, 3);
+  const live::LeverView& lever = read->manager.levers.at(0);
+  EXPECT_EQ(lever.how, Switch::on);
+  EXPECT_EQ(lever.next, std::vector<std::string>{"job 1"});
+  EXPECT_EQ(lever.done, 9U);
+  const live::AgentView& agent = read->manager.agents.at(0);
+  EXPECT_EQ(agent.node, "n1");
+  EXPECT_FALSE(agent.cpu_pressure);
+  EXPECT_EQ(agent.io_pressure, 0.25);
+  EXPECT_EQ(read->waiting, 4);
+  EXPECT_EQ(read->left, written.left);
+  std::ofstream(folder / "status.json") << "{}";
+  EXPECT_EQ(read_status(state).error().code, Code::corrupt);
+}
+
 }  // namespace
 }  // namespace almanac::steer

@@ -23,16 +23,6 @@
 
 namespace almanac::steer {
 
-/// What a lever did, and would do.
-struct LeverState {
-  std::string name{};
-  Switch how = Switch::dry;
-  std::string rests{};              ///< Why it does nothing although it is on; "" = it does.
-  std::int64_t wanted = 0;          ///< Actions, at last look.
-  std::vector<std::string> next{};  ///< The first of them, in words.
-  std::uint64_t done = 0, failed = 0, refused = 0;  ///< Since the service started.
-};
-
 class Driver {
  public:
   Driver(const Settings& settings, Journal journal, Claims claims);
@@ -55,7 +45,7 @@ class Driver {
   void rest(std::string why) { rests_ = std::move(why); }
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
-  std::vector<LeverState> states() const;
+  std::vector<live::LeverView> states() const;
   const Claims& claims() const { return claims_; }
   /// Of all levers that act (lever.h).
   std::set<slurm::JobNumber> in_vain(const Scene& scene) const;
@@ -68,7 +58,7 @@ class Driver {
  private:
   struct Mounted {
     std::unique_ptr<Lever> lever;
-    LeverState state{};
+    live::LeverView state{};
   };
 
   /// What the journal is to keep of that.

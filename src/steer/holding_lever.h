@@ -51,14 +51,9 @@ class HoldingLever : public Lever {
                                                 bool anywhere, const Scene& scene) = 0;
   /// Adds to `change`, which takes a job back or leaves it to Slurm, what brings back what it
   /// asked.
-  virtual void bring_back(const slurm::Job& job, const Scene& scene,
-                          slurm::JobChange& change) const {
-    static_cast<void>(job);
-    static_cast<void>(scene);
-    static_cast<void>(change);
-  }
+  virtual void bring_back(const slurm::Job&, const Scene&, slurm::JobChange&) const {}
   /// Called before the first job is asked about.
-  virtual void begin(const Scene& scene) { static_cast<void>(scene); }
+  virtual void begin(const Scene&) {}
   /// Whether one that waits is left to Slurm.
   bool is_left(const slurm::Job& job, const Scene& scene) const {
     return !leave(job, scene).empty();

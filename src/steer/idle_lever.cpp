@@ -127,7 +127,7 @@ class IdleLever final : public Lever {
       if (hooks_.contains(job.number) || hooks_.size() >= kHooksAtOnce || now_ < seen.again) {
         return std::nullopt;
       }
-      std::string text = fmt::format("Job {}: {}.", static_cast<std::uint32_t>(job.number), idle);
+      std::string text = fmt::format("Job {}: {}.", job.number, idle);
       if (goes) {
         text += fmt::format(" It is requeued in {} if that stays so.",
                             text::format_duration(settings_.grace));

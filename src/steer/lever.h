@@ -29,29 +29,17 @@ class Lever {
   virtual std::optional<std::string> obstacle(const slurm::Site& site,
                                               const slurm::Abilities& can) const = 0;
   /// Why there is nothing that it could do just now; nothing = there may be.
-  virtual std::optional<std::string> lacks(const Scene& scene) const {
-    static_cast<void>(scene);
-    return std::nullopt;
-  }
+  virtual std::optional<std::string> lacks(const Scene&) const { return std::nullopt; }
   /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// What has become of one that was done, or tried. Not called while the lever is dry.
-  virtual void hear(const Change& change, const Outcome& outcome) {
-    static_cast<void>(change);
-    static_cast<void>(outcome);
-  }
+  virtual void hear(const Change&, const Outcome&) {}
   /// Waiting jobs that Slurm has not started where there was room, for reasons that it does not
   /// tell. Nothing is planned for them, so that no other job waits for them.
-  virtual std::set<slurm::JobNumber> in_vain(const Scene& scene) const {
-    static_cast<void>(scene);
-    return {};
-  }
+  virtual std::set<slurm::JobNumber> in_vain(const Scene&) const { return {}; }
   /// What gives back to Slurm all that it took, as far as that is not so yet. Asked, and done, when
   /// it is not on any more or cannot be used.
-  virtual std::vector<Action> let_go(const Scene& scene) {
-    static_cast<void>(scene);
-    return {};
-  }
+  virtual std::vector<Action> let_go(const Scene&) { return {}; }
   /// What an operator should know; one line each.
   virtual std::vector<std::string> warnings() const { return {}; }
   /// The same of what it was to give back and could not; said also where it is off.

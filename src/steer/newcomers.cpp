@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <pwd.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -64,14 +63,12 @@ Result<std::unique_ptr<Newcomers>> Newcomers::listen(const std::string& path,
 
 Newcomers::Newcomers(Descriptor socket, std::set<std::uint32_t> may_ask, Ask ask)
     : socket_(std::move(socket)),
-      bell_(::eventfd(0, EFD_CLOEXEC)),
       may_ask_(std::move(may_ask)),
       ask_(std::move(ask)),
       thread_([this] { work(); }) {}
 
 Newcomers::~Newcomers() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  bell_.ring();
   thread_.join();
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "base/result.h"
+#include "process/bell.h"
 #include "process/descriptor.h"
 #include "steer/newcomer.h"
 
@@ -41,7 +42,7 @@ class Newcomers {
   const std::string& user_of(std::uint32_t uid);
 
   process::Descriptor socket_;
-  process::Descriptor bell_;
+  process::Bell bell_;
   std::set<std::uint32_t> may_ask_;
   Ask ask_;
   std::map<std::uint32_t, std::string> users_;  // that were asked about

@@ -61,8 +61,7 @@ class PreemptionLever final : public Lever {
     left_.clear();
     if (scene.can.requeue) return made;
     for (const Action& each : made) {
-      const auto number = static_cast<std::uint32_t>(std::get<FateChange>(each.change).job);
-      left_ += fmt::format("{}{}", left_.empty() ? "" : ",", number);
+      left_ += fmt::format("{}{}", left_.empty() ? "" : ",", std::get<FateChange>(each.change).job);
     }
     return {};
   }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/settings.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "text/toml_reader.h"
@@ -25,9 +28,8 @@ class Reader final : text::TomlReader {
     allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order",
                  "placement", "power", "preemption", "slimming", "idle", "canary"});
     Settings made;
-    if (const toml::node* const node = file.get("virtual_clusters")) {
-      made.virtual_clusters = grouping(*node);
-    }
+    made.virtual_clusters = choice(file, "virtual_clusters",
+                                   {"partitions", "accounts", "qos", "all"}, made.virtual_clusters);
     made.changes_per_s = number(file, "changes_per_s", made.changes_per_s, 1, kMostChanges);
     made.poll = time(file, "poll_s", 1s, made.poll, kLongest_s);
     if (const toml::table* const exempt = table(file, "exempt")) {
@@ -69,15 +71,17 @@ class Reader final : text::TomlReader {
   }
 
  private:
-  Grouping grouping(const toml::node& node) {
-    const auto word = node.value<std::string>();
-    if (word == "partitions") return Grouping::partitions;
-    if (word == "accounts") return Grouping::accounts;
-    if (word == "qos") return Grouping::qos;
-    if (word == "all") return Grouping::all;
-    refuse(node, "virtual_clusters must be \"partitions\", \"accounts\", \"qos\" or \"all\"");
+  /// Which of `words` it is, by position; `missing` = it is not said.
+  template <typename Choice>
+  Choice choice(const toml::table& from, const char* key, const std::vector<std::string>& words,
+                Choice missing) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return missing;
+    const auto found = std::find(words.begin(), words.end(), node->value_or(std::string()));
+    if (found != words.end()) return Choice(found - words.begin());
+    refuse(*node, fmt::format("{} must be \"{}\" or \"{}\"", key,
+                              fmt::join(words.begin(), words.end() - 1, "\", \""), words.back()));
   }
-
   double number(const toml::table& from, const char* key, double missing, double least,
                 double most) {
     const toml::node* const node = from.get(key);
@@ -98,25 +102,13 @@ class Reader final : text::TomlReader {
 
   void read_preemption(const toml::table& from, PreemptionSettings& made) {
     allow(from, {"by", "once_in_h"});
-    if (const toml::node* const node = from.get("by")) {
-      const auto word = node->value<std::string>();
-      made.suspends = word == "suspend";
-      if (!made.suspends && word != "requeue") {
-        refuse(*node, "by must be \"requeue\" or \"suspend\"");
-      }
-    }
+    made.suspends = choice(from, "by", {"requeue", "suspend"}, made.suspends);
     made.once_in = time(from, "once_in_h", 1h, made.once_in, kOldest_h);
   }
 
   void read_idle(const toml::table& from, IdleSettings& made) {
     allow(from, {"mode", "after_min", "grace_min", "below", "hook"});
-    if (const toml::node* const node = from.get("mode")) {
-      const auto word = node->value<std::string>();
-      made.requeues = word == "requeue";
-      if (!made.requeues && word != "notify") {
-        refuse(*node, "mode must be \"notify\" or \"requeue\"");
-      }
-    }
+    made.requeues = choice(from, "mode", {"notify", "requeue"}, made.requeues);
     made.after = time(from, "after_min", 1min, made.after, kOldest_h);
     made.grace = time(from, "grace_min", 1min, made.grace, kOldest_h);
     constexpr double kLeast = 1e-6;
@@ -189,18 +181,6 @@ class Reader final : text::TomlReader {
 };
 
 }  // namespace
-
-std::string_view to_string(Switch how) {
-  switch (how) {
-    case Switch::off:
-      return "off";
-    case Switch::dry:
-      return "dry";
-    case Switch::on:
-      return "on";
-  }
-  return "";
-}
 
 Result<Switch> parse_switch(std::string_view word) {
   for (const Switch how : {Switch::off, Switch::dry, Switch::on}) {

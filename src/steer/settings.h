@@ -13,13 +13,11 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "live/manager.h"
 
 namespace almanac::steer {
 
-/// Dry = what would be done is worked out and said, and not done.
-enum class Switch : std::uint8_t { off, dry, on };
-
-std::string_view to_string(Switch how);
+using live::Switch;
 /// "off", "dry", "on"; fails with usage.
 Result<Switch> parse_switch(std::string_view word);
 

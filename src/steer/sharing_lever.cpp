@@ -25,8 +25,6 @@ using slurm::JobNumber;
 /// A job that has run for longer would lose too much.
 constexpr Duration kYoung = 2min;
 
-std::uint32_t value(JobNumber job) { return static_cast<std::uint32_t>(job); }
-
 class SharingLever final : public HoldingLever {
  public:
   std::string_view name() const override { return "sharing"; }
@@ -137,7 +135,7 @@ class SharingLever final : public HoldingLever {
                                                                                << open.front();
       if (!may_be_half || !is_there || !coming_.insert(name).second) return NotYet{};
       const JobNumber host = at.gpus[static_cast<std::size_t>(open.front())].jobs.front();
-      return on(job, name, at.half(), fmt::format("shares the GPU of job {}", value(host)));
+      return on(job, name, at.half(), fmt::format("shares the GPU of job {}", host));
     }
     const bool stays_open = may_be_half && at.open().empty() && coming_.insert(name).second;
     return on(job, name, stays_open ? at.half() : at.per_gpu, "has a GPU to itself");
@@ -176,13 +174,12 @@ class SharingLever final : public HoldingLever {
     for (const Decision::Clash& clash : scene.decision.clashes) {
       const slurm::Job* const last = scene.mirror.find(clash.jobs.back());
       if (last == nullptr || last->state != slurm::State::running) continue;
-      std::vector<std::uint32_t> jobs;
-      for (const JobNumber each : clash.jobs) jobs.push_back(value(each));
       const std::string speed = std::isnan(clash.speed)
                                     ? "one asked for it whole"
                                     : fmt::format("one keeps {:.2f} of its speed", clash.speed);
-      const std::string what = fmt::format("jobs {} are on GPU {} of {}: {}", fmt::join(jobs, ", "),
-                                           clash.gpu, clash.node, speed);
+      const std::string what =
+          fmt::format("jobs {} are on GPU {} of {}: {}", fmt::join(clash.jobs, ", "), clash.gpu,
+                      clash.node, speed);
       const bool is_young = scene.mirror.at() - last->start < kYoung;
       if (is_young && is_marked(*last) && asks_shards(*last) && may_be_parted(*last)) {
         made.push_back({FateChange{last->number, slurm::Fate::requeue}, what});

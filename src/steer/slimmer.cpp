@@ -89,12 +89,7 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
 }
 
 void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
-  std::vector<const slurm::Job*> there;
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (holds_nodes(job)) there.push_back(&job);
-  }
-  std::stable_sort(there.begin(), there.end(),
-                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  const std::vector<const slurm::Job*> there = running_jobs(mirror);
   const std::vector<Occupied> occupied = count_out(*world_, there);
   std::map<JobNumber, std::size_t> here;
   for (std::size_t at = 0; at < there.size(); ++at) {
@@ -263,8 +258,7 @@ std::vector<std::string> Slimmer::troubles() const {
   for (const auto& [number, cores] : wanted_) {
     const std::string trouble = running_.at(number).use.trouble();
     if (trouble.empty()) continue;
-    made.push_back(fmt::format("job {} is not held to fewer cores on {}",
-                               static_cast<std::uint32_t>(number), trouble));
+    made.push_back(fmt::format("job {} is not held to fewer cores on {}", number, trouble));
   }
   return made;
 }

@@ -37,12 +37,10 @@ Result<slurm::Job> SlurmService::own(store::JobNumber number, const Caller& call
   const std::lock_guard lock(mutex_);
   const slurm::Job* const job = mirror_.find(to_slurm(number));
   if (job == nullptr) {
-    return fail(Code::not_found,
-                fmt::format("no job {} waits or runs", static_cast<std::int64_t>(number)));
+    return fail(Code::not_found, fmt::format("no job {} waits or runs", number));
   }
   if (!caller.may_all && caller.uid != job->uid) {
-    return fail(Code::conflict,
-                fmt::format("job {} is {}'s", static_cast<std::int64_t>(number), job->user));
+    return fail(Code::conflict, fmt::format("job {} is {}'s", number, job->user));
   }
   return *job;
 }
@@ -89,8 +87,10 @@ Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
   return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
 }
 
-Result<void> SlurmService::cancel(store::JobNumber number, const Caller& caller) {
-  return end_jobs({number}, caller, slurm::Fate::cancel);
+Result<void> SlurmService::cancel(const std::vector<store::JobNumber>& numbers,
+                                  const Caller& caller, bool now) {
+  if (now) return better_by_slurm("Slurm has a grace of its own", "cancel without --now");
+  return end_jobs(numbers, caller, slurm::Fate::cancel);
 }
 
 Result<void> SlurmService::hold(const std::vector<store::JobNumber>& numbers,
@@ -114,8 +114,8 @@ Result<void> SlurmService::release(const std::vector<store::JobNumber>& numbers,
     const std::lock_guard lock(mutex_);
     const bool is_ours = is_leased(job, mirror_.at());
     if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
-      return fail(Code::conflict, fmt::format("job {} is held by an administrator, or by Almanac",
-                                              static_cast<std::uint32_t>(job.number)));
+      return fail(Code::conflict,
+                  fmt::format("job {} is held by an administrator, or by Almanac", job.number));
     }
     if (!is_ours) return slurm::JobChange{.job = job.number, .held = false};
     return slurm::JobChange{.job = job.number,

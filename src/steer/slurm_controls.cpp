@@ -47,7 +47,7 @@ Result<void> SlurmService::retreat(const Retreat& how) {
   take_news(std::move(*news));
   {
     const std::lock_guard lock(mutex_);
-    for (const LeverState& lever : driver_.states()) {
+    for (const live::LeverView& lever : driver_.states()) {
       if (how.levers == Switch::off || lever.how == Switch::on) driver_.set(lever.name, how.levers);
     }
   }
@@ -70,7 +70,7 @@ Result<void> SlurmService::keep_switches() {
   Switches turned;
   {
     const std::lock_guard lock(mutex_);
-    for (const LeverState& lever : driver_.states()) {
+    for (const live::LeverView& lever : driver_.states()) {
       const auto known = switches_.find(lever.name);
       const Switch said =
           known != switches_.end() ? known->second : config_.settings.of(lever.name);
@@ -96,8 +96,9 @@ void SlurmService::heed_canary() {
         canary_.look(mirror_, decider_->last(), decider_->policy().composition);
     driver_.rest(verdict.rests);
     const auto states = driver_.states();
-    const bool is_on = std::any_of(states.begin(), states.end(),
-                                   [](const LeverState& each) { return each.how == Switch::on; });
+    const bool is_on = std::any_of(states.begin(), states.end(), [](const live::LeverView& each) {
+      return each.how == Switch::on;
+    });
     if (!is_on || verdict.retreat.empty()) return;
     retreat_ = fmt::format("retreat: {}", verdict.retreat);
     live::log_warning(retreat_);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
 #include "base/wall_clock.h"
 #include "live/policies.h"
@@ -46,7 +45,6 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       link_(std::move(link)),
       site_(std::move(site)),
       locks_(std::move(locks)),
-      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       started_(wall_clock()),
       world_(std::make_shared<const World>()),
       decider_(std::move(decider)),
@@ -99,13 +97,10 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   live::tell_of_copy(*store);
-  if (!config.policy_is_told) {
-    const auto kept = store->get(live::kPolicyKey);
-    if (!kept) return tl::unexpected(kept.error());
-    if (*kept) config.policy = **kept;
-  }
-  if (const auto kept = store->get(live::kShadowKey); config.shadow.empty() && kept && *kept) {
-    config.shadow = **kept;
+  if (auto kept =
+          live::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
+      !kept) {
+    return tl::unexpected(kept.error());
   }
   if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
     return tl::unexpected(gone.error());
@@ -148,7 +143,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
       std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
       std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
   made->values_.emplace_back(live::kPolicyKey, made->config_.policy);
-  for (const LeverState& lever : made->driver_.states()) {
+  for (const live::LeverView& lever : made->driver_.states()) {
     made->driver_.set(lever.name, made->config_.settings.of(lever.name));
   }
   made->switches_ = std::move(*switches);

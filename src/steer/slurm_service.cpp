@@ -51,10 +51,7 @@ void SlurmService::run(const std::atomic<bool>& stop) {
   wishes_.clear();
 }
 
-void SlurmService::wake() {
-  const std::uint64_t one = 1;
-  static_cast<void>(::write(bell_.get(), &one, sizeof one));
-}
+void SlurmService::wake() { bell_.ring(); }
 
 void SlurmService::reload() {
   reload_ = true;
@@ -73,8 +70,7 @@ void SlurmService::sleep_until_news(const std::atomic<bool>& stop) {
   if (stop) return;
   pollfd source{bell_.get(), POLLIN, 0};
   ::poll(&source, 1, static_cast<int>(pause().count()));
-  std::uint64_t rung = 0;
-  if (source.revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+  bell_.hush();
 }
 
 bool SlurmService::step() {

@@ -30,6 +30,7 @@
 #include "live/notify.h"
 #include "live/service.h"
 #include "perf/catalogue.h"
+#include "process/bell.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
 #include "steer/agents.h"
@@ -82,7 +83,8 @@ class SlurmService final : public live::Service {
   bool step();
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
-  Result<void> cancel(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
+                      bool now) override;
   Result<void> hold(const std::vector<store::JobNumber>& numbers,
                     const live::Caller& caller) override;
   Result<void> release(const std::vector<store::JobNumber>& numbers,
@@ -202,7 +204,7 @@ class SlurmService final : public live::Service {
   Result<live::Tenancy> make_tenancy() const;
   TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
-  std::vector<NodeSaid> said_by_agents() const;
+  std::vector<live::AgentView> said_by_agents() const;
   std::optional<live::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
@@ -211,7 +213,7 @@ class SlurmService final : public live::Service {
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
   std::vector<Lock> locks_;
-  process::Descriptor bell_;
+  process::Bell bell_;
   std::atomic<bool> reload_ = false;
   std::atomic<std::uint64_t> revision_ = 1;
   Time started_{};

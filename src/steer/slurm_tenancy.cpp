@@ -30,6 +30,17 @@ void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& 
   tenancy.use_by = "slurm";
 }
 
+/// How many GPUs Slurm lets an account hold, or a user of one.
+void tell_limits(const slurm::Limits& limits, live::Tenancy& tenancy) {
+  for (const slurm::Quota& quota : limits.quotas) {
+    if (!quota.qos.empty() || quota.gpus == slurm::Quota::kAny) continue;
+    const std::string name = name_of({quota.account, quota.user, quota.partition});
+    for (live::TenantView& each : tenancy.tenants) {
+      if (each.name == name) each.limit = quota.gpus;
+    }
+  }
+}
+
 }  // namespace
 
 TenantId SlurmService::tenant_of(const store::Job& job) const {
@@ -46,6 +57,7 @@ Result<live::Tenancy> SlurmService::make_tenancy() const {
   std::set<store::JobNumber> known;
   std::shared_ptr<const World> world;
   std::vector<policy::PastUse> uses;
+  slurm::Limits limits;
   Time now{};
   Duration half_life{};
   {
@@ -58,6 +70,7 @@ Result<live::Tenancy> SlurmService::make_tenancy() const {
       known.insert(jobs.back().number);
     }
     uses = past_use_of(mirror_.associations(), world->tenants, now);
+    limits = mirror_.limits();
   }
   auto ended = store_.ended(now - live::kLesson, live::kLessons);
   if (!ended) return tl::unexpected(ended.error());
@@ -76,6 +89,7 @@ Result<live::Tenancy> SlurmService::make_tenancy() const {
       },
       now, is_slurms ? *slurms : half_life);
   if (is_slurms) tell_use(uses, world->cluster, made);
+  tell_limits(limits, made);
   return made;
 }
 

@@ -109,7 +109,7 @@ Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) 
 }
 
 Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number) const {
-  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(mutex_);
     if (const slurm::Job* const found = mirror_.find(to_slurm(number))) {
@@ -249,15 +249,15 @@ std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
   return {world_, &world_->cluster};
 }
 
-std::vector<NodeSaid> SlurmService::said_by_agents() const {
-  std::vector<NodeSaid> nodes;
+std::vector<live::AgentView> SlurmService::said_by_agents() const {
+  std::vector<live::AgentView> nodes;
   for (const auto& [name, known] : mirror_.nodes()) {
     const agent::Report* const said = slimmer_->report(name);
     if (said == nullptr) continue;
     const auto held =
         std::count_if(said->jobs.begin(), said->jobs.end(),
                       [](const agent::JobReport& job) { return job.limit.has_value(); });
-    nodes.push_back({.name = name,
+    nodes.push_back({.node = name,
                      .load = said->load,
                      .cpu_pressure = said->cpu_pressure,
                      .memory_pressure = said->memory_pressure,
@@ -280,28 +280,10 @@ std::optional<live::Manager> SlurmService::manager() const {
                      .round_s = counters_.last_round_s,
                      .news_s = news_s_,
                      .changes_per_s = driver_.changes_per_s(),
-                     .canary = canary_.seen()};
+                     .levers = driver_.states(),
+                     .canary = canary_.seen(),
+                     .agents = said_by_agents()};
   if (made.canary) made.canary->retreat = retreat_;
-  for (LeverState& each : driver_.states()) {
-    made.levers.push_back({.name = std::move(each.name),
-                           .how = std::string(to_string(each.how)),
-                           .rests = std::move(each.rests),
-                           .wanted = each.wanted,
-                           .next = std::move(each.next),
-                           .done = each.done,
-                           .failed = each.failed,
-                           .refused = each.refused});
-  }
-  for (NodeSaid& each : said_by_agents()) {
-    made.agents.push_back({.node = std::move(each.name),
-                           .load = each.load,
-                           .cpu_pressure = each.cpu_pressure,
-                           .memory_pressure = each.memory_pressure,
-                           .io_pressure = each.io_pressure,
-                           .bandwidth_gbs = each.bandwidth_gbs,
-                           .jobs = each.jobs,
-                           .held = each.held});
-  }
   return made;
 }
 
@@ -320,23 +302,15 @@ std::optional<live::Pace> SlurmService::pace_of(const slurm::Job& job) const {
 
 Status SlurmService::status() const {
   const live::Overview seen = overview();
+  live::Manager manager = *this->manager();
   const std::lock_guard lock(mutex_);
   return {.at = wall_clock(),
           .process = ::getpid(),
-          .cluster = site_.cluster,
-          .way = std::string(link_->way()),
-          .version = site_.version,
-          .trouble = trouble_,
+          .manager = std::move(manager),
           .policy = config_.policy,
           .waiting = seen.waiting + seen.held,
-          .aside = static_cast<std::int64_t>(decider_->last().aside.size()),
           .running = seen.running,
-          .round_s = counters_.last_round_s,
-          .news_s = news_s_,
-          .changes_per_s = driver_.changes_per_s(),
-          .levers = driver_.states(),
           .warnings = seen.warnings,
-          .nodes = said_by_agents(),
           .canary = canary_.seen() ? in_words(*canary_.seen()) : "",
           .left = left_};
 }

@@ -16,18 +16,18 @@ const std::string& above(const Association& each) {
   return is_account(each) ? each.parent : each.account;
 }
 
-std::string name_of(const Association& each) {
-  std::string made = each.account;
-  if (!each.user.empty()) made += "/" + each.user;
-  if (!each.partition.empty()) made += "@" + each.partition;
-  return made;
-}
-
 AccountOwner owner_of(const Association& each) {
   return {.account = each.account, .user = each.user, .partition = each.partition};
 }
 
 }  // namespace
+
+std::string name_of(const AccountOwner& each) {
+  std::string made = each.account;
+  if (!each.user.empty()) made += "/" + each.user;
+  if (!each.partition.empty()) made += "@" + each.partition;
+  return made;
+}
 
 std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
     const std::vector<Association>& associations, double gpus) {
@@ -59,7 +59,8 @@ std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
       const double part =
           each->shares > 0 ? static_cast<double>(each->shares) / shares[account] : 0;
       by_owner.emplace(owner_of(*each), TenantId{static_cast<std::uint16_t>(tenants.size())});
-      tenants.push_back({.name = name_of(*each), .parent = parent, .guarantee = part * all});
+      tenants.push_back(
+          {.name = name_of(owner_of(*each)), .parent = parent, .guarantee = part * all});
       if (is_account(*each)) accounts.push_back(each->account);
     }
     below.erase(account);  // an account that were below itself would never end

@@ -31,9 +31,11 @@ struct AccountOwner {
 
   auto operator<=>(const AccountOwner&) const = default;
 };
+/// "science", "science/ann", "science/ann@debug".
+std::string name_of(const AccountOwner& owner);
 using TenantsByOwner = std::map<AccountOwner, TenantId>;
 
-/// Tenants called "science", "science/ann", "science/ann@debug", each guaranteed its part of `gpus`
+/// Tenants called by their owners, each guaranteed its part of `gpus`
 /// by shares, and whose each association's jobs are. The root is none of them. None where there are
 /// more than TenantId can tell apart.
 std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(

@@ -20,6 +20,8 @@ namespace almanac::store {
 
 /// As users see it: 1, 2, 3 in order of submission, never used twice.
 enum class JobNumber : std::int64_t {};
+/// So fmt shows it.
+constexpr std::int64_t format_as(JobNumber number) { return static_cast<std::int64_t>(number); }
 
 /// The place of a task in its array: "12_3" is task 3 of the array whose first job is 12.
 struct ArrayTask {

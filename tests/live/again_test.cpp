@@ -54,7 +54,7 @@ TEST_F(Box, BeginsInNoFolderOfAnother) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   std::filesystem::create_directory(state());
   ASSERT_EQ(::chown(state().c_str(), 4321, 4321), 0);
-  const auto opened = LocalService::open({.state = state(), .machine = made_up(1)});
+  const auto opened = open_local_service({.state = state(), .machine = made_up(1)});
   ASSERT_FALSE(opened);
   EXPECT_NE(to_string(opened.error()).find("belongs to user 4321"), std::string::npos);
 }

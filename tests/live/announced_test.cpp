@@ -62,7 +62,7 @@ TEST_F(Announced, TakesOutOfTheQueueWhatWaitsThere) {
   const JobNumber waits = submit(shell("true"));
   ASSERT_TRUE(eventually([&] { return service_->job(waits)->place == 1; }));
   announce(-1s, 1h);
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   ASSERT_TRUE(comes_to(runs, JobState::cancelled)) << "what runs is not ended by it";
   EXPECT_EQ(look(waits).state, JobState::pending);
   EXPECT_EQ(service_->job(waits)->why_word, "Maintenance");
@@ -110,7 +110,7 @@ TEST_F(Told, CommandsOfTheSiteHearOfJobs) {
   })) << text("heard");
   store::Submission held = shell("true");
   held.hold = true;
-  ASSERT_TRUE(service_->cancel(submit(held), me_));
+  ASSERT_TRUE(service_->cancel({submit(held)}, me_, false));
   EXPECT_TRUE(eventually([&] { return text("heard").ends_with("gone\n"); })) << "it never ran";
 }
 

@@ -67,7 +67,7 @@ TEST_F(Arrays, AreHeldAndReleasedAsOneWhileATaskRuns) {
   for (const JobNumber each : waiting_) EXPECT_EQ(service_->job(each)->why_word, "JobHeldUser");
   EXPECT_EQ(noted(waiting_, "held").size(), 1U);
   EXPECT_EQ(noted({all_.front()}, "held").front(), kNoTime);
-  ASSERT_TRUE(service_->cancel(all_.front(), me_));
+  ASSERT_TRUE(service_->cancel({all_.front()}, me_, false));
   ASSERT_TRUE(comes_to(all_.front(), JobState::cancelled));
   EXPECT_EQ(service_->overview().running, 0);
   std::ofstream(folder_ / "work/go");
@@ -75,7 +75,7 @@ TEST_F(Arrays, AreHeldAndReleasedAsOneWhileATaskRuns) {
   EXPECT_EQ(noted(waiting_, "released").size(), 1U);
   for (const JobNumber each : waiting_) ASSERT_TRUE(comes_to(each, JobState::completed));
   for (const auto& refused : {service_->hold(all_, me_), service_->release(all_, me_),
-                              service_->cancel_all(all_, me_, false)}) {
+                              service_->cancel(all_, me_, false)}) {
     ASSERT_FALSE(refused) << "all have ended";
     EXPECT_EQ(refused.error().message, "job 1 has ended: CANCELLED");
   }
@@ -88,7 +88,7 @@ TEST_F(Arrays, AreNotHeldWhereAllOfThemRun) {
 }
 
 TEST_F(Arrays, RunAgainAsOneWhetherTheyRunWaitOrHaveEnded) {
-  ASSERT_TRUE(service_->cancel_all(waiting_, me_, false));
+  ASSERT_TRUE(service_->cancel(waiting_, me_, false));
   ASSERT_TRUE(eventually([&] { return service_->overview().waiting == 0; }));
   std::ofstream(folder_ / "work/go");
   ASSERT_TRUE(service_->requeue(all_, me_));
@@ -107,7 +107,7 @@ TEST_F(Box, ForetellsTheNextInLineOfAVeryLongQueue) {
   ASSERT_TRUE(eventually([&] { return service_->job(numbers[1])->expected.has_value(); }));
   EXPECT_TRUE(service_->job(numbers[10'000])->expected) << "it waits as the last of 10,000";
   EXPECT_FALSE(service_->job(numbers[10'001])->expected);
-  ASSERT_TRUE(service_->cancel_all(numbers, me_, true));
+  ASSERT_TRUE(service_->cancel(numbers, me_, true));
 }
 
 TEST_F(Box, RunsAgainFromItsBeginningWhatIsAboutToStart) {

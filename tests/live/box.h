@@ -71,7 +71,7 @@ class Box : public testing::Test {
     begin({.state = state(), .machine = made_up(gpus), .policy = policy, .futures = futures});
   }
   void begin(Config config) {
-    auto made = LocalService::open(std::move(config));
+    auto made = open_local_service(std::move(config));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
     stop_ = false;

@@ -107,7 +107,7 @@ TEST_F(Changed, AJobThatFailsIsTriedAgainAsOftenAsItAsks) {
   asked.retries = 2;
   const JobNumber cancelled = submit(asked);
   ASSERT_TRUE(comes_to(cancelled, JobState::running));
-  ASSERT_TRUE(service_->cancel(cancelled, me_));
+  ASSERT_TRUE(service_->cancel({cancelled}, me_, false));
   EXPECT_TRUE(comes_to(cancelled, JobState::cancelled)) << "that is no failure";
 }
 
@@ -123,7 +123,7 @@ TEST_F(Changed, WhatFailedWaitsBeforeItIsTriedAgainAlsoForTheNextService) {
   begin();
   EXPECT_EQ(look(job).state, JobState::pending);
   EXPECT_EQ(look(job).failures, 1);
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
 }
 
 TEST_F(Changed, WhatMakesRoomHearsTheSignalThatItAsked) {

@@ -77,7 +77,7 @@ class Cores : public Box {
     return made;
   }
   bool end_job(JobNumber job) {
-    return service_->cancel(job, me_) && comes_to(job, JobState::cancelled);
+    return service_->cancel({job}, me_, false) && comes_to(job, JobState::cancelled);
   }
 
   std::vector<int> cores_;
@@ -158,7 +158,7 @@ TEST_F(Cores, AreOneJobsOnlyWhenItIsToStartAgain) {
   // Stopped for a job that goes away, it is to start again before its process has gone.
   const JobNumber shorter = submit(limited("true", 2, 1min));
   ASSERT_TRUE(eventually([&] { return look(first).preemptions == 1; }));
-  ASSERT_TRUE(service_->cancel(shorter, me_));
+  ASSERT_TRUE(service_->cancel({shorter}, me_, false));
   ASSERT_EQ(look(first).state, JobState::running);
   ASSERT_EQ(text("log"), "+\n") << "its process goes only after its grace";
   const JobNumber second = submit(limited("sleep 1000", 1, 1h));

@@ -48,7 +48,7 @@ Machine made_up() {
 }
 
 int serve(const fs::path& folder, const std::string& policy) {
-  auto service = LocalService::open({.state = (folder / "state").string(),
+  auto service = open_local_service({.state = (folder / "state").string(),
                                      .machine = made_up(),
                                      .policy = policy,
                                      .policy_is_told = true,
@@ -68,7 +68,7 @@ int serve(const fs::path& folder, const std::string& policy) {
     }
     if (line.starts_with("cancel ")) {
       const store::JobNumber number{std::stoll(line.substr(line.find(' ')))};
-      const auto done = (*service)->cancel(number, {.uid = ::geteuid(), .may_all = true});
+      const auto done = (*service)->cancel({number}, {.uid = ::geteuid(), .may_all = true}, false);
       std::cout << (done ? "ok" : to_string(done.error())) << std::endl;
       continue;
     }

@@ -61,7 +61,7 @@ TEST_F(DrivenOut, MayEndBeforeItsProcessHas) {
 
 TEST_F(DrivenOut, StaysCancelledOverARestart) {
   const JobNumber shorter = drive_out();
-  ASSERT_TRUE(service_->cancel(stubborn_, me_));
+  ASSERT_TRUE(service_->cancel({stubborn_}, me_, false));
   end();
   begin("srtf+limit", 4);
   ASSERT_TRUE(comes_to(stubborn_, JobState::cancelled));
@@ -71,7 +71,7 @@ TEST_F(DrivenOut, StaysCancelledOverARestart) {
 
 TEST_F(DrivenOut, StaysCancelledWhenItsProcessEndsWithNoServiceThere) {
   const JobNumber shorter = drive_out();
-  ASSERT_TRUE(service_->cancel(stubborn_, me_));
+  ASSERT_TRUE(service_->cancel({stubborn_}, me_, false));
   const fs::path folder = fs::path(state()) / "runs" / "1.1";
   end();
   ASSERT_TRUE(eventually([&] { return fs::exists(folder / "exit.json"); }));
@@ -84,14 +84,14 @@ TEST_F(DrivenOut, StaysCancelledWhenItsProcessEndsWithNoServiceThere) {
 TEST_F(DrivenOut, MayBeHeldAndThenCancelled) {
   drive_out();
   ASSERT_TRUE(service_->hold({stubborn_}, me_));
-  ASSERT_TRUE(service_->cancel(stubborn_, me_));
+  ASSERT_TRUE(service_->cancel({stubborn_}, me_, false));
   ASSERT_TRUE(comes_to(stubborn_, JobState::cancelled));
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
 }
 
 TEST_F(DrivenOut, RunsAgainIfItIsRequeuedAfterItWasCancelled) {
   drive_out();
-  ASSERT_TRUE(service_->cancel(stubborn_, me_));
+  ASSERT_TRUE(service_->cancel({stubborn_}, me_, false));
   ASSERT_TRUE(service_->requeue({stubborn_}, me_));
   ASSERT_TRUE(comes_to(stubborn_, JobState::completed));
   EXPECT_EQ(text("log"), "+\n+\n");

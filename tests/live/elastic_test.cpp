@@ -267,7 +267,7 @@ TEST_F(Elastic, CanBeCancelledWhileItMoves) {
   begin_ffdl(2);
   const JobNumber job = submit(wrapped());
   ASSERT_TRUE(eventually([&] { return !resized(job).empty(); }));
-  ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+  ASSERT_TRUE(service_->cancel({job}, me_, true));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
   const JobNumber other = submit(shell("echo other >> log", 2));
   ASSERT_TRUE(comes_to(other, JobState::completed));

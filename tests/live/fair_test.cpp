@@ -127,7 +127,7 @@ TEST_F(Fair, ForeseesWhatTheLimitOfATenantLeaves) {
     return found.has_value();
   }));
   EXPECT_EQ(found->start_from, kNever);
-  for (const JobNumber job : {runs, waits}) ASSERT_TRUE(service_->cancel(job, me_));
+  for (const JobNumber job : {runs, waits}) ASSERT_TRUE(service_->cancel({job}, me_, false));
 }
 
 TEST_F(Fair, RefusesAJobBeyondTheLimitOfItsTenant) {

@@ -52,7 +52,7 @@ TEST_F(Box, TellsWhenAJobWillStart) {
   EXPECT_GE(expected->end_from, expected->start_from);
   EXPECT_GT(expected->start_from, look(waits).submit);
   ASSERT_TRUE(eventually([&] { return !service_->store().told(waits)->empty(); }));
-  ASSERT_TRUE(service_->cancel(JobNumber{21}, me_));
+  ASSERT_TRUE(service_->cancel({JobNumber{21}}, me_, false));
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 
@@ -72,7 +72,7 @@ TEST_F(Box, TellsWhenARunningJobWillEnd) {
   ASSERT_TRUE(eventually([&] { return !service_->store().told(runs)->empty(); }));
   EXPECT_EQ(service_->store().told(runs)->front().start_from, kNoTime);
   EXPECT_NE(service_->store().told(runs)->front().end_from, kNoTime);
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   ASSERT_TRUE(comes_to(runs, JobState::cancelled));
   EXPECT_FALSE(end());
 }
@@ -88,8 +88,8 @@ TEST_F(Box, ExpectsNobodyToRunBeyondItsLimit) {
   ASSERT_TRUE(expected);
   EXPECT_LE(expected->start_to, look(runs).start + 1h + 1min);
   EXPECT_LE(expected->end_to, look(runs).start + 2h + 1min);
-  ASSERT_TRUE(service_->cancel(waits, me_));
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({waits}, me_, false));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   EXPECT_TRUE(comes_to(runs, JobState::cancelled));
 }
 

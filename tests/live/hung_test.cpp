@@ -68,7 +68,7 @@ TEST_P(HungFolder, KeepsNobodyFromCancellingAJob) {
   begin_here();
   const JobNumber job = submit(there("true"));
   ASSERT_TRUE(comes_to(job, JobState::running) && has_a_run());
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   ASSERT_TRUE(comes_to(job, JobState::cancelled)) << look(job).reason;
   expect_others_run();
 }
@@ -126,7 +126,7 @@ TEST_F(Hung, LogKeepsNoJobAlive) {
             "; while :; do sleep 0.05; done");
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   ASSERT_TRUE(comes_to(job, JobState::cancelled)) << look(job).reason;
   EXPECT_TRUE(has_ended(std::stoi(text("process"))));
   expect_others_run();

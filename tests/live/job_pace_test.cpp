@@ -37,8 +37,8 @@ TEST_F(Box, TellsHowFastAJobRunsByItsModel) {
   EXPECT_EQ(pace->model, "half");
   EXPECT_DOUBLE_EQ(pace->rate, 1) << "it holds what it asked, alone";
   EXPECT_FALSE(service_->job(unknown)->pace);
-  ASSERT_TRUE(service_->cancel(known, me_));
-  ASSERT_TRUE(service_->cancel(unknown, me_));
+  ASSERT_TRUE(service_->cancel({known}, me_, false));
+  ASSERT_TRUE(service_->cancel({unknown}, me_, false));
   ASSERT_TRUE(comes_to(known, JobState::cancelled));
   EXPECT_FALSE(service_->job(known)->pace) << "it runs no more";
 }

@@ -106,8 +106,8 @@ TEST_F(Refused, ChangesNothingOfAJob) {
 
   fill_disk();
   is_refused(service_->hold({waits}, me_));
-  is_refused(service_->cancel(waits, me_));
-  is_refused(service_->cancel(runs, me_));
+  is_refused(service_->cancel({waits}, me_, false));
+  is_refused(service_->cancel({runs}, me_, false));
   is_refused(service_->requeue({runs}, me_));
   is_refused(service_->requeue({over}, me_));
   is_refused(service_->release({held}, me_));

@@ -76,13 +76,13 @@ TEST_F(Box, CancelsWhatWaitsAndWhatRuns) {
   const JobNumber waits = submit(shell("echo never", 4));
   ASSERT_TRUE(comes_to(runs, JobState::running));
   EXPECT_EQ(service_->job(waits)->why_word, "Resources");
-  ASSERT_TRUE(service_->cancel(waits, me_));
+  ASSERT_TRUE(service_->cancel({waits}, me_, false));
   EXPECT_EQ(look(waits).state, JobState::cancelled);
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   ASSERT_TRUE(comes_to(runs, JobState::cancelled));
   EXPECT_EQ(look(runs).attempts, 1);
   EXPECT_EQ(text("almanac-2.out"), "");
-  const auto again = service_->cancel(runs, me_);
+  const auto again = service_->cancel({runs}, me_, false);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().message, "job 1 has ended: CANCELLED");
 }
@@ -91,13 +91,13 @@ TEST_F(Box, LetsOnlyTheOwnerTouchAJob) {
   begin();
   const JobNumber job = submit(shell("sleep 1000", 4));
   const Caller other{.uid = ::geteuid() + 1};
-  for (const auto& refused : {service_->cancel(job, other), service_->hold({job}, other),
+  for (const auto& refused : {service_->cancel({job}, other, false), service_->hold({job}, other),
                               service_->requeue({job}, other)}) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message, "job 1 belongs to me");
   }
   EXPECT_FALSE(service_->set_policy("sjf", other));
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
 }
 
@@ -163,7 +163,7 @@ TEST_F(Box, RunsAgainWhatIsRequeued) {
   EXPECT_EQ(text("almanac-1.out"), "1\n2\n");
   ASSERT_TRUE(service_->requeue({job}, me_));
   ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n2\n3\n"; }));
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
 }
 
@@ -175,7 +175,7 @@ TEST_F(Box, AnswersBeforeItsPolicyHasLearnedAndStartsNothing) {
   end();
   // It takes the first step when it runs.
   auto made =
-      LocalService::open({.state = state(), .machine = made_up(4), .policy = "qssf", .futures = 0});
+      open_local_service({.state = state(), .machine = made_up(4), .policy = "qssf", .futures = 0});
   ASSERT_TRUE(made) << to_string(made.error());
   service_ = std::move(*made);
   EXPECT_EQ(service_->job(waits)->why_word, "Learning");
@@ -183,7 +183,7 @@ TEST_F(Box, AnswersBeforeItsPolicyHasLearnedAndStartsNothing) {
   EXPECT_EQ(service_->overview().gpus_busy, 1);
   stop_ = false;
   thread_ = std::thread([this] { service_->run(stop_); });
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   EXPECT_TRUE(comes_to(waits, JobState::completed));
 }
 
@@ -196,7 +196,7 @@ TEST_F(Box, StartsJobsAtOnceWhereTheServiceBeforeNeverLearned) {
   ASSERT_TRUE(eventually([&] { return learns() == "0"; }));
   end();
   const auto open = [&] {
-    auto made = LocalService::open(
+    auto made = open_local_service(
         {.state = state(), .machine = made_up(1), .policy = "qssf", .futures = 0});
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
@@ -308,7 +308,7 @@ TEST_F(Box, DoesNotBeginWithoutTheStoreOfWhatRuns) {
   end();
   const std::filesystem::path store = state() + "/almanac.db";
   std::filesystem::rename(store, folder_ / "kept");
-  const auto refused = LocalService::open({.state = state(), .machine = made_up(4), .futures = 0});
+  const auto refused = open_local_service({.state = state(), .machine = made_up(4), .futures = 0});
   ASSERT_FALSE(refused) << "what runs would be ended, and its number given again";
   EXPECT_EQ(refused.error().code, Code::conflict);
   EXPECT_NE(refused.error().message.find("job 1 has run here"), std::string::npos)
@@ -361,13 +361,13 @@ TEST_F(Box, RefusesAClusterWithoutTheGpusOfAJobThatRuns) {
   const JobNumber job = submit(shell("sleep 1000", 4));
   ASSERT_TRUE(comes_to(job, JobState::running));
   end();
-  const auto refused = LocalService::open(
+  const auto refused = open_local_service(
       {.state = (folder_ / "state").string(), .machine = made_up(2), .futures = 0});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::conflict);
   EXPECT_EQ(refused.error().message, "job 1 runs, and what it holds the cluster has no more");
   begin("fifo", 4);
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   EXPECT_TRUE(comes_to(job, JobState::cancelled));
 }
 
@@ -431,7 +431,7 @@ TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {
   ASSERT_TRUE(comes_to(runs, JobState::completed));
   const JobNumber after = submit(shell("echo $CUDA_VISIBLE_DEVICES"));
   EXPECT_EQ(look(both).state, JobState::pending);
-  ASSERT_TRUE(service_->cancel(both, me_));
+  ASSERT_TRUE(service_->cancel({both}, me_, false));
   ASSERT_TRUE(comes_to(after, JobState::completed));
   EXPECT_EQ(text("almanac-4.out"), "1\n");
   EXPECT_EQ(service_->nodes().front().gpus.front().trouble, "uncorrectable memory errors");
@@ -465,13 +465,13 @@ TEST_F(Box, TellsWhereAJobStandsInTheLine) {
   EXPECT_EQ(place(runs), 0);
   const auto views = service_->jobs();
   for (const JobView& view : *views) EXPECT_EQ(view.place, place(view.job.number));
-  ASSERT_TRUE(service_->cancel(short_one, me_));
+  ASSERT_TRUE(service_->cancel({short_one}, me_, false));
   EXPECT_EQ(place(middle), 1);
   EXPECT_EQ(place(long_one), 2);
   ASSERT_TRUE(service_->set_policy("fifo", me_));
   EXPECT_EQ(place(long_one), 1);
   EXPECT_EQ(place(middle), 2);
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   EXPECT_TRUE(comes_to(middle, JobState::completed));
 }
 
@@ -487,7 +487,7 @@ TEST_F(Box, TellsWhatTheModelDrawsWhereNoDriverTells) {
   const JobNumber runs = submit(asked);
   ASSERT_TRUE(comes_to(runs, JobState::running));
   EXPECT_DOUBLE_EQ(service_->overview().power_w, 1300);
-  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(service_->cancel({runs}, me_, false));
   ASSERT_TRUE(comes_to(runs, JobState::cancelled));
   EXPECT_EQ(service_->overview().power_w, 500);
 }

@@ -92,7 +92,7 @@ TEST_F(Box, LetsNobodyFillItUp) {
   end();
   begin({.state = state(), .machine = made_up(1), .futures = 0, .limits = {.user = {.jobs = 3}}});
   EXPECT_FALSE(service_->submit(held)) << "a later service counts what it takes over";
-  ASSERT_TRUE(service_->cancel(first, me_));
+  ASSERT_TRUE(service_->cancel({first}, me_, false));
   ASSERT_TRUE(comes_to(first, JobState::cancelled));
   EXPECT_TRUE(eventually([&] {
     const auto made = service_->submit(held);

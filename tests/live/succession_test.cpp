@@ -43,7 +43,7 @@ TEST_F(Box, KeepsFewOfManyJobsInMemory) {
     for (int thread = 0; thread < 8; ++thread) {
       threads.emplace_back([&] {
         for (std::size_t at = next++; at < numbers->size(); at = next++) {
-          EXPECT_TRUE(service_->cancel((*numbers)[at], me_));
+          EXPECT_TRUE(service_->cancel({(*numbers)[at]}, me_, false));
         }
       });
     }

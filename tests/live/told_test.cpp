@@ -30,10 +30,10 @@ TEST_F(Box, StartsNoTaskOfAnArrayThatIsCancelled) {
   const auto numbers = service_->submit(asked);
   ASSERT_TRUE(numbers);
   ASSERT_TRUE(eventually([&] { return text("log") == "+\n"; }));
-  ASSERT_TRUE(service_->cancel_all(*numbers, me_, false));
+  ASSERT_TRUE(service_->cancel(*numbers, me_, false));
   for (const JobNumber each : *numbers) ASSERT_TRUE(comes_to(each, JobState::cancelled));
   EXPECT_EQ(text("log"), "+\n");
-  const auto again = service_->cancel_all({numbers->front()}, me_, false);
+  const auto again = service_->cancel({numbers->front()}, me_, false);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().message, "job 1 has ended: CANCELLED");
 }
@@ -56,8 +56,8 @@ TEST_F(Box, CancelledAtOnceAJobHasNoGrace) {
   asked.grace = 10min;
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
-  ASSERT_TRUE(service_->cancel_all({job}, me_, false));
-  ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
+  ASSERT_TRUE(service_->cancel({job}, me_, true));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
   EXPECT_EQ(look(job).signal, SIGKILL);
 }
@@ -92,7 +92,7 @@ TEST_F(Box, EndsAJobPastAShepherdThatDoesNotObey) {
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
   ::kill(shepherd::Run::adopt(state() + "/runs/1.1")->shepherd(), SIGSTOP);
-  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(service_->cancel({job}, me_, false));
   ASSERT_TRUE(comes_to(job, JobState::cancelled)) << look(job).reason;
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
 }
@@ -119,7 +119,7 @@ TEST_F(Box, EmptiesWhatAJobSetsAsideInTheServicesFolder) {
     struct stat file {};
     return ::stat((state() + "/runs/1.1/progress").c_str(), &file) == 0 && file.st_blocks == 0;
   }));
-  EXPECT_TRUE(service_->cancel(job, me_));
+  EXPECT_TRUE(service_->cancel({job}, me_, false));
 }
 
 }  // namespace

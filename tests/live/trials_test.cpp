@@ -43,7 +43,7 @@ class Trials : public Box {
     for (const std::string metric : {"0.8", "0.9"}) {
       const JobNumber job = submit(trial(metric, metric));
       ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
-      ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+      ASSERT_TRUE(service_->cancel({job}, me_, true));
       ASSERT_TRUE(comes_to(job, JobState::cancelled));
     }
     ASSERT_EQ(text("log"), "0.8\n0.9\n");
@@ -99,7 +99,7 @@ TEST_F(Trials, ThatRestDoNotBeginAnewWithTheService) {
   EXPECT_EQ(look(first).state, JobState::pending);
   end();
   begin_service();
-  ASSERT_TRUE(service_->cancel_all({second}, me_, true));
+  ASSERT_TRUE(service_->cancel({second}, me_, true));
   ASSERT_TRUE(eventually([&] { return look(third).state == JobState::running; }));
   EXPECT_TRUE(eventually([&] { return text("log") == "first\nsecond\nthird\n"; })) << text("log");
 }
@@ -114,7 +114,7 @@ TEST_F(Trials, WithALossGoOnWhereItIsSmall) {
   for (const std::string loss : {"0.2", "0.3"}) {
     const JobNumber job = submit(loses(loss));
     ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
-    ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+    ASSERT_TRUE(service_->cancel({job}, me_, true));
     ASSERT_TRUE(comes_to(job, JobState::cancelled));
   }
   const JobNumber poor = submit(loses("0.9"));

@@ -154,6 +154,24 @@ TEST_F(CommandTest, GivesInstancesToJobsThatAskThem) {
   EXPECT_THAT(refusal("1g.11gb", "8G"), HasSubstr("did you mean 1g.10gb?"));
 }
 
+// A service without limits has no such column.
+TEST_F(CommandTest, ShowsTheLimitsOfTenants) {
+  const auto tenants = [&](const std::string& limit) {
+    const std::string box = folder_.write("box.toml",
+                                          "[node]\ngpus = 4\n[[vc]]\nname = \"box\"\nnodes = 1\n"
+                                          "[[tenant]]\nname = \"vision\"\nguarantee = 2\n" +
+                                              limit + "[[tenant]]\nname = \"guests\"\n");
+    const ServiceProcess service(state_, {}, {"--cluster", box});
+    wait_for_service();
+    return run({"tenants"});
+  };
+  const ProgramRun shown = tenants("limit = 3\n");
+  EXPECT_THAT(shown.out, StartsWith("TENANT  GUARANTEE  LIMIT  HOLDS")) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("\nvision          2      3      0"));
+  EXPECT_THAT(shown.out, HasSubstr("\nguests                        0"));
+  EXPECT_THAT(tenants("").out, StartsWith("TENANT  GUARANTEE  HOLDS"));
+}
+
 TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
   ServiceProcess service(state_);
   wait_for_service();
@@ -357,8 +375,9 @@ TEST_F(CommandTest, MakesTokensThatAskAsTheirUser) {
   ASSERT_TRUE(soon([&] {
     std::ifstream file(state_ + ".log");
     log.assign(std::istreambuf_iterator<char>(file), {});
-    return log.find("http://127.0.0.1:") != std::string::npos;
-  }));
+    const std::size_t url = log.find("http://127.0.0.1:");
+    return url != std::string::npos && log.find('/', url + 8) != std::string::npos;
+  })) << log;
   std::string url = log.substr(log.find("http://127.0.0.1:"));
   url = url.substr(0, url.find('/', 8));
   const std::string job = submit({"--hold", "--", "true"});

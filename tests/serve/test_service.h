@@ -32,7 +32,7 @@ class TestService {
     config.machine.cluster = cluster::uniform(1, 4);
     config.machine.gpu_names = {{"0", "1", "2", "3"}};
     config.futures = 0;
-    auto opened = live::LocalService::open(std::move(config));
+    auto opened = live::open_local_service(std::move(config));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     service_ = *std::move(opened);
     api_ = std::make_unique<Api>(*service_, tokens_, Guard(tokens_, ::geteuid()),

@@ -83,7 +83,7 @@ class CanarySlurmTest : public testing::Test {
       return condition();
     });
   }
-  LeverState order() const { return service_->status().levers.front(); }
+  live::LeverView order() const { return service_->status().manager.levers.front(); }
 
   TemporaryFolder folder_;
   std::string state_ = folder_ / "state";

@@ -130,7 +130,7 @@ class CanaryServiceTest : public testing::Test {
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
-  LeverState order() const { return service_->status().levers.front(); }
+  live::LeverView order() const { return service_->status().manager.levers.front(); }
   /// Jobs that come and go without waiting.
   void live_quietly(int jobs) {
     for (int job = 0; job < jobs; ++job) {
@@ -247,7 +247,7 @@ TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLo
   ASSERT_TRUE(manager && manager->canary);
   EXPECT_GT(manager->canary->wait_s, manager->canary->most_wait_s.value());
   EXPECT_THAT(manager->canary->retreat, HasSubstr("retreat: canary v: mean wait"));
-  EXPECT_EQ(manager->levers.front().how, "dry");
+  EXPECT_EQ(manager->levers.front().how, Switch::dry);
   const auto status = read_status(folder_ / "state");
   ASSERT_TRUE(status);
   EXPECT_THAT(status->canary, HasSubstr("canary v: mean wait"));

@@ -314,9 +314,11 @@ TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
 
 TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   open(Switch::off);
-  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{5}, kBob); }).error().code,
-            Code::conflict);
-  EXPECT_TRUE(while_it_looks([&] { return service_->cancel(JobNumber{5}, kAnn); }));
+  const auto cancel = [&](std::int64_t job, const live::Caller& who) {
+    return while_it_looks([&] { return service_->cancel({JobNumber{job}}, who, false); });
+  };
+  EXPECT_EQ(cancel(5, kBob).error().code, Code::conflict);
+  EXPECT_TRUE(cancel(5, kAnn));
   EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
   EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{6}}, kAnn); }));
   EXPECT_TRUE(slurm_.is_held(6));
@@ -327,8 +329,7 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
             Code::conflict);
   EXPECT_TRUE(while_it_looks([&] { return service_->release({JobNumber{6}}, kRoot); }));
   EXPECT_FALSE(slurm_.is_held(6));
-  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
-            Code::not_found);
+  EXPECT_EQ(cancel(99, kRoot).error().code, Code::not_found);
   EXPECT_EQ(service_->submit({}).error().code, Code::unsupported);
   EXPECT_EQ(service_->set_drained("v001", true, kRoot).error().code, Code::unsupported);
 }
@@ -398,10 +399,9 @@ TEST_F(SlurmServiceTest, TakesItsSwitchesFromTheFolderAndUndoesWhenAsked) {
   EXPECT_EQ(slurm_.queue(), before);
   settle();
   EXPECT_EQ(slurm_.queue(), before) << "all levers are off since";
-  const auto status = read_status(state);
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->levers.front().how, Switch::off);
-  EXPECT_EQ(status->levers.front().done, 9U);
+  const live::LeverView order = read_status(state).value().manager.levers.front();
+  EXPECT_EQ(order.how, Switch::off);
+  EXPECT_EQ(order.done, 9U);
 }
 
 TEST_F(SlurmServiceTest, IsTurnedOnAgainAfterItStoodDown) {
@@ -413,11 +413,11 @@ TEST_F(SlurmServiceTest, IsTurnedOnAgainAfterItStoodDown) {
     slurm_.job(job).user = job % 2 == 0 ? "ann" : "bob";
   }
   settle();
-  EXPECT_EQ(service_->status().levers.front().how, Switch::dry);
+  EXPECT_EQ(service_->status().manager.levers.front().how, Switch::dry);
   EXPECT_EQ(read_switches(state)->at("order"), Switch::dry);
   ASSERT_TRUE(change_switches(state, [](Switches& all) { all["order"] = Switch::on; }));
   settle();
-  EXPECT_EQ(service_->status().levers.front().how, Switch::on);
+  EXPECT_EQ(service_->status().manager.levers.front().how, Switch::on);
 }
 
 TEST_F(SlurmServiceTest, KeepsWhatIsSwitchedWhileItStandsDown) {
@@ -435,7 +435,7 @@ TEST_F(SlurmServiceTest, KeepsWhatIsSwitchedWhileItStandsDown) {
   slurm_.meanwhile = nullptr;
   EXPECT_EQ(read_switches(state), (Switches{{"order", Switch::dry}, {"placement", Switch::off}}));
   service_->step();
-  const std::vector<LeverState> levers = service_->status().levers;
+  const std::vector<live::LeverView> levers = service_->status().manager.levers;
   EXPECT_EQ(levers[0].how, Switch::dry);
   EXPECT_EQ(levers[1].how, Switch::off);
 }

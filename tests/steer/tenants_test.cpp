@@ -5,9 +5,15 @@
 /// owners go by what Slurm has counted.
 #include "steer/tenants.h"
 
+#include <cmath>
+#include <map>
+#include <memory>
+
 #include <gtest/gtest.h>
 
 #include "desk.h"
+#include "steer/slurm_service.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
@@ -97,6 +103,29 @@ TEST(Tenants, AreInLineByWhatTheyHaveUsedOfTheirShares) {
   slurm.associations[1].use = slurm.associations[2].use = 9000;
   desk.live(2, 0s);
   EXPECT_EQ(slurm.queue(), (Numbers{3, 2, 4, 5}));
+}
+
+TEST(Tenants, HaveTheLimitsOfTheirAccounts) {
+  const TemporaryFolder folder;
+  FakeSlurm slurm = with_queue({});
+  slurm.site.cluster = "limits";  // that no two tests mean the same one
+  slurm.site.parameters["AccountingStorageEnforce"] = "associations,limits";
+  slurm.associations = accounts();
+  slurm.limits.quotas = {{.account = "guests", .gpus = 8},
+                         {.account = "guests", .user = "eve", .gpus = 2},
+                         {.account = "vision", .user = "ann", .gpus = 4},
+                         {.qos = "high", .account = "vision", .user = "bob", .gpus = 1}};
+  const auto service =
+      SlurmService::open({.state = folder / "state"}, std::make_unique<FakeLink>(slurm));
+  ASSERT_TRUE(service) << to_string(service.error());
+  const auto tenancy = (*service)->tenancy();
+  ASSERT_TRUE(tenancy) << to_string(tenancy.error());
+  std::map<std::string, double> limits;
+  for (const live::TenantView& each : tenancy->tenants) {
+    if (!std::isnan(each.limit)) limits[each.name] = each.limit;
+  }
+  const std::map<std::string, double> expected{{"guests", 8}, {"vision/ann", 4}};
+  EXPECT_EQ(limits, expected) << "neither of eve, who has no part of her own, nor of a QOS";
 }
 
 TEST(Tenants, AreUsersWhereSlurmKeepsNoFairShare) {

@@ -160,7 +160,7 @@ function makeTenancy(now: number): Tenancy {
       tenant('lab', 12, 1240, 1391, {gpus_held: 9}),
       tenant('vision', 8, 880, 884, {parent: 'lab', lent_gpu_s: 310 * 3600}),
       tenant('speech', 4, 360, 507, {parent: 'lab', gpus_waiting: 16}),
-      tenant('guests', 4, 760.4, 609, {borrowed_gpu_s: 310 * 3600}),
+      tenant('guests', 4, 760.4, 609, {borrowed_gpu_s: 310 * 3600, limit: 8}),
       tenant('', 0, 3.2, 0),
     ],
     loans: [{from: 'vision', to: 'guests', gpu_s: 310 * 3600}],

@@ -239,7 +239,7 @@ void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>
   const live::Caller all{.uid = ::geteuid(), .may_all = true};
   const auto unfinished = [&] { return service.jobs().value_or(std::vector<live::JobView>()); };
   for (const live::JobView& job : unfinished()) {
-    static_cast<void>(service.cancel(job.job.number, all));
+    static_cast<void>(service.cancel({job.job.number}, all, false));
   }
   while (!unfinished().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   end = true;
@@ -265,7 +265,7 @@ Result<int> run(const DemoOptions& options, int port) {
     return tl::unexpected(kept.error());
   }
   {
-    const auto service = live::LocalService::open(
+    const auto service = live::open_local_service(
         {.state = folder + "/state",
          .machine = std::move(machine),
          .policy = options.policy,

@@ -223,9 +223,7 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
   live::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) live::log_info(each);
   live::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
-  auto service = live::LocalService::open(*std::move(config));
-  if (!service) return tl::unexpected(service.error());
-  return std::unique_ptr<live::Service>(std::move(*service));
+  return live::open_local_service(*std::move(config));
 }
 
 Result<int> run(const ServeOptions& options) {

@@ -43,7 +43,7 @@ constexpr Duration kOld = 30s;
 
 void print_levers(const steer::Status& status) {
   std::vector<std::vector<std::string>> rows;
-  for (const steer::LeverState& each : status.levers) {
+  for (const live::LeverView& each : status.manager.levers) {
     rows.push_back({each.name, std::string(to_string(each.how)), std::to_string(each.wanted),
                     std::to_string(each.done), std::to_string(each.failed),
                     std::to_string(each.refused), each.rests});
@@ -56,7 +56,7 @@ void print_levers(const steer::Status& status) {
                  {"REFUSED", true},
                  {"RESTS"}},
                 rows);
-  for (const steer::LeverState& each : status.levers) {
+  for (const live::LeverView& each : status.manager.levers) {
     for (const std::string& next : each.next) fmt::print("  {}: {}\n", each.name, next);
   }
 }
@@ -64,13 +64,13 @@ void print_levers(const steer::Status& status) {
 Result<int> show_status(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
-  fmt::print("Slurm {} ({}), by {}, policy {}\n", status->cluster, status->version, status->way,
-             status->policy);
-  fmt::print("{} wait, {} of them not for the policy; {} run\n", status->waiting, status->aside,
-             status->running);
+  fmt::print("Slurm {} ({}), by {}, policy {}\n", status->manager.cluster, status->manager.version,
+             status->manager.way, status->policy);
+  fmt::print("{} wait, {} of them not for the policy; {} run\n", status->waiting,
+             status->manager.aside, status->running);
   fmt::print("the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
-             text::human_time(status->news_s), text::human_time(status->round_s),
-             status->changes_per_s);
+             text::human_time(status->manager.news_s), text::human_time(status->manager.round_s),
+             status->manager.changes_per_s);
   if (!status->canary.empty()) fmt::print("{}\n", status->canary);
   for (const std::string& each : status->warnings) fmt::print("warning: {}\n", each);
   fmt::print("\n");
@@ -107,7 +107,7 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
   }
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
-  if (status->nodes.empty()) {
+  if (status->manager.agents.empty()) {
     note("no agent reports; almanac serve --agents HOST:PORT listens for them");
     return kDone;
   }
@@ -115,8 +115,8 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
     return share ? fmt::format("{:.0f} %", 100 * *share) : std::string("-");
   };
   std::vector<std::vector<std::string>> rows;
-  for (const steer::NodeSaid& each : status->nodes) {
-    rows.push_back({each.name, std::to_string(each.jobs), std::to_string(each.held),
+  for (const live::AgentView& each : status->manager.agents) {
+    rows.push_back({each.node, std::to_string(each.jobs), std::to_string(each.held),
                     fmt::format("{:.1f}", each.load), percent(each.cpu_pressure),
                     percent(each.memory_pressure), percent(each.io_pressure),
                     each.bandwidth_gbs ? fmt::format("{:.1f}", *each.bandwidth_gbs) : "-"});
@@ -139,7 +139,7 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   std::vector<std::string> names;
-  for (const steer::LeverState& each : status->levers) names.push_back(each.name);
+  for (const live::LeverView& each : status->manager.levers) names.push_back(each.name);
   if (std::find(names.begin(), names.end(), options.lever) == names.end()) {
     return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
                 text::meant_or_known(options.lever, names));

@@ -3,6 +3,7 @@
 /// \file
 /// almanac tenants: who had how much of its due on the service's cluster lately, who lent to whom,
 /// and what each one's use counts.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -53,6 +54,10 @@ void print(const live::Tenancy& tenancy, bool wide) {
   std::vector<Column> columns{{tenancy.by_tenant ? "TENANT" : "USER"}};
   const auto number = [&](const char* name) { columns.push_back({name, true}); };
   if (tenancy.by_tenant) number("GUARANTEE");
+  const bool has_limits =
+      std::any_of(tenancy.tenants.begin(), tenancy.tenants.end(),
+                  [](const live::TenantView& each) { return !std::isnan(each.limit); });
+  if (has_limits) number("LIMIT");
   for (const char* const name : {"HOLDS", "WAITS", "HAD", "DUE", "OF ITS DUE"}) number(name);
   if (wide) {
     for (const char* const name : {"LENT", "BORROWED", "RUN", "WAIT", "RHO"}) number(name);
@@ -65,6 +70,7 @@ void print(const live::Tenancy& tenancy, bool wide) {
     if (tenancy.by_tenant) {
       row.push_back(each.guarantee > 0 ? fmt::format("{:.4g}", each.guarantee) : "");
     }
+    if (has_limits) row.push_back(std::isnan(each.limit) ? "" : fmt::format("{:.4g}", each.limit));
     row.push_back(fmt::format("{:g}", each.gpus_held));
     row.push_back(fmt::format("{:g}", each.gpus_waiting));
     row.push_back(hours(each.had_gpu_s));

@@ -19,8 +19,7 @@ std::string CoresChange::describe() const {
   for (const auto& [node, count] : cores) {
     what += fmt::format("{}{:g} cores on {}", what.empty() ? "at most " : ", ", count, node);
   }
-  return fmt::format("job {}: {}", static_cast<std::uint32_t>(job),
-                     what.empty() ? "all cores that Slurm gave" : what);
+  return fmt::format("job {}: {}", job, what.empty() ? "all cores that Slurm gave" : what);
 }
 
 std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {

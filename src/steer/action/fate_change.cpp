@@ -18,7 +18,7 @@ using slurm::Fate;
 void FateChange::begin(const Scene& scene) { meant = meant_in(scene.mirror, job); }
 
 std::string FateChange::describe() const {
-  return fmt::format("job {}: {}", static_cast<std::uint32_t>(job), slurm::to_string(fate));
+  return fmt::format("job {}: {}", job, slurm::to_string(fate));
 }
 
 std::optional<std::string> FateChange::forbidden(const Scene& scene) const {

@@ -90,7 +90,7 @@ std::string QueueChange::describe() const {
     what += fmt::format("{}{} {} -> {}", what.empty() ? "" : ", ", name, shown(was.*field),
                         shown(becomes.*field));
   });
-  return fmt::format("job {}: {}", static_cast<std::uint32_t>(becomes.job), what);
+  return fmt::format("job {}: {}", becomes.job, what);
 }
 
 std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {

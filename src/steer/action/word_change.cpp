@@ -12,9 +12,7 @@
 
 namespace almanac::steer {
 
-std::string WordChange::describe() const {
-  return fmt::format("job {}: a word to {}", static_cast<std::uint32_t>(job), user);
-}
+std::string WordChange::describe() const { return fmt::format("job {}: a word to {}", job, user); }
 
 std::optional<std::string> WordChange::forbidden(const Scene& scene) const {
   return forbidden_of(job, false, scene);

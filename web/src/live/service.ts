@@ -232,6 +232,8 @@ export interface Tenant {
   parent?: string;
   /** GPUs; a user has none. */
   guarantee?: number;
+  /** GPUs that it may hold at most; missing = it has none. */
+  limit?: number;
   running: number;
   waiting: number;
   gpus_held: number;

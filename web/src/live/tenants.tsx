@@ -48,11 +48,13 @@ export function TenantsView({overview}: ViewProps) {
 
 function Table({of: all}: {of: Tenancy}) {
   const depth = depths(all.tenants);
+  const hasLimits = all.tenants.some((each) => each.limit !== undefined);
   return (
     <table class="comparison">
       <thead><tr>
         <th scope="col">{all.by_tenant ? 'Tenant' : 'User'}</th>
         {all.by_tenant && <th scope="col" class="number">guarantee</th>}
+        {hasLimits && <th scope="col" class="number">limit</th>}
         <th scope="col" class="number">holds</th><th scope="col" class="number">waits for</th>
         <th scope="col" class="number">had, GPU-h</th><th scope="col" class="number">due, GPU-h</th>
         <th scope="col" class="number">of its due</th><th scope="col"><span class="unseen">as a bar</span></th>
@@ -66,6 +68,7 @@ function Table({of: all}: {of: Tenancy}) {
             <tr key={each.name}>
               <th scope="row" style={{paddingLeft: `${depth.get(each.name) ?? 0}em`}}>{named(each.name)}</th>
               {all.by_tenant && <td class="number">{each.guarantee ? plain(each.guarantee) : '–'}</td>}
+              {hasLimits && <td class="number">{each.limit === undefined ? '–' : plain(each.limit)}</td>}
               <td class="number">{plain(each.gpus_held)}</td><td class="number">{plain(each.gpus_waiting)}</td>
               <td class="number">{hours(each.had_gpu_s)}</td><td class="number">{hours(each.due_gpu_s)}</td>
               <td class="number">{part === undefined ? '–' : percent(part)}</td>
