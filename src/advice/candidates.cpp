@@ -26,6 +26,7 @@ std::string beyond_slurm(const policy::Composition& composition) {
       {Trait::gives_cores, "jobs slowed where memory bandwidth runs out"},
       {Trait::shares_gpus, "profiles of jobs that share GPUs"},
       {Trait::parts_cluster, "parts of the cluster kept for kinds of jobs"},
+      {Trait::splits_nodes, "nodes in parts that have a queue each"},
       // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
       {Trait::stops_jobs, "jobs that go on where they were stopped"}};
   const policy::TraitSet does = policy::registry().traits(composition);

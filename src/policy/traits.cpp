@@ -63,6 +63,8 @@ std::string_view clause(Trait trait) {
       return "keeps several queues";
     case Trait::parts_cluster:
       return "keeps parts of the cluster for kinds of jobs";
+    case Trait::splits_nodes:
+      return "keeps each job in a part of the nodes";
     case Trait::lets_join:
       return "lets a job that finds no place join another";
     case Trait::revises_waiting:

@@ -46,6 +46,7 @@ enum class Trait : std::uint8_t {
   keeps_line,        ///< Lets no job pass one that cannot be placed.
   splits_queue,      ///< Keeps a queue for each user, model or kind of job.
   parts_cluster,     ///< Keeps parts of the cluster for kinds of jobs.
+  splits_nodes,      ///< Has a policy for each part of the nodes, and keeps each job in its part.
   lets_join,         ///< Lets a job that finds no place join another, if the packing does.
   revises_waiting,   ///< May give a waiting job another number of GPUs at any time.
   ranks_late_apart,  ///< Ranks jobs that can no longer be in time behind all others.

@@ -19,6 +19,9 @@ std::string obstacle(const policy::Composition& composition) {
   if (does.has(Trait::remembers)) {
     return "sets GPUs of coming leases aside, and each decision here begins without memory";
   }
+  if (does.has(Trait::splits_nodes)) {
+    return "keeps each job in a part of the nodes, and each decision here begins without memory";
+  }
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
   }
@@ -31,14 +34,23 @@ std::string obstacle(const policy::Composition& composition) {
   return "";
 }
 
+policy::Composition undivided(policy::Composition composition) {
+  composition.division = policy::Composition().division;
+  return composition;
+}
+
 }  // namespace
 
 Result<Chosen> compose(const std::string& text) {
   auto made = policy::registry().compose(text);
   if (!made) return tl::unexpected(made.error());
   if (const std::string why = obstacle(*made); !why.empty()) {
+    const bool only_splits =
+        made->division != policy::Composition().division && obstacle(undivided(*made)).empty();
     return fail(Code::unsupported, fmt::format("policy {} {}", text, why), {},
-                "qssf, sjf, las, gittins, easy and fifo decide for Slurm");
+                only_splits ? fmt::format("the same without +{} decides for Slurm, over all nodes",
+                                          made->division.name)
+                            : "qssf, sjf, las, gittins, easy and fifo decide for Slurm");
   }
   Chosen chosen{.composition = std::move(*made)};
   chosen.capacity = std::exchange(chosen.composition.capacity, "all");

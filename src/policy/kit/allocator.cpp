@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "policy/kit/kinds.h"
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
@@ -409,30 +408,14 @@ double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const Vie
   return types_.speed(job, type, view);
 }
 
-double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
-                          const cluster::Ledger& ledger, std::span<const JobId> beside) {
-  cluster::Demand demand = asked(job, view);
-  demand.gpu_types = type;
-  std::vector<cluster::Grant> grants;
-  const bool fits = by_kind(ledger.pools(vc), demand, [&](Kinds kinds) {
-    grants.clear();
-    int left = gpus;
-    for (const cluster::Pool* const pool : kinds) {
-      for (const NodeId node : pool->nodes) {
-        const int here = std::min(left, pool->gpus_per_node);
-        if (here == 0) break;
-        const cluster::Amount amount = demand.of(here);
-        const cluster::GpuMask all = ~cluster::GpuMask{0};
-        grants.push_back({.node = node,
-                          .gpus = all >> (cluster::kMaxGpusPerNode - here),
-                          .cpu_milli = amount.cpu_milli,
-                          .memory_mb = amount.memory_mb});
-        left -= here;
-      }
-    }
-    return left == 0;
-  });
-  return fits ? view.speeds->pace(job, grants, beside).rate : 0;
+std::vector<double> Allocator::rates_on(const std::vector<Stock>& stock, JobId job, VcId vc,
+                                        const View& view, const cluster::Ledger& ledger) const {
+  std::vector<double> rates;
+  for (const Stock& each : stock) {
+    const bool accepts = (each.gpu_type & asked(job, view).gpu_types) != 0;
+    rates.push_back(accepts ? rate_on_type(job, each.gpu_type, vc, view, ledger) : 0);
+  }
+  return rates;
 }
 
 Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {

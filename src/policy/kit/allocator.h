@@ -19,6 +19,7 @@
 
 #include "policy/contract/contract.h"
 #include "policy/kit/beliefs.h"
+#include "policy/kit/rate_on.h"
 #include "policy/kit/type_beliefs.h"
 #include "policy/slots.h"
 
@@ -47,6 +48,8 @@ struct Wish {
 struct Stock {
   std::uint64_t gpu_type = 0;  ///< One bit.
   std::int64_t milli = 0;
+
+  double gpus() const { return static_cast<double>(milli) / cluster::kWholeGpu; }
 };
 
 class Allocator : public Policy {
@@ -141,13 +144,11 @@ class Allocator : public Policy {
   /// (View::speeds); else as learned of types, or where nothing is, 1 on all.
   double rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
                       const cluster::Ledger& ledger) const;
+  /// That on each type of `stock`; 0 on those that the job does not accept.
+  std::vector<double> rates_on(const std::vector<Stock>& stock, JobId job, VcId vc,
+                               const View& view, const cluster::Ledger& ledger) const;
   /// Whether anything may be believed of types but that all are as fast.
   bool tells_types(const View& view) const { return view.speeds != nullptr || types_.learns(); }
-  /// The speed that is believed of a GPU job on `gpus` GPUs of a type (one bit), on as few nodes of
-  /// `vc` as hold them, with the cores and memory that it asks, and beside others. View::speeds
-  /// must be there.
-  static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
-                        const cluster::Ledger& ledger, std::span<const JobId> beside = {});
   /// Whether a running job has run for a lease longer than it takes, at its speed so far, to do
   /// what it would lose if it were stopped now: else jobs whose restarts cost more than leases
   /// bring would never end.

@@ -19,51 +19,32 @@
 #include <map>
 
 #include "fairness/shares.h"
-#include "policy/kit/allocator.h"
+#include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
 #include "timeshare/shortest_first.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class FairSrtf final : public Allocator {
+class FairSrtf final : public LeaseAllocator {
  public:
   FairSrtf(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
-      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
-        lease_(told.duration("lease_s")),
+      : LeaseAllocator(std::move(placement), told.duration("lease_s"), std::move(host.estimator),
+                       std::move(host.type_speeds)),
         power_(told.number("power")) {}
 
  private:
-  struct Vc {
-    std::vector<JobId> jobs;
-    Time lease_ends{};
-  };
-
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    const bool lease_goes_on = view.now < vc.lease_ends;
-    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
-    std::vector<Stock> left = stock(id, plan.ledger);
+  void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
+    std::vector<Stock>& left = deal.left;
     double gpus = 0;
-    for (const Stock& each : left) gpus += in_gpus(each);
-    std::vector<JobId> open;
-    for (const JobId job : jobs) {
-      const bool runs = view.progress(job).phase == Phase::running;
-      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
-      if (!stays && !asked(job, view).is_cpu_job()) {
-        open.push_back(job);
-        continue;
-      }
-      if (runs) take(left, job, view);
-      wishes.push_back({job});
-    }
+    for (const Stock& each : left) gpus += each.gpus();
+    const std::vector<JobId> open = keep(deal.jobs, deal, view, wishes);
     timeshare::Problem problem;
-    for (const Stock& each : left) problem.gpus.push_back(std::max(0.0, in_gpus(each)));
+    for (const Stock& each : left) problem.gpus.push_back(std::max(0.0, each.gpus()));
     for (const JobId job : open) {
-      problem.jobs.push_back(
-          claim_of(job, id, left, gpus, static_cast<double>(jobs.size()), view, plan.ledger));
+      timeshare::Job& claim = problem.jobs.emplace_back();
+      claim.rates = rates_on(left, job, deal.vc, view, plan.ledger);
+      weigh(claim, job, gpus, static_cast<double>(deal.jobs.size()), view);
     }
     for (const auto [at, type] : timeshare::shortest_first(problem)) {
       cluster::Demand demand = asked(open[at], view);
@@ -76,38 +57,17 @@ class FairSrtf final : public Allocator {
     }
   }
 
-  timeshare::Job claim_of(JobId job, VcId vc, const std::vector<Stock>& stock, double gpus,
-                          double jobs, const View& view, const cluster::Ledger& ledger) const {
-    const cluster::Demand& demand = asked(job, view);
-    timeshare::Job claim{.gpus = std::max(1, static_cast<int>(demand.gpus))};
-    for (const Stock& each : stock) {
-      const bool accepts = (each.gpu_type & demand.gpu_types) != 0;
-      claim.rates.push_back(accepts ? rate_on_type(job, each.gpu_type, vc, view, ledger) : 0);
-    }
+  void weigh(timeshare::Job& claim, JobId job, double gpus, double jobs, const View& view) const {
+    claim.gpus = std::max(1, static_cast<int>(asked(job, view).gpus));
     const double left_s = std::max(1e-3, seconds(work_left(job, view)));
     const double alone_s = seconds(view.worked(job)) + left_s;
     const double age_s = seconds(view.now - view.request(job).submit);
     claim.steps_left = left_s;
     claim.weight = fairness::lateness_weight(
         fairness::finish_time_ratio(age_s + left_s, alone_s, jobs, gpus), power_);
-    return claim;
   }
 
-  static double in_gpus(const Stock& stock) {
-    return static_cast<double>(stock.milli) / cluster::kWholeGpu;
-  }
-
-  /// Wakes at the end of the lease where a job waits and another runs.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
-  }
-
-  Duration lease_;
   double power_;
-  std::map<VcId, Vc> vcs_;
 };
 
 }  // namespace

@@ -18,18 +18,18 @@
 #include <map>
 
 #include "fairness/trade.h"
-#include "policy/kit/allocator.h"
+#include "policy/kit/lease_allocator.h"
 #include "policy/kit/owner.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class GandivaFair final : public Allocator {
+class GandivaFair final : public LeaseAllocator {
  public:
   GandivaFair(std::unique_ptr<Placement> placement, Host host, const Parameters& told)
-      : Allocator(std::move(placement), nullptr, std::move(host.type_speeds)),
-        lease_(told.duration("lease_s")),
+      : LeaseAllocator(std::move(placement), told.duration("lease_s"), nullptr,
+                       std::move(host.type_speeds)),
         trades_(told.word("trade") == "yes") {}
 
  private:
@@ -40,52 +40,31 @@ class GandivaFair final : public Allocator {
     std::vector<JobId> jobs;  // that wait, the one that has run least first
   };
   using Pass = std::map<std::uint64_t, double>;  // had / due of each type
-  struct Vc {
-    std::map<Owner, Pass> passes;
-    std::vector<JobId> jobs;
-    Time lease_ends{};
-  };
+  using Passes = std::map<Owner, Pass>;
 
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    const bool lease_goes_on = view.now < vc.lease_ends;
-    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
-    std::vector<Stock> left = stock(id, plan.ledger);
-    std::vector<Account> accounts = open_accounts(id, jobs, left, view, plan);
-    begin_alike(vc, accounts, left);
+  void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
+    Passes& passes = passes_[deal.vc];
+    std::vector<Account> accounts = open_accounts(deal, view, plan);
+    begin_alike(passes, accounts, deal.left);
     for (Account& account : accounts) {
-      std::vector<JobId> waiting;
-      for (const JobId job : account.jobs) {
-        const bool runs = view.progress(job).phase == Phase::running;
-        if (runs && (lease_goes_on || !has_gained(job, lease_, view))) {
-          take(left, job, view);
-          wishes.push_back({job});
-        } else if (asked(job, view).is_cpu_job()) {
-          wishes.push_back({job});
-        } else {
-          waiting.push_back(job);
-        }
-      }
-      std::stable_sort(waiting.begin(), waiting.end(), [&](JobId one, JobId other) {
+      account.jobs = keep(account.jobs, deal, view, wishes);
+      std::stable_sort(account.jobs.begin(), account.jobs.end(), [&](JobId one, JobId other) {
         return view.attained(one) < view.attained(other);
       });
-      account.jobs = std::move(waiting);
     }
-    for (const Wish& wish : wishes) {
-      if (!lease_goes_on) charge(vc, accounts, wish.job, type_held(wish.job, view), left, view);
+    if (deal.begins) {
+      for (const Wish& wish : wishes) {
+        charge(passes, accounts, wish.job, type_held(wish.job, view), deal.left, view);
+      }
     }
-    while (start_next(vc, accounts, left, view, wishes)) {
+    while (start_next(passes, accounts, deal.left, view, wishes)) {
     }
   }
 
   /// In order of owners.
-  std::vector<Account> open_accounts(VcId id, std::span<const JobId> jobs,
-                                     const std::vector<Stock>& stock, const View& view,
-                                     const Plan& plan) const {
+  std::vector<Account> open_accounts(const Deal& deal, const View& view, const Plan& plan) const {
     std::map<Owner, std::vector<JobId>> of;
-    for (const JobId job : jobs) of[owner_of(job, view)].push_back(job);
+    for (const JobId job : deal.jobs) of[owner_of(job, view)].push_back(job);
     double shares = 0;
     for (const auto& [owner, its] : of) shares += share_of(owner, view);
     std::vector<Account> accounts;
@@ -95,9 +74,9 @@ class GandivaFair final : public Allocator {
       const double part = shares > 0 ? share_of(owner, view) / shares : 1;
       std::vector<double>& gpus = due.emplace_back();
       std::vector<double>& speeds = rates.emplace_back();
-      for (const Stock& each : stock) {
+      for (const Stock& each : deal.left) {
         gpus.push_back(part * static_cast<double>(each.milli) / cluster::kWholeGpu);
-        speeds.push_back(rate_of(its, each.gpu_type, id, view, plan.ledger));
+        speeds.push_back(rate_of(its, each.gpu_type, deal.vc, view, plan.ledger));
       }
       accounts.push_back({owner, {}, std::move(its)});
     }
@@ -123,25 +102,25 @@ class GandivaFair final : public Allocator {
   }
 
   /// Those that are new begin at the least pass; those that are gone are forgotten.
-  static void begin_alike(Vc& vc, const std::vector<Account>& accounts,
+  static void begin_alike(Passes& before, const std::vector<Account>& accounts,
                           const std::vector<Stock>& stock) {
-    std::map<Owner, Pass> passes;
+    Passes passes;
     for (const Stock& each : stock) {
       const std::uint64_t type = each.gpu_type;
       double least = std::numeric_limits<double>::max();
       for (const Account& account : accounts) {
-        const auto known = vc.passes.find(account.owner);
-        if (known != vc.passes.end()) least = std::min(least, known->second[type]);
+        const auto known = before.find(account.owner);
+        if (known != before.end()) least = std::min(least, known->second[type]);
       }
       for (const Account& account : accounts) {
-        const auto known = vc.passes.find(account.owner);
-        passes[account.owner][type] = known == vc.passes.end() ? 0 : known->second[type] - least;
+        const auto known = before.find(account.owner);
+        passes[account.owner][type] = known == before.end() ? 0 : known->second[type] - least;
       }
     }
-    vc.passes = std::move(passes);
+    before = std::move(passes);
   }
 
-  void charge(Vc& vc, const std::vector<Account>& accounts, JobId job, std::uint64_t type,
+  void charge(Passes& passes, const std::vector<Account>& accounts, JobId job, std::uint64_t type,
               const std::vector<Stock>& stock, const View& view) const {
     const Owner owner = owner_of(job, view);
     const auto account = std::find_if(accounts.begin(), accounts.end(),
@@ -150,12 +129,12 @@ class GandivaFair final : public Allocator {
       if (stock[at].gpu_type != type) continue;
       const cluster::Demand& demand = asked(job, view);
       const double gpus = demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
-      vc.passes[owner][type] += gpus * seconds(lease_) / std::max(account->due[at], kTooLittle);
+      passes[owner][type] += gpus * seconds(lease()) / std::max(account->due[at], kTooLittle);
     }
   }
 
   /// Names the next job; false = none finds GPUs.
-  bool start_next(Vc& vc, std::vector<Account>& accounts, std::vector<Stock>& left,
+  bool start_next(Passes& passes, std::vector<Account>& accounts, std::vector<Stock>& left,
                   const View& view, std::vector<Wish>& wishes) const {
     struct Turn {
       double pass = 0;
@@ -168,7 +147,7 @@ class GandivaFair final : public Allocator {
       for (std::size_t type = 0; type < left.size() && !accounts[at].jobs.empty(); ++type) {
         // Who has sold all of a type comes last there.
         const bool sold = accounts[at].due[type] <= kTooLittle;
-        const double pass = vc.passes[accounts[at].owner][left[type].gpu_type];
+        const double pass = passes[accounts[at].owner][left[type].gpu_type];
         turns.push_back({sold ? std::numeric_limits<double>::max() : pass, at, type});
       }
     }
@@ -179,7 +158,7 @@ class GandivaFair final : public Allocator {
         cluster::Demand demand = asked(*job, view);
         demand.gpu_types &= left[turn.type].gpu_type;
         if (demand.gpu_types == 0 || !take(left, demand)) continue;
-        charge(vc, accounts, *job, demand.gpu_types, left, view);
+        charge(passes, accounts, *job, demand.gpu_types, left, view);
         wishes.push_back({*job, 0, demand.gpu_types});
         jobs.erase(job);
         return true;
@@ -188,18 +167,9 @@ class GandivaFair final : public Allocator {
     return false;
   }
 
-  /// Wakes at the end of the lease where a job waits and another runs.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
-  }
-
   static constexpr double kTooLittle = 1e-9;  // GPUs
-  Duration lease_;
   bool trades_;
-  std::map<VcId, Vc> vcs_;
+  std::map<VcId, Passes> passes_;
 };
 
 }  // namespace

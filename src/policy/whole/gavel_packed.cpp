@@ -5,15 +5,10 @@
 /// a program among jobs alone and pairs of them, and handed out in leases.
 ///
 /// Jobs that ask as many GPUs, of the same types and memory and of one model and batch, are a kind:
-/// the program gives time to kinds and to pairs of kinds (timeshare/packed.h). At the end of a
-/// lease each has so many places as make up for what it was due until then and will be in the next
-/// lease, the one most behind first; a place of a kind goes to the job that has run least, in whole
-/// leases. What is then free goes to the others, alone. Within a lease what becomes free is handed
-/// out likewise, and no job is stopped; nor is one at its end that has gained less than a lease
-/// over what a stop costs.
-///
-/// How fast jobs are beside each other is predicted (View::speeds); without that none are paired,
-/// nor are two that together ask more memory of a GPU than it has.
+/// the program gives time to kinds and to pairs of kinds (kit/pair_time.h). As a lease begins each
+/// has so many places as make up for what it was due until then and will be in this lease, the one
+/// most behind first; a place of a kind goes to the job that has run least, in whole leases. What
+/// is then free goes to the others, alone. Within a lease what becomes free is handed out likewise.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 5, and its program.
 /// Differs  The published rounds rank each pair of jobs, of which there are 500,000 of a thousand
@@ -21,125 +16,76 @@
 /// Cost     a program of n^2 / 2 columns a type with n kinds of as many GPUs, where jobs have come
 ///          or gone, at most once in `reset_s`; else a step for each pair of kinds that has time.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "policy/kit/allocator.h"
-#include "policy/kit/gpu_memory.h"
+#include "policy/kit/lease_allocator.h"
+#include "policy/kit/pair_time.h"
 #include "policy/registry.h"
-#include "timeshare/packed.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class GavelPacked final : public Allocator {
+class GavelPacked final : public LeaseAllocator {
  public:
   GavelPacked(std::unique_ptr<Placement> placement, Host host, Duration lease, Duration reset)
-      : Allocator(std::move(placement), std::move(host.estimator), std::move(host.type_speeds)),
+      : LeaseAllocator(std::move(placement), lease, std::move(host.estimator),
+                       std::move(host.type_speeds)),
         may_share_(std::move(host.may_share)),
-        lease_(lease),
         reset_(reset) {}
 
  private:
-  /// GPUs, types that will do, model and batch by number, memory of each GPU in MB.
-  using Kind = std::tuple<int, std::uint64_t, std::size_t, std::int32_t>;
-  struct Unit {
-    Kind one{};
-    Kind other{};  // the same as `one` of a pair of two alike; see is_pair
-    bool is_pair = false;
-    std::uint64_t type = 0;
-
-    auto operator<=>(const Unit&) const = default;
-  };
   struct Share {
     double due = 0;  // places at a time
     double had_s = 0;
   };
   struct Vc {
     std::map<Unit, Share> times;
-    std::vector<std::pair<JobId, JobId>> run;  // as last wished
-    std::vector<JobId> jobs;                   // at the last decision
     Time divided = kNoTime;
     Time counted{};
-    Time lease_ends{};
   };
 
   bool groups_jobs() const override { return true; }
 
-  Kind kind_of(JobId job, const View& view) {
-    const cluster::Demand& demand = asked(job, view);
-    const perf::SpeedModel* const model =
-        view.speeds == nullptr ? nullptr : &view.speeds->model(job);
-    return {demand.gpus, demand.gpu_types, models_.try_emplace(model, models_.size()).first->second,
-            gpu_memory_mb(std::array{job}, view)};
-  }
-
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    count(vc, view);
-    const bool changed = !std::equal(jobs.begin(), jobs.end(), vc.jobs.begin(), vc.jobs.end());
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    if (vc.divided == kNoTime || (changed && view.now - vc.divided >= reset_)) {
-      divide(id, vc, view, plan.ledger);
+  void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
+    Vc& vc = vcs_[deal.vc];
+    count(vc, groups(deal.vc), view);
+    if (vc.divided == kNoTime || (deal.has_others && view.now - vc.divided >= reset_)) {
+      divide(vc, deal, view, plan.ledger);
     }
-    const bool lease_goes_on = view.now < vc.lease_ends;
-    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
-    std::vector<Stock> left = stock(id, plan.ledger);
-    std::set<JobId> named;
-    const auto wish = [&](JobId job, JobId beside, std::uint64_t type) {
-      named.insert(job);
-      if (beside != kNoJob) named.insert(beside);
-      wishes.push_back({.job = job, .gpu_types = type});
-      if (beside != kNoJob) wishes.back().beside.push_back(beside);
-    };
-    const auto runs = [&](JobId job) {
-      return std::binary_search(vc.jobs.begin(), vc.jobs.end(), job) &&
-             view.progress(job).phase == Phase::running;
-    };
-    for (const auto& [job, beside] : vc.run) {
-      const auto stays = [&](JobId each) {
-        return runs(each) && (lease_goes_on || !has_gained(each, lease_, view));
-      };
-      if (!stays(job) && (beside == kNoJob || !stays(beside))) continue;
-      const JobId first = runs(job) ? job : beside;
-      const JobId second = first == job && beside != kNoJob && runs(beside) ? beside : kNoJob;
-      if (!named.contains(first) && take(left, first, view)) {
-        wish(first, second, type_held(first, view));
-      }
+    const std::vector<JobId> open = keep_groups(deal, view, wishes);
+    for (Wish& wish : wishes) {  // one that guests of others leave no cores moves on its type only
+      if (const auto type = type_held(wish.job, view); type != 0) wish.gpu_types = type;
     }
-    for (const JobId job : jobs) {
-      if (asked(job, view).is_cpu_job()) wish(job, kNoJob, ~std::uint64_t{0});
-    }
-    hand_out(vc, view, left, named, wish);
-    vc.run.clear();
-    for (const Wish& each : wishes) {
-      vc.run.emplace_back(each.job, each.beside.empty() ? kNoJob : each.beside.front());
+    const std::set<JobId> placed = hand_out(vc, open, deal.left, view, wishes);
+    for (const JobId job : open) {
+      if (placed.contains(job) || !take(deal.left, asked(job, view))) continue;
+      wishes.push_back({.job = job, .gpu_types = asked(job, view).gpu_types});
     }
   }
 
-  /// Hands what is left of the GPUs to jobs that are not named: places of kinds, then the others.
-  template <typename Wished>
-  void hand_out(Vc& vc, const View& view, std::vector<Stock>& left, std::set<JobId>& named,
-                Wished&& wish) {
-    std::map<Kind, std::vector<JobId>> jobs_of;
-    for (const JobId job : vc.jobs) {
-      if (!named.contains(job)) jobs_of[kind_of(job, view)].push_back(job);
-    }
+  /// Names jobs of `open` for the places of their kinds, the kind first that is most behind, and
+  /// gives which.
+  std::set<JobId> hand_out(const Vc& vc, const std::vector<JobId>& open, std::vector<Stock>& left,
+                           const View& view, std::vector<Wish>& wishes) {
+    std::map<SharerKind, std::vector<JobId>> jobs_of;
+    for (const JobId job : open) jobs_of[kinds_.of(job, view)].push_back(job);
     std::vector<std::pair<double, const Unit*>> behind;  // places, and of which
     for (const auto& [unit, time] : vc.times) {
-      const double due_s = time.due * seconds(view.now - vc.divided + lease_);
-      if (time.due > 0) behind.emplace_back((due_s - time.had_s) / seconds(lease_), &unit);
+      const double due_s = time.due * seconds(view.now - vc.divided + lease());
+      behind.emplace_back((due_s - time.had_s) / seconds(lease()), &unit);
     }
     const auto by_places = [](const auto& a, const auto& b) {
       return a.first < b.first || (a.first == b.first && *b.second < *a.second);
     };
     std::make_heap(behind.begin(), behind.end(), by_places);
+    std::set<JobId> named;
+    const auto name = [&](JobId job, const SharerKind& kind) {
+      named.insert(job);
+      std::erase(jobs_of[kind], job);
+    };
     while (!behind.empty()) {
       std::pop_heap(behind.begin(), behind.end(), by_places);
       auto& [places, unit] = behind.back();
@@ -152,16 +98,16 @@ class GavelPacked final : public Allocator {
         behind.pop_back();
         continue;
       }
-      wish(one, other, unit->type);
-      std::erase(jobs_of[unit->one], one);
-      std::erase(jobs_of[unit->other], other);
+      wishes.push_back({.job = one, .gpu_types = unit->type});
+      name(one, unit->one);
+      if (unit->is_pair) {
+        wishes.back().beside.push_back(other);
+        name(other, unit->other);
+      }
       --places;
       std::push_heap(behind.begin(), behind.end(), by_places);
     }
-    for (const JobId job : vc.jobs) {
-      if (named.contains(job) || !take(left, asked(job, view))) continue;
-      wish(job, kNoJob, asked(job, view).gpu_types);
-    }
+    return named;
   }
 
   /// Of jobs of a kind the one that has run least, in whole leases; of those that have run as much
@@ -172,7 +118,7 @@ class GavelPacked final : public Allocator {
     std::pair<std::int64_t, bool> least;
     for (const JobId job : jobs) {
       if (job == beside || (beside != kNoJob && may_share_ && !may_share_(beside, job))) continue;
-      const std::pair key(view.attained(job) / lease_, type_held(job, view) != type);
+      const std::pair key(view.attained(job) / lease(), type_held(job, view) != type);
       if (best != kNoJob && !(key < least)) continue;
       best = job;
       least = key;
@@ -187,110 +133,35 @@ class GavelPacked final : public Allocator {
   }
 
   /// Adds what has run since the last decision.
-  void count(Vc& vc, const View& view) {
-    const double time_s = seconds(view.now - vc.counted);
-    const auto runs = [&](JobId job) {
-      return job != kNoJob && view.progress(job).phase == Phase::running;
-    };
-    for (const auto& [job, beside] : vc.run) {
-      if (!runs(job) && !runs(beside)) continue;
-      const JobId first = runs(job) ? job : beside;
-      if (asked(first, view).is_cpu_job()) continue;
-      Unit unit{.one = kind_of(first, view), .type = type_held(first, view)};
-      unit.other = unit.one;
-      if (runs(job) && runs(beside)) {
-        unit.is_pair = true;
-        unit.other = kind_of(beside, view);
-        if (unit.other < unit.one) std::swap(unit.one, unit.other);
-      }
+  void count(Vc& vc, std::span<const std::vector<JobId>> groups, const View& view) {
+    for (std::vector<JobId> running : groups) {
+      std::erase_if(running, [&](JobId job) { return view.progress(job).phase != Phase::running; });
+      if (running.empty() || asked(running.front(), view).is_cpu_job()) continue;
+      const std::uint64_t type = type_held(running.front(), view);
+      const SharerKind one = kinds_.of(running.front(), view);
+      const Unit unit =
+          running.size() > 1 ? unit_of(one, kinds_.of(running[1], view), type) : unit_of(one, type);
       if (const auto known = vc.times.find(unit); known != vc.times.end()) {
-        known->second.had_s += time_s;
+        known->second.had_s += seconds(view.now - vc.counted);
       }
     }
     vc.counted = view.now;
   }
 
-  /// Of each GPU of a type, MB; there is one type for each memory (Cluster::gpu_kinds).
-  static std::int32_t memory_of(const Stock& type, VcId vc, const cluster::Ledger& ledger) {
-    const auto pools = ledger.pools(vc);
-    const auto found = std::find_if(pools.begin(), pools.end(), [&](const cluster::Pool& pool) {
-      return pool.gpu_type == type.gpu_type;
-    });
-    return found == pools.end() ? cluster::kUnbounded : found->gpu_memory_mb;
-  }
-
-  void divide(VcId id, Vc& vc, const View& view, const cluster::Ledger& ledger) {
-    const std::vector<Stock> all = stock(id, ledger);
-    timeshare::Problem problem;
-    for (const Stock& each : all) problem.gpus.push_back(static_cast<double>(each.milli) / 1000);
-    std::vector<Kind> kinds;
-    std::vector<JobId> one_of;
-    std::map<Kind, std::size_t> known;
-    for (const JobId job : vc.jobs) {
-      if (asked(job, view).is_cpu_job()) continue;
-      const auto [at, is_new] = known.try_emplace(kind_of(job, view), kinds.size());
-      if (!is_new) {
-        ++problem.jobs[at->second].count;
-        continue;
-      }
-      kinds.push_back(at->first);
-      one_of.push_back(job);
-      timeshare::Job& made = problem.jobs.emplace_back();
-      made.gpus = std::max(1, static_cast<int>(asked(job, view).gpus));
-      for (const Stock& each : all) {
-        const bool accepts = (each.gpu_type & asked(job, view).gpu_types) != 0;
-        made.rates.push_back(accepts ? rate_on_type(job, each.gpu_type, id, view, ledger) : 0);
-      }
-    }
-    const auto beside = [&](std::size_t type, std::size_t one,
-                            std::size_t other) -> std::array<double, 2> {
-      const auto kept = [&](std::size_t at, std::size_t neighbour) {
-        const double alone = problem.jobs[at].rates[type];
-        if (alone <= 0 || asked(one_of[at], view).is_part()) return 0.0;
-        const int gpus = problem.jobs[at].gpus;
-        const auto on = [&](std::span<const JobId> others) {
-          return rate_on(one_of[at], gpus, all[type].gpu_type, id, view, ledger, others);
-        };
-        return alone * on({&one_of[neighbour], 1}) / on({});
-      };
-      const std::int32_t asked_mb = gpu_memory_mb(std::array{one_of[one], one_of[other]}, view);
-      if (view.speeds == nullptr || asked_mb > memory_of(all[type], id, ledger)) return {0, 0};
-      return {kept(one, other), kept(other, one)};
-    };
+  void divide(Vc& vc, const Deal& deal, const View& view, const cluster::Ledger& ledger) {
+    const auto rates = [&](JobId job) { return rates_on(deal.left, job, deal.vc, view, ledger); };
     vc.times.clear();
     vc.divided = view.now;
-    if (problem.jobs.empty()) return;
-    const timeshare::Packing packing = timeshare::packed_max_min_fairness(problem, beside);
-    for (std::size_t type = 0; type < all.size(); ++type) {
-      const auto add = [&](const Kind& one, const Kind& other, bool is_pair, double time) {
-        Unit unit{.one = one, .other = other, .is_pair = is_pair, .type = all[type].gpu_type};
-        if (unit.other < unit.one) std::swap(unit.one, unit.other);
-        if (time > 0) vc.times[unit].due += time;
-      };
-      for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        add(kinds[kind], kinds[kind], false, packing.alone[kind][type]);
-      }
-      for (const timeshare::Packing::Pair& pair : packing.pairs) {
-        add(kinds[pair.one], kinds[pair.other], true, pair.times[type]);
-      }
+    for (const auto& [unit, due] :
+         divide_among_pairs(deal.jobs, deal.left, deal.vc, rates, kinds_, view, ledger)) {
+      vc.times[unit].due = due;
     }
-  }
-
-  /// Wakes at the end of the lease where a job runs and another waits, or two share.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    const bool shares = std::any_of(vc.run.begin(), vc.run.end(),
-                                    [](const auto& each) { return each.second != kNoJob; });
-    if (!shares && std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
   }
 
   MayShare may_share_;
-  Duration lease_;
   Duration reset_;
+  SharerKinds kinds_;
   std::map<VcId, Vc> vcs_;
-  std::unordered_map<const perf::SpeedModel*, std::size_t> models_;  // in order of first sight
 };
 
 }  // namespace

@@ -26,131 +26,58 @@
 /// Cost     O(n) a decision with n jobs that wait, and for each demand among them a search of all
 ///          nodes: it is for some thousand of these.
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <set>
-#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "policy/kit/cell_owners.h"
+#include "policy/kit/line_policy.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class Hived final : public Policy {
+class Hived final : public LinePolicy {
  public:
   explicit Hived(std::unique_ptr<Placement> placement) : placement_(std::move(placement)) {}
 
-  void decide(std::span<const Event> events, const View& view, Plan& plan) override {
-    if (sites_.empty()) open(view, plan.ledger);
-    for (const Event& event : events) take_in(event, view, plan.ledger);
-    for (const JobId job : stopped_) queue(job, view);
-    stopped_.clear();
-    for (std::uint32_t vc = 0; vc < sites_.size(); ++vc) serve(VcId{vc}, view, plan);
-    look_at_quotas(view, plan);
-    if (!stopped_.empty()) plan.wake(view.now);
-  }
-
-  Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
-    const Progress& state = view.progress(job);
-    const cluster::Demand& demand = view.demand(state.demand);
-    if (aside_.contains(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
-    Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
-    for (const cluster::Pool& pool : ledger.pools(state.vc)) {
-      if (pool.suits(demand)) reason.available += pool.free_gpus;
-    }
-    if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
-    if (demand.is_cpu_job()) reason.kind = ReasonKind::short_of_cores;
-    return reason;
-  }
-
-  void line_up(std::vector<JobId>& line) const override {
-    for (const Site& site : sites_) {
-      std::copy_if(site.waiting.begin(), site.waiting.end(), std::back_inserter(line),
-                   [&](JobId job) { return !aside_.contains(job); });
-    }
-  }
-
  private:
-  /// A virtual cluster of ours, whose nodes its tenants share.
-  struct Site {
-    CellSite cells;
-    std::vector<JobId> waiting{};  // those of the highest priority first, then as they came
-  };
-
-  void open(const View& view, const cluster::Ledger& ledger) {
+  void open(const View& view, const cluster::Ledger& ledger) override {
     CellOwners made(view.cluster);
     owners_ = std::move(made.owners);
-    for (CellSite& site : made.sites) {
-      site.look_at_nodes(ledger);
-      sites_.push_back({.cells = std::move(site)});
-    }
+    sites_ = std::move(made.sites);
+    nodes_changed(ledger);
   }
-
-  void take_in(const Event& event, const View& view, const cluster::Ledger& ledger) {
-    const JobId job{event.subject};
-    switch (event.kind) {
-      case EventKind::job_arrived:
-        queue(job, view);
-        break;
-      case EventKind::job_adopted:
-        site_of(job, view).cells.adopt(job, owner_of(job, view), view.grants(job));
-        break;
-      case EventKind::job_failed:
-        site_of(job, view).cells.release(job);
-        queue(job, view);
-        break;
-      case EventKind::job_ended:
-        site_of(job, view).cells.release(job);
-        break;
-      case EventKind::job_withdrawn:
-        std::erase(site_of(job, view).waiting, job);
-        break;
-      case EventKind::capacity_changed:
-      case EventKind::node_down:
-      case EventKind::node_up:
-        for (Site& site : sites_) site.cells.look_at_nodes(ledger);
-        break;
-      case EventKind::job_released:
-      case EventKind::job_reported:
-      case EventKind::node_notice:
-      case EventKind::signal_changed:
-      case EventKind::timer:
-        break;
-    }
+  void nodes_changed(const cluster::Ledger& ledger) override {
+    for (CellSite& site : sites_) site.look_at_nodes(ledger);
   }
-
-  Site& site_of(JobId job, const View& view) { return sites_[index(view.progress(job).vc)]; }
-
-  void queue(JobId job, const View& view) {
-    std::vector<JobId>& waiting = site_of(job, view).waiting;
-    const auto key = [&](JobId each) {
-      return std::tuple(-owner_of(each, view).priority, view.request(each).submit, each);
-    };
-    waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), job,
-                                    [&](JobId a, JobId b) { return key(a) < key(b); }),
-                   job);
+  void adopted(JobId job, const View& view) override {
+    site_of(job, view).adopt(job, owner_of(job, view), view.grants(job));
   }
+  void left(JobId job, const View& view) override { site_of(job, view).release(job); }
+  int priority(JobId job, const View& view) const override { return owner_of(job, view).priority; }
 
-  void serve(VcId vc, const View& view, Plan& plan) {
-    Site& site = sites_[index(vc)];
+  CellSite& site_of(JobId job, const View& view) { return sites_[index(view.progress(job).vc)]; }
+
+  void serve(VcId vc, std::vector<JobId>& waiting, const View& view, Plan& plan) override {
     const CellOwner nobody;
     for (const bool as_owner : {true, false}) {
-      std::set<std::tuple<std::string, int, DemandId>> in_vain;
-      std::vector<JobId> left;
-      for (const JobId job : std::exchange(site.waiting, {})) {
+      std::set<std::tuple<DemandId, int, std::string_view>> in_vain;
+      std::erase_if(waiting, [&](JobId job) {
         const CellOwner& owner = as_owner ? owner_of(job, view) : nobody;
-        const auto tried = std::tuple(owner.name, owner.priority, view.progress(job).demand);
-        const bool may_start = as_owner != owner.is_guest() && !in_vain.contains(tried) &&
-                               view.held_until(job) <= view.now && has_quota(job, view, plan);
-        if (may_start && start(vc, job, owner, view, plan)) continue;
-        if (may_start) in_vain.insert(tried);
-        left.push_back(job);
-      }
-      site.waiting = std::move(left);
+        const std::tuple tried(view.progress(job).demand, owner.priority,
+                               std::string_view(owner.name));
+        if (as_owner == owner.is_guest() || in_vain.contains(tried) ||
+            !may_start(job, view, plan)) {
+          return false;
+        }
+        if (start(vc, job, owner, view, plan)) return true;
+        in_vain.insert(tried);
+        return false;
+      });
     }
   }
 
@@ -160,23 +87,8 @@ class Hived final : public Policy {
     return tenant == kNoTenant ? kNobody : owners_[index(tenant)];
   }
 
-  static bool has_quota(JobId job, const View& view, const Plan& plan) {
-    return plan.quotas == nullptr ||
-           plan.quotas->has_room(view.demand(view.progress(job).demand).claim);
-  }
-
-  void look_at_quotas(const View& view, const Plan& plan) {
-    aside_.clear();
-    if (plan.quotas == nullptr) return;
-    for (const Site& site : sites_) {
-      for (const JobId job : site.waiting) {
-        if (!has_quota(job, view, plan)) aside_.insert(job);
-      }
-    }
-  }
-
   bool start(VcId vc, JobId job, const CellOwner& owner, const View& view, Plan& plan) {
-    const cluster::Demand& demand = view.demand(view.progress(job).demand);
+    const cluster::Demand& demand = asked(job, view);
     if (demand.is_cpu_job()) {
       std::vector<cluster::Grant> grants;
       if (!owner.is_guest() || !placement_->place(plan.ledger, vc, demand, view.rng, grants)) {
@@ -185,7 +97,7 @@ class Hived final : public Policy {
       plan.set(job, {.grants = grants});
       return true;
     }
-    return sites_[index(vc)].cells.place(job, owner, demand, [&](const CellSite::Offer& offer) {
+    return sites_[index(vc)].place(job, owner, demand, [&](const CellSite::Offer& offer) {
       return carry_out(job, offer, view, plan);
     });
   }
@@ -207,10 +119,7 @@ class Hived final : public Policy {
       plan.ledger.undo(before);
       return grant.node;
     }
-    for (const JobId other : offer.victims) {
-      plan.set(other, {});
-      stopped_.push_back(other);
-    }
+    for (const JobId other : offer.victims) stop(other, plan);
     for (const cluster::Grant& grant : offer.grants) plan.ledger.take(grant);
     plan.set(job, {.grants = offer.grants});
     return kNoNode;
@@ -218,9 +127,7 @@ class Hived final : public Policy {
 
   std::unique_ptr<Placement> placement_;  // of CPU jobs
   std::vector<CellOwner> owners_;         // by tenant
-  std::vector<Site> sites_;               // by VcId
-  std::vector<JobId> stopped_;            // by the plan in the making
-  std::set<JobId> aside_;                 // those for which no quota has room
+  std::vector<CellSite> sites_;           // by VcId
 };
 
 }  // namespace

@@ -9,9 +9,8 @@
 /// weight until they do (interleave::group); the weight of a group is the work that it does, beside
 /// what four jobs do that never wait for each other. A group that does less than its jobs one after
 /// another is taken apart. Groups start in order of their first jobs, where the placement likes.
-/// Within a round groups lose the jobs that end, and what becomes free goes to the jobs that wait
-/// in the same way; none is stopped. Nor is, at its end, a group with a job that has gained less
-/// than a round over what a stop costs it.
+/// A round is a lease (kit/lease_allocator.h): within one groups lose the jobs that end, and what
+/// becomes free goes to the jobs that wait in the same way.
 ///
 ///   muri_l   rank: GPU time so far
 ///   muri_s   rank: GPU time that is believed to be left
@@ -29,81 +28,41 @@
 #include "interleave/muri.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "policy/kit/allocator.h"
-#include "policy/kit/gpu_memory.h"
+#include "policy/kit/lease_allocator.h"
+#include "policy/kit/sharers.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class Muri final : public Allocator {
+class Muri final : public LeaseAllocator {
  public:
   Muri(std::unique_ptr<Placement> placement, Host host, Duration round, bool by_remaining)
-      : Allocator(std::move(placement), std::move(host.estimator)),
+      : LeaseAllocator(std::move(placement), round, std::move(host.estimator)),
         may_share_(std::move(host.may_share)),
-        round_(round),
         by_remaining_(by_remaining) {}
 
  private:
   using Jobs = std::vector<JobId>;
-  struct Vc {
-    std::vector<Jobs> groups;  // as last wished
-    Jobs jobs;                 // at the last decision
-    Time round_ends{};
-  };
 
   bool groups_jobs() const override { return true; }
 
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    const bool round_goes_on = view.now < vc.round_ends;
-    if (!round_goes_on) vc.round_ends = view.now + round_;
-    std::vector<Stock> left = stock(id, plan.ledger);
-    std::set<JobId> named;
-    const auto wish = [&](const Jobs& group) {
-      named.insert(group.begin(), group.end());
-      wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
-    };
-    for (Jobs& group : vc.groups) {
-      std::erase_if(group, [&](JobId job) { return !runs(job, vc, view); });
-      const bool stays = round_goes_on || std::any_of(group.begin(), group.end(), [&](JobId job) {
-                           return !has_gained(job, round_, view);
-                         });
-      if (!group.empty() && stays && take(left, group.front(), view)) wish(group);
-    }
-    Jobs open;
-    for (const JobId job : jobs) {
-      if (named.contains(job)) continue;
-      asked(job, view).is_cpu_job() ? wish({job}) : open.push_back(job);
-    }
+  void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
+    Jobs open = keep_groups(deal, view, wishes);
     std::stable_sort(open.begin(), open.end(),
                      [&](JobId one, JobId other) { return rank(one, view) < rank(other, view); });
-    for (const Jobs& group : grouped(id, choose(open, left, view), left, view, plan.ledger)) {
-      if (take(left, asked(group.front(), view))) wish(group);
-    }
-    vc.groups.clear();
-    for (const Wish& each : wishes) {
-      vc.groups.push_back({each.job});
-      vc.groups.back().insert(vc.groups.back().end(), each.beside.begin(), each.beside.end());
+    for (const Jobs& group : grouped(choose(open, deal.left, view), deal, view, plan.ledger)) {
+      if (!take(deal.left, asked(group.front(), view))) continue;
+      wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
     }
   }
 
   static constexpr std::size_t kMostMatched = 64;
-
-  static bool runs(JobId job, const Vc& vc, const View& view) {
-    return std::binary_search(vc.jobs.begin(), vc.jobs.end(), job) &&
-           view.progress(job).phase == Phase::running;
-  }
 
   double rank(JobId job, const View& view) const {
     return seconds(by_remaining_ ? work_left(job, view) : view.attained(job)) *
@@ -136,34 +95,34 @@ class Muri final : public Allocator {
   }
 
   /// Groups of `jobs`, which are in order of rank, in order of their first.
-  std::vector<Jobs> grouped(VcId vc, const Jobs& jobs, const std::vector<Stock>& left,
-                            const View& view, const cluster::Ledger& ledger) const {
+  std::vector<Jobs> grouped(const Jobs& jobs, const Deal& deal, const View& view,
+                            const cluster::Ledger& ledger) {
     std::vector<int> gpus_of;
     for (const JobId job : jobs) gpus_of.push_back(asked(job, view).gpus);
     std::int64_t milli = 0;
-    for (const Stock& each : left) milli += each.milli;
+    for (const Stock& each : deal.left) milli += each.milli;
     const auto named = [&](const interleave::Group& group) {
       Jobs made;
       for (const std::size_t at : group) made.push_back(jobs[at]);
       return made;
     };
     // There are few models, and many groups of jobs of them.
-    std::map<std::vector<Kind>, double> known;
+    std::map<std::vector<SharerKind>, double> known;
     const auto weight = [&](const interleave::Group& group) {
       constexpr double kTogether = 1e-6;  // far less than weights differ
       const Jobs here = named(group);
       if (!may_share(here, view)) return 0.0;
-      std::vector<Kind> kinds;
-      for (const JobId job : here) kinds.push_back(kind_of(job, view));
+      std::vector<SharerKind> kinds;
+      for (const JobId job : here) kinds.push_back(kinds_.of(job, view));
       const auto [at, is_new] = known.try_emplace(std::move(kinds), 0);
-      if (is_new) at->second = work_together(vc, here, view, ledger) / interleave::kMaxGroup;
+      if (is_new) at->second = work_together(here, deal, view, ledger) / interleave::kMaxGroup;
       if (at->second <= 0) return 0.0;
       return at->second + kTogether * static_cast<double>(pairs_that_share(here, view));
     };
     std::vector<interleave::Group> groups;
     for (const interleave::Group& each : interleave::group(
              gpus_of, static_cast<int>(milli / cluster::kWholeGpu), weight, kMostMatched)) {
-      if (each.size() == 1 || work_together(vc, named(each), view, ledger) >= 1) {
+      if (each.size() == 1 || work_together(named(each), deal, view, ledger) >= 1) {
         groups.push_back(each);
         continue;
       }
@@ -174,14 +133,6 @@ class Muri final : public Allocator {
     std::sort(groups.begin(), groups.end());
     std::transform(groups.begin(), groups.end(), std::back_inserter(made), named);
     return made;
-  }
-
-  /// Model, GPUs, types that will do, memory of each GPU in MB.
-  using Kind = std::tuple<const perf::SpeedModel*, int, std::uint64_t, std::int32_t>;
-  static Kind kind_of(JobId job, const View& view) {
-    const cluster::Demand& demand = asked(job, view);
-    return {&view.speeds->model(job), demand.gpus, demand.gpu_types,
-            gpu_memory_mb(std::array{job}, view)};
   }
 
   bool may_share(const Jobs& jobs, const View& view) const {
@@ -198,55 +149,23 @@ class Muri final : public Allocator {
 
   /// What the jobs of a group do at a time, beside what one of them does alone; 0 = they do not fit
   /// into the memory of any GPU together.
-  static double work_together(VcId vc, const Jobs& group, const View& view,
+  static double work_together(const Jobs& group, const Deal& deal, const View& view,
                               const cluster::Ledger& ledger) {
     const cluster::Demand& demand = asked(group.front(), view);
-    const std::int32_t asked_mb = gpu_memory_mb(group, view);
-    for (const cluster::Pool& pool : ledger.pools(vc)) {
-      if ((pool.gpu_type & demand.gpu_types) == 0 || asked_mb > pool.gpu_memory_mb) continue;
+    for (const Stock& each : deal.left) {
+      if ((each.gpu_type & demand.gpu_types) == 0) continue;
+      const std::vector<SharerRate> rates =
+          rates_together(group, demand.gpus, each.gpu_type, deal.vc, view, ledger);
       double work = 0;
-      for (const JobId job : group) {
-        Jobs beside = group;
-        std::erase(beside, job);
-        const auto rate = [&](std::span<const JobId> others) {
-          return rate_on(job, demand.gpus, pool.gpu_type, vc, view, ledger, others);
-        };
-        const double alone = rate({});
-        work += alone > 0 ? rate(beside) / alone : 0;
-      }
-      return work;
+      for (const SharerRate& rate : rates) work += rate.alone > 0 ? rate.beside / rate.alone : 0;
+      if (!rates.empty()) return work;
     }
     return 0;
   }
 
-  static std::size_t pairs_that_share(const Jobs& jobs, const View& view) {
-    std::size_t count = 0;
-    for (std::size_t one = 0; one < jobs.size(); ++one) {
-      if (view.progress(jobs[one]).phase != Phase::running) continue;
-      const cluster::Grant& held = view.grants(jobs[one]).front();
-      for (std::size_t other = 0; other < one; ++other) {
-        if (view.progress(jobs[other]).phase != Phase::running) continue;
-        const cluster::Grant& its = view.grants(jobs[other]).front();
-        count += held.node == its.node && held.gpus == its.gpus ? 1 : 0;
-      }
-    }
-    return count;
-  }
-
-  /// Wakes at the end of the round where a job runs and another waits, or some share.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto goes_on = [&](JobId job) { return will_run(job, view, plan); };
-    const bool shares = std::any_of(vc.groups.begin(), vc.groups.end(),
-                                    [](const Jobs& group) { return group.size() > 1; });
-    if (!shares && std::all_of(vc.jobs.begin(), vc.jobs.end(), goes_on)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), goes_on)) plan.wake(vc.round_ends);
-  }
-
   MayShare may_share_;
-  Duration round_;
   bool by_remaining_;
-  std::map<VcId, Vc> vcs_;
+  SharerKinds kinds_;
 };
 
 void add(Registry& registry, const char* name, const char* summary, TraitSet has) {

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <map>
 
-#include "policy/kit/allocator.h"
+#include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
 #include "timeshare/market.h"
 
@@ -27,55 +27,33 @@ namespace {
 
 constexpr double kLeastSeconds = 1e-3;
 
-class Shockwave final : public Allocator {
+class Shockwave final : public LeaseAllocator {
  public:
   Shockwave(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
             const Parameters& told)
-      : Allocator(std::move(placement), std::move(estimator)),
-        lease_(told.duration("lease_s")),
+      : LeaseAllocator(std::move(placement), told.duration("lease_s"), std::move(estimator)),
         window_{.rounds = static_cast<int>(told.number("rounds")),
                 .round_s = told.number("lease_s"),
                 .makespan_worth = told.number("makespan_worth"),
                 .power = told.number("power")} {}
 
  private:
-  struct Vc {
-    std::vector<JobId> jobs;
-    Time lease_ends{};
-    std::map<JobId, timeshare::FairEnd> fair_ends;
-  };
+  using FairEnds = std::map<JobId, timeshare::FairEnd>;
 
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    const bool lease_goes_on = view.now < vc.lease_ends;
-    std::vector<Stock> left = stock(id, plan.ledger);
-    if (!lease_goes_on) {
-      vc.lease_ends = view.now + lease_;
-      estimate(vc, left, view);
-    }
-    std::vector<JobId> open;
-    for (const JobId job : jobs) {
-      const bool runs = view.progress(job).phase == Phase::running;
-      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
-      if (!stays && !asked(job, view).is_cpu_job()) {
-        open.push_back(job);
-        continue;
-      }
-      if (runs) take(left, job, view);
-      wishes.push_back({job});
-    }
+  void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
+    FairEnds& ends = fair_ends_[deal.vc];
+    if (deal.begins) estimate(ends, deal, view);
+    std::vector<JobId> open = keep(deal.jobs, deal, view, wishes);
     std::stable_sort(open.begin(), open.end(), [&](JobId one, JobId other) {
       return work_left(one, view) > work_left(other, view);
     });
-    if (!lease_goes_on) put_planned_first(vc, gpus_of(left), open, view);
+    if (deal.begins) put_planned_first(ends, gpus_of(deal.left), open, view);
     for (const JobId job : open) {
-      if (take(left, job, view)) wishes.push_back({job});
+      if (take(deal.left, job, view)) wishes.push_back({job});
     }
   }
 
-  void put_planned_first(const Vc& vc, double gpus, std::vector<JobId>& open,
+  void put_planned_first(const FairEnds& ends, double gpus, std::vector<JobId>& open,
                          const View& view) const {
     if (open.empty() || gpus < 1) return;
     std::vector<timeshare::Claim> claims;
@@ -83,7 +61,7 @@ class Shockwave final : public Allocator {
       const double submitted_s = seconds(view.request(job).submit);
       const double now_s = seconds(view.now);
       const double left_s = seconds_left(job, view);
-      const double fair_s = vc.fair_ends.at(job).at(now_s) - submitted_s;
+      const double fair_s = ends.at(job).at(now_s) - submitted_s;
       claims.push_back({.gpus = std::max(1, static_cast<int>(asked(job, view).gpus)),
                         .age_s = now_s - submitted_s,
                         .done = 1 - left_s / (seconds(view.worked(job)) + left_s),
@@ -106,20 +84,18 @@ class Shockwave final : public Allocator {
   }
 
   /// When each job would end on a part of its own, as things are now.
-  void estimate(Vc& vc, const std::vector<Stock>& stock, const View& view) const {
-    std::map<JobId, timeshare::FairEnd> ends;
-    const double part = std::min(1.0, gpus_of(stock) / static_cast<double>(vc.jobs.size()));
-    for (const JobId job : vc.jobs) {
+  void estimate(FairEnds& known, const Deal& deal, const View& view) const {
+    FairEnds ends;
+    const double part = std::min(1.0, gpus_of(deal.left) / static_cast<double>(deal.jobs.size()));
+    for (const JobId job : deal.jobs) {
       if (asked(job, view).is_cpu_job()) continue;
       timeshare::FairEnd& end = ends[job];
-      if (const auto known = vc.fair_ends.find(job); known != vc.fair_ends.end()) {
-        end = known->second;
-      }
+      if (const auto before = known.find(job); before != known.end()) end = before->second;
       const double run_s = seconds(view.worked(job)) + seconds_left(job, view);
       end.estimate(seconds(view.request(job).submit) + run_s / std::max(part, kLeastSeconds),
                    seconds(view.now));
     }
-    vc.fair_ends = std::move(ends);
+    known = std::move(ends);
   }
 
   double seconds_left(JobId job, const View& view) const {
@@ -132,17 +108,8 @@ class Shockwave final : public Allocator {
     return std::max(0.0, milli / cluster::kWholeGpu);
   }
 
-  /// Wakes at the end of the lease where a job waits and another runs.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
-  }
-
-  Duration lease_;
   timeshare::Window window_;
-  std::map<VcId, Vc> vcs_;
+  std::map<VcId, FairEnds> fair_ends_;
 };
 
 }  // namespace

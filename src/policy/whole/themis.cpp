@@ -19,50 +19,32 @@
 #include <map>
 
 #include "fairness/shares.h"
-#include "policy/kit/allocator.h"
+#include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
 namespace {
 
-class Themis final : public Allocator {
+class Themis final : public LeaseAllocator {
  public:
   Themis(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
          const Parameters& told)
-      : Allocator(std::move(placement), std::move(estimator)),
-        lease_(told.duration("lease_s")),
+      : LeaseAllocator(std::move(placement), told.duration("lease_s"), std::move(estimator)),
         kept_(told.number("kept")) {}
 
  private:
-  struct Vc {
-    std::vector<JobId> jobs;
-    Time lease_ends{};
-  };
   struct Bid {
     JobId job{};
     double rho = 0;
     double gain = 0;  // of log(1 / rho) for each GPU, by this lease
   };
 
-  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
-                std::vector<Wish>& wishes) override {
-    Vc& vc = vcs_[id];
-    vc.jobs.assign(jobs.begin(), jobs.end());
-    const bool lease_goes_on = view.now < vc.lease_ends;
-    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
-    std::vector<Stock> left = stock(id, plan.ledger);
+  void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
     double gpus = 0;
-    for (const Stock& each : left) gpus += static_cast<double>(each.milli) / cluster::kWholeGpu;
+    for (const Stock& each : deal.left) gpus += each.gpus();
     std::vector<Bid> bids;
-    for (const JobId job : jobs) {
-      const bool runs = view.progress(job).phase == Phase::running;
-      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
-      if (stays || asked(job, view).is_cpu_job()) {
-        if (runs) take(left, job, view);
-        wishes.push_back({job});
-      } else {
-        bids.push_back(bid(job, static_cast<double>(jobs.size()), gpus, view));
-      }
+    for (const JobId job : keep(deal.jobs, deal, view, wishes)) {
+      bids.push_back(bid(job, static_cast<double>(deal.jobs.size()), gpus, view));
     }
     std::stable_sort(bids.begin(), bids.end(),
                      [](const Bid& one, const Bid& other) { return one.rho > other.rho; });
@@ -71,7 +53,7 @@ class Themis final : public Allocator {
     std::stable_sort(bids.begin(), bids.begin() + bidders,
                      [](const Bid& one, const Bid& other) { return one.gain > other.gain; });
     for (const Bid& each : bids) {
-      if (take(left, each.job, view)) wishes.push_back({each.job});
+      if (take(deal.left, each.job, view)) wishes.push_back({each.job});
     }
   }
 
@@ -81,21 +63,11 @@ class Themis final : public Allocator {
     const double alone_s = std::max(1e-3, seconds(view.worked(job)) + left_s);
     const double now = fairness::finish_time_ratio(age_s + left_s, alone_s, jobs, gpus);
     const double later =
-        fairness::finish_time_ratio(age_s + seconds(lease_) + left_s, alone_s, jobs, gpus);
+        fairness::finish_time_ratio(age_s + seconds(lease()) + left_s, alone_s, jobs, gpus);
     return {job, now, std::log(later / now) / std::max(1, static_cast<int>(asked(job, view).gpus))};
   }
 
-  /// Wakes at the end of the lease where a job waits and another runs.
-  void settled(VcId id, const View& view, Plan& plan) override {
-    const Vc& vc = vcs_[id];
-    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
-    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
-  }
-
-  Duration lease_;
   double kept_;
-  std::map<VcId, Vc> vcs_;
 };
 
 }  // namespace

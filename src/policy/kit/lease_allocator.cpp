@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/lease_allocator.h"
+
+#include <algorithm>
+
+namespace almanac::policy {
+
+void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
+                              std::vector<Wish>& wishes) {
+  Vc& vc = vcs_[id];
+  Deal made{.vc = id,
+            .jobs = jobs,
+            .has_others = !std::equal(jobs.begin(), jobs.end(), vc.jobs.begin(), vc.jobs.end()),
+            .begins = view.now >= vc.lease_ends,
+            .left = stock(id, plan.ledger)};
+  if (made.begins) vc.lease_ends = view.now + lease_;
+  vc.jobs.assign(jobs.begin(), jobs.end());
+  deal(made, view, plan, wishes);
+  if (!groups_jobs()) return;
+  vc.groups.clear();
+  for (const Wish& wish : wishes) {
+    std::vector<JobId>& group = vc.groups.emplace_back(1, wish.job);
+    group.insert(group.end(), wish.beside.begin(), wish.beside.end());
+  }
+}
+
+bool LeaseAllocator::stays(JobId job, const Deal& deal, const View& view) const {
+  return view.progress(job).phase == Phase::running &&
+         (!deal.begins || !has_gained(job, lease_, view));
+}
+
+std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal, const View& view,
+                                        std::vector<Wish>& wishes) const {
+  std::vector<JobId> open;
+  for (const JobId job : jobs) {
+    const bool is_kept = stays(job, deal, view);
+    if (!is_kept && !asked(job, view).is_cpu_job()) {
+      open.push_back(job);
+      continue;
+    }
+    if (is_kept) take(deal.left, job, view);
+    wishes.push_back({job});
+  }
+  return open;
+}
+
+std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,
+                                               std::vector<Wish>& wishes) {
+  std::vector<JobId> there(deal.jobs.begin(), deal.jobs.end());
+  std::sort(there.begin(), there.end());
+  std::vector<JobId> named;
+  for (std::vector<JobId>& group : vcs_[deal.vc].groups) {
+    std::erase_if(group, [&](JobId job) {
+      return !std::binary_search(there.begin(), there.end(), job) ||
+             view.progress(job).phase != Phase::running;
+    });
+    const bool is_kept =
+        std::any_of(group.begin(), group.end(), [&](JobId job) { return stays(job, deal, view); });
+    if (!is_kept || !take(deal.left, group.front(), view)) continue;
+    named.insert(named.end(), group.begin(), group.end());
+    wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
+  }
+  std::sort(named.begin(), named.end());
+  std::vector<JobId> open;
+  for (const JobId job : deal.jobs) {
+    if (std::binary_search(named.begin(), named.end(), job)) continue;
+    if (asked(job, view).is_cpu_job()) {
+      wishes.push_back({job});
+    } else {
+      open.push_back(job);
+    }
+  }
+  return open;
+}
+
+void LeaseAllocator::settled(VcId id, const View& view, Plan& plan) {
+  const Vc& vc = vcs_[id];
+  const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+  const bool shares = std::any_of(vc.groups.begin(), vc.groups.end(),
+                                  [](const auto& group) { return group.size() > 1; });
+  const bool all_run = std::all_of(vc.jobs.begin(), vc.jobs.end(), runs);
+  if (all_run && !shares && !renews(id)) return;
+  if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
+}
+
+}  // namespace almanac::policy
