@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "policy/kit/gpu_memory.h"
+#include "policy/kit/pair_speeds.h"
 
 namespace almanac::policy {
 namespace {
@@ -124,8 +125,7 @@ std::vector<cluster::Grant> Grouping::beside(std::span<const cluster::Grant> hos
 
 double Grouping::relative_speed(JobId job, std::span<const cluster::Grant> held,
                                 std::span<const JobId> beside) const {
-  const SpeedBook& speeds = *desk_.view().speeds;
-  return speeds.pace(job, held, beside).rate / speeds.rate(job, held);
+  return policy::relative_speed(desk_.view(), job, held, beside);
 }
 
 std::vector<double> Grouping::relative_speeds(const Join& join) const {
