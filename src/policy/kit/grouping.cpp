@@ -70,7 +70,8 @@ std::optional<Grouping::Match> Grouping::best_match(VcId vc, JobId guest,
     }
   }
   for (const Plan::Change& each : plan.changes()) {
-    if (!desk_.starts(each.job)) continue;
+    // One that moves is told to have ended and started once the plan is made.
+    if (each.action != Plan::Action::start) continue;
     if (key(each.job, desk_.grants(each.job)) == Key{vc, demand.gpus}) consider(each.job);
   }
   return best;

@@ -72,6 +72,7 @@ Hosting::Hosts Hosting::candidates(VcId vc, JobId guest, const cluster::Demand& 
     }
   }
   for (const Plan::Change& each : desk_.plan().changes()) {
+    // One that moves is told to have ended and started once the plan is made.
     if (each.action == Plan::Action::start && view.progress(each.job).vc == vc) consider(each.job);
   }
   if (gpus < demand.gpus) return {};

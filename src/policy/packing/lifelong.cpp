@@ -52,7 +52,8 @@ class Lifelong final : public Hosting {
       const auto found = watches_.find(guest);
       if (found == watches_.end() || found->second.check != at || !desk_.runs(guest)) continue;
       settle(guest);
-      if (work_more(visit(guest)) > 0 && time_left(visit(guest)) >= kSoon) {
+      const Outlook seen = outlook(visit(guest));
+      if (seen.more > 0 && seen.left >= kSoon) {
         check(visit(guest));
         continue;
       }
@@ -78,9 +79,9 @@ class Lifelong final : public Hosting {
   };
 
   std::optional<double> merit(const Visit& visit) const override {
-    const double more = work_more(visit);
-    if (more <= 0 || time_left(visit) < seconds(least_stay_)) return std::nullopt;
-    return more / num_gpus(visit.grants);
+    const Outlook seen = outlook(visit);
+    if (seen.more <= 0 || seen.left < seconds(least_stay_)) return std::nullopt;
+    return seen.more / num_gpus(visit.grants);
   }
   bool is_informed() const override {
     return Hosting::is_informed() && desk_.view().telemetry != nullptr;
@@ -148,7 +149,7 @@ class Lifelong final : public Hosting {
     const bool is_known = std::all_of(visit.hosts.begin(), visit.hosts.end(), [&](JobId host) {
       return pairs_.measured(view, host, visit.guest).has_value();
     });
-    const double left = std::max(0.0, time_left(visit));
+    const double left = std::max(0.0, outlook(visit).left);
     const double in_s = is_known ? left : std::min(left, seconds(trial_));
     Time& at = watches_.at(visit.guest).check;
     at = kNever;
@@ -165,29 +166,24 @@ class Lifelong final : public Hosting {
             .guest = relative_speed(view, guest, held, {&host, 1})};
   }
 
-  /// GPU time that all do more in a second than the hosts would alone.
-  double work_more(const Visit& visit) const {
+  struct Outlook {
+    double more = 0;  ///< GPU time that all do more in a second than the hosts would alone.
+    double left = 0;  ///< For how many seconds all may go on so.
+  };
+  Outlook outlook(const Visit& visit) const {
     double slowest = 1;
     double lost = 0;
-    for (const JobId host : visit.hosts) {
-      const Speeds speeds = believed(host, visit.guest, visit.grants);
-      slowest = std::min(slowest, speeds.guest);
-      lost += (1 - speeds.host) * num_gpus(desk_.grants(host));
-    }
-    return slowest * num_gpus(visit.grants) - lost;
-  }
-
-  /// For how many seconds all may go on so.
-  double time_left(const Visit& visit) const {
-    double slowest = 1;
     double left = std::numeric_limits<double>::infinity();
     for (const JobId host : visit.hosts) {
       const Speeds speeds = believed(host, visit.guest, visit.grants);
       slowest = std::min(slowest, speeds.guest);
+      lost += (1 - speeds.host) * num_gpus(desk_.grants(host));
       left = std::min(left, time_left(host, speeds.host));
     }
-    return std::min(left, time_left(visit.guest, slowest));
+    return {.more = slowest * num_gpus(visit.grants) - lost,
+            .left = std::min(left, time_left(visit.guest, slowest))};
   }
+
   double time_left(JobId job, double speed) const {
     constexpr double kRounding = 1e-3;  // work is told in whole milliseconds
     if (speed >= least_rate_ - kRounding) return std::numeric_limits<double>::infinity();
