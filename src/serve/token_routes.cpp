@@ -51,7 +51,7 @@ Result<AskedToken> read_asked(const std::string& body) {
 }  // namespace
 
 void Api::add_tokens() {
-  const auto by_socket = [this](Answerer answerer) -> Answerer {
+  const auto by_socket = [](Answerer answerer) -> Answerer {
     return [answerer = std::move(answerer)](const Ask& ask, const std::string& part) {
       if (ask.peer.is_local) return answerer(ask, part);
       return problem(403, "tokens are made, listed and revoked by the service's Unix socket only");

@@ -331,10 +331,12 @@ std::span<const cluster::Grant> Desk::join(VcId vc, JobId job) {
 
 bool Desk::is_paired(JobId job) const { return packing_ != nullptr && packing_->is_paired(job); }
 
-void Desk::hold_part(JobId job, std::int32_t gpu_milli) {
+void Desk::hold_part(JobId job, std::int32_t gpu_milli, std::span<const cluster::Grant> where) {
   const std::span<const cluster::Grant> held = grants(job);
   std::vector<cluster::Grant> made(held.begin(), held.end());
   for (cluster::Grant& grant : made) {
+    const auto is_here = [&](const cluster::Grant& each) { return each.node == grant.node; };
+    if (std::none_of(where.begin(), where.end(), is_here)) continue;
     const std::int32_t more = gpu_milli - grant.gpu_milli;
     const cluster::Grant moved{.node = grant.node, .gpu_milli = std::abs(more), .gpus = grant.gpus};
     more > 0 ? ledger().take(moved) : ledger().give_back(moved);

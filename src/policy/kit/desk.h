@@ -137,7 +137,9 @@ class Desk {
   void resize(JobId job, std::span<const cluster::Grant> grants);
   /// Gives a job that runs, or starts in this very plan, another part of each of its GPUs; takes
   /// and gives back in the ledger.
-  void hold_part(JobId job, std::int32_t gpu_milli);
+  void hold_part(JobId job, std::int32_t gpu_milli) { hold_part(job, gpu_milli, grants(job)); }
+  /// The same on the nodes of `where` only.
+  void hold_part(JobId job, std::int32_t gpu_milli, std::span<const cluster::Grant> where);
   /// Files a running job anew under `rank`.
   void refile_running(VcState& vc, JobId job, double rank);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "policy/kit/gpu_memory.h"
+#include "policy/kit/pair_speeds.h"
 
 namespace almanac::policy {
 namespace {
@@ -69,7 +70,8 @@ std::optional<Grouping::Match> Grouping::best_match(VcId vc, JobId guest,
     }
   }
   for (const Plan::Change& each : plan.changes()) {
-    if (!desk_.starts(each.job)) continue;
+    // One that moves is told to have ended and started once the plan is made.
+    if (each.action != Plan::Action::start) continue;
     if (key(each.job, desk_.grants(each.job)) == Key{vc, demand.gpus}) consider(each.job);
   }
   return best;
@@ -124,8 +126,7 @@ std::vector<cluster::Grant> Grouping::beside(std::span<const cluster::Grant> hos
 
 double Grouping::relative_speed(JobId job, std::span<const cluster::Grant> held,
                                 std::span<const JobId> beside) const {
-  const SpeedBook& speeds = *desk_.view().speeds;
-  return speeds.pace(job, held, beside).rate / speeds.rate(job, held);
+  return policy::relative_speed(desk_.view(), job, held, beside);
 }
 
 std::vector<double> Grouping::relative_speeds(const Join& join) const {

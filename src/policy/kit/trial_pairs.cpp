@@ -3,21 +3,6 @@
 
 namespace almanac::policy {
 
-TrialPairs::Kind TrialPairs::kind(JobId job) const {
-  const trace::Request& request = desk_.view().request(job);
-  const bool has_model = request.model != kNoName;
-  return {request.model, request.batch, has_model ? kNoJob : job};
-}
-
-std::optional<TrialPairs::Speeds> TrialPairs::measured(JobId host, JobId guest) const {
-  const Kind a = kind(host);
-  const Kind b = kind(guest);
-  if (const auto found = measured_.find({a, b}); found != measured_.end()) return found->second;
-  const auto swapped = measured_.find({b, a});
-  if (swapped == measured_.end()) return std::nullopt;
-  return Speeds{.host = swapped->second.guest, .guest = swapped->second.host};
-}
-
 TrialPairs::Speeds TrialPairs::believed(const Join& join) const {
   if (const auto known = measured(join.hosts.front(), join.guest)) return *known;
   const std::vector<double> predicted = relative_speeds(join);
@@ -54,7 +39,7 @@ void TrialPairs::review(std::span<VcState> vcs) {
     const Duration time = view.now - trial.from;
     const Speeds speeds{.host = speed(trial.host, trial.host_worked, time),
                         .guest = speed(trial.guest, trial.guest_worked, time)};
-    measured_.insert_or_assign({kind(trial.host), kind(trial.guest)}, speeds);
+    pairs_.note(view, trial.host, trial.guest, speeds);
     if (may_stay(speeds)) continue;
     split_off(vcs[index(state.vc)], trial.guest);
     desk_.plan().wake(view.now);

@@ -13,15 +13,13 @@
 ///          throughput improves, and undone where it does not.
 #pragma once
 
-#include <algorithm>
 #include <deque>
-#include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/ids.h"
 #include "policy/kit/grouping.h"
+#include "policy/kit/pair_speeds.h"
 
 namespace almanac::policy {
 
@@ -33,25 +31,19 @@ class TrialPairs : public Grouping {
   void review(std::span<VcState> vcs) override;
 
  protected:
-  struct Speeds {
-    double host = 1;
-    double guest = 1;
-
-    double least() const { return std::min(host, guest); }
-    double sum() const { return host + guest; }
-  };
+  using Speeds = PairSpeeds::Speeds;
   /// Whether a pair that was measured so may stay together.
   virtual bool may_stay(const Speeds& speeds) const = 0;
   /// Of jobs like these; nothing = none was measured.
-  std::optional<Speeds> measured(JobId host, JobId guest) const;
+  std::optional<Speeds> measured(JobId host, JobId guest) const {
+    return pairs_.measured(desk_.view(), host, guest);
+  }
   /// That, or what is predicted; View::speeds must be there.
   Speeds believed(const Join& join) const;
   bool is_informed() const override { return desk_.view().telemetry != nullptr; }
   void joined(const Join& join) override;
 
  private:
-  /// Jobs of one model and batch are alike; one without a model is like itself alone.
-  using Kind = std::tuple<NameId, std::int32_t, JobId>;
   struct Trial {
     Time from{};
     JobId host{};
@@ -60,12 +52,11 @@ class TrialPairs : public Grouping {
     Duration guest_worked{};
   };
 
-  Kind kind(JobId job) const;
   double speed(JobId job, Duration worked_before, Duration time) const;
 
   Duration trial_;
   std::deque<Trial> trials_;
-  std::map<std::pair<Kind, Kind>, Speeds> measured_;  // host, guest
+  PairSpeeds pairs_;
 };
 
 }  // namespace almanac::policy

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets a job that would have to wait join a running one where both together do more work than one
-/// alone, for as long as each keeps `least_rate` of its speed alone over its life. Time that a job
-/// has run without loss is credit: of 100 s alone, 15 s may be lost beside others. Both are
-/// measured, the guest is stopped when the credit of one of the two is used up, and what was
-/// measured of pairs that are alike is believed before what is predicted.
+/// Lets a job that would have to wait join running ones where all together do more work than
+/// without it, for as long as each keeps `least_rate` of its speed alone over its life. Time that a
+/// job has run without loss is credit: of 100 s alone, 15 s may be lost beside others. All are
+/// measured, the guest is stopped when the credit of one of them is used up, and what was measured
+/// of pairs that are alike is believed before what is predicted.
 ///
 /// Jobs that wait where jobs are preempted have mostly run for long, and so have their hosts: they
-/// have credit. A job that is new has none, and joins where `guarded` would let it join.
+/// have credit. A job that is new has none, and joins where `guarded` would let it join. What waits
+/// longest asks many GPUs, and seldom finds a host that holds as many: so it joins several, and
+/// takes GPUs that are free with theirs (kit/hosting.h). It is then as fast as beside the one that
+/// slows it most. To share is worth it only where GPUs are short: a guest moves to GPUs that come
+/// free where no job that waits comes before it or could start there.
 ///
 /// Source   ours; trials as in Gandiva (Xiao et al., OSDI'18, section 3.2).
-/// Differs  from `guarded`, which holds each pair at each time to what this holds lives to. What a
-///          job lost is known to the policy alone: a new one in its place knows nothing of it.
+/// Differs  from `guarded`, which holds each pair at each time to what this holds lives to, and
+///          pairs jobs of as many GPUs. What a job lost is known to the policy alone: a new one in
+///          its place knows nothing of it. Beside several hosts only what slows the guest most is
+///          measured of it.
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -23,108 +29,161 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/trial_pairs.h"
+#include "policy/kit/hosting.h"
+#include "policy/kit/pair_speeds.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::packing {
 namespace {
 
-class Lifelong final : public TrialPairs {
+class Lifelong final : public Hosting {
  public:
   Lifelong(Desk& desk, MayShare may_share, double least_rate, Duration least_stay, Duration trial)
-      : TrialPairs(desk, std::move(may_share), trial),
+      : Hosting(desk, std::move(may_share)),
         least_rate_(least_rate),
         least_stay_(least_stay),
         trial_(trial) {}
 
   void review(std::span<VcState> vcs) override {
-    TrialPairs::review(vcs);
     const View& view = desk_.view();
     while (!checks_.empty() && checks_.top().first <= view.now) {
       const auto [at, guest] = checks_.top();
       checks_.pop();
-      const auto found = shared_.find(guest);
-      if (found == shared_.end() || found->second.check != at || !desk_.runs(guest)) continue;
-      const std::span<const JobId> pair = group(guest);
-      const Join join{.hosts = pair.first(1), .guest = guest, .grants = desk_.grants(guest)};
-      for (const JobId job : pair) settle(job);
-      const double left = time_left(join, believed(join));
-      if (left >= kSoon) {
-        check(guest, left);
+      const auto found = watches_.find(guest);
+      if (found == watches_.end() || found->second.check != at || !desk_.runs(guest)) continue;
+      settle(guest);
+      const Outlook seen = outlook(visit(guest));
+      if (seen.more > 0 && seen.left >= kSoon) {
+        check(visit(guest));
         continue;
       }
       split_off(vcs[index(view.progress(guest).vc)], guest);
       desk_.plan().wake(view.now);
     }
+    for (VcState& vc : vcs) move_apart(vc);
   }
 
  private:
+  using Speeds = PairSpeeds::Speeds;
   static constexpr double kSoon = 1;  // seconds; credit for less is none
 
-  /// A job that shares its GPUs, since it was last settled.
-  struct Sharing {
-    Time from{};
-    Duration worked{};
-    double alone = 1;  // rate
+  /// A guest and its hosts, since they were last settled.
+  struct Watch {
+    Time since{};
     Time check = kNever;
   };
+  /// One of them, as it was then.
+  struct Sharer {
+    Duration worked{};
+    double alone = 1;  // rate
+  };
 
-  std::optional<double> merit(const Join& join) const override {
-    const Speeds speeds = believed(join);
-    if (!may_stay(speeds) || time_left(join, speeds) < seconds(least_stay_)) return std::nullopt;
-    return speeds.sum();
+  std::optional<double> merit(const Visit& visit) const override {
+    const Outlook seen = outlook(visit);
+    if (seen.more <= 0 || seen.left < seconds(least_stay_)) return std::nullopt;
+    return seen.more / num_gpus(visit.grants);
   }
-  bool may_stay(const Speeds& speeds) const override { return speeds.sum() > 1; }
   bool is_informed() const override {
-    return desk_.view().speeds != nullptr && TrialPairs::is_informed();
+    return Hosting::is_informed() && desk_.view().telemetry != nullptr;
   }
 
-  void joined(const Join& join) override {
-    TrialPairs::joined(join);
-    open(join.hosts.front(), desk_.grants(join.hosts.front()));
-    open(join.guest, join.grants);
-    check(join.guest, std::min(seconds(trial_), time_left(join, believed(join))));
+  void joined(const Visit& visit) override {
+    watches_[visit.guest].since = desk_.view().now;
+    open(visit.guest, visit.grants);
+    for (const JobId host : visit.hosts) open(host, desk_.grants(host));
+    check(visit);
   }
 
-  void parting(std::span<const JobId> jobs) override {
-    for (const JobId job : jobs) {
-      settle(job);
-      shared_.erase(job);
-    }
+  void parting(JobId guest) override {
+    settle(guest);
+    watches_.at(guest).check = kNever;
   }
+
+  void parted(const Visit& visit) override { check(visit); }
 
   void open(JobId job, std::span<const cluster::Grant> held) {
     const View& view = desk_.view();
-    shared_.insert_or_assign(job, Sharing{.from = view.now,
-                                          .worked = view.worked(job),
-                                          .alone = view.speeds->rate(job, held)});
+    sharers_[job] = {.worked = view.worked(job), .alone = view.speeds->rate(job, held)};
   }
 
-  void settle(JobId job) {
+  /// Counts what a guest and its hosts have lost, and notes how fast they were after a trial.
+  void settle(JobId guest) {
     const View& view = desk_.view();
-    Sharing& sharing = shared_.at(job);
-    const Duration worked = view.worked(job);
-    const double time = seconds(view.now - sharing.from);
-    const double alone = seconds(worked - sharing.worked) / sharing.alone;
-    lost_[job] += std::clamp(time - alone, 0.0, time);
-    sharing.from = view.now;
-    sharing.worked = worked;
+    Watch& watch = watches_.at(guest);
+    const Duration time = view.now - std::exchange(watch.since, view.now);
+    const double guest_speed = settle(guest, time);
+    // One that has ended or still boots was not beside the others all the time.
+    const auto is_tried = [&](JobId job) {
+      const Progress& state = view.progress(job);
+      return time >= trial_ && state.phase == Phase::running && state.since <= view.now - time;
+    };
+    std::vector<std::pair<JobId, Speeds>> tried;
+    for (const JobId host : hosts(guest)) {
+      const double host_speed = settle(host, time);
+      if (!is_tried(guest) || !is_tried(host)) continue;
+      const std::optional<Speeds> known = pairs_.measured(view, host, guest);
+      const double guest_kept =
+          known ? known->guest : relative_speed(view, guest, view.grants(guest), {&host, 1});
+      tried.push_back({host, {.host = host_speed, .guest = guest_kept}});
+    }
+    const auto slowest = std::min_element(
+        tried.begin(), tried.end(),
+        [](const auto& a, const auto& b) { return a.second.guest < b.second.guest; });
+    if (slowest != tried.end()) slowest->second.guest = guest_speed;
+    for (const auto& [host, speeds] : tried) pairs_.note(view, host, guest, speeds);
   }
 
-  void check(JobId guest, double in_s) {
+  /// Gives its speed meanwhile, relative to alone.
+  double settle(JobId job, Duration time) {
+    Sharer& sharer = sharers_.at(job);
+    const Duration worked = desk_.view().worked(job);
+    const double alone = seconds(worked - std::exchange(sharer.worked, worked)) / sharer.alone;
+    lost_[job] += std::clamp(seconds(time) - alone, 0.0, seconds(time));
+    return time > Duration{0} ? alone / seconds(time) : 1;
+  }
+
+  /// Looks at them again when one has no credit left, or the trial is over.
+  void check(const Visit& visit) {
     constexpr double kYear = 366 * 86400.0;
-    if (in_s > kYear) return;  // both keep enough
-    const Time at = desk_.view().now + Duration{static_cast<Duration::rep>(in_s * 1e3)};
-    shared_.at(guest).check = at;
-    checks_.emplace(at, guest);
+    const View& view = desk_.view();
+    const bool is_known = std::all_of(visit.hosts.begin(), visit.hosts.end(), [&](JobId host) {
+      return pairs_.measured(view, host, visit.guest).has_value();
+    });
+    const double left = std::max(0.0, outlook(visit).left);
+    const double in_s = is_known ? left : std::min(left, seconds(trial_));
+    Time& at = watches_.at(visit.guest).check;
+    at = kNever;
+    if (in_s > kYear) return;  // all keep enough
+    at = view.now + Duration{static_cast<Duration::rep>(in_s * 1e3)};
+    checks_.emplace(at, visit.guest);
     desk_.plan().wake(at);
   }
 
-  /// For how many seconds the two may go on so.
-  double time_left(const Join& join, const Speeds& speeds) const {
-    return std::min(time_left(join.hosts.front(), speeds.host),
-                    time_left(join.guest, speeds.guest));
+  Speeds believed(JobId host, JobId guest, std::span<const cluster::Grant> held) const {
+    const View& view = desk_.view();
+    if (const auto known = pairs_.measured(view, host, guest)) return *known;
+    return {.host = relative_speed(view, host, desk_.grants(host), {&guest, 1}),
+            .guest = relative_speed(view, guest, held, {&host, 1})};
   }
+
+  struct Outlook {
+    double more = 0;  ///< GPU time that all do more in a second than the hosts would alone.
+    double left = 0;  ///< For how many seconds all may go on so.
+  };
+  Outlook outlook(const Visit& visit) const {
+    double slowest = 1;
+    double lost = 0;
+    double left = std::numeric_limits<double>::infinity();
+    for (const JobId host : visit.hosts) {
+      const Speeds speeds = believed(host, visit.guest, visit.grants);
+      slowest = std::min(slowest, speeds.guest);
+      lost += (1 - speeds.host) * num_gpus(desk_.grants(host));
+      left = std::min(left, time_left(host, speeds.host));
+    }
+    return {.more = slowest * num_gpus(visit.grants) - lost,
+            .left = std::min(left, time_left(visit.guest, slowest))};
+  }
+
   double time_left(JobId job, double speed) const {
     constexpr double kRounding = 1e-3;  // work is told in whole milliseconds
     if (speed >= least_rate_ - kRounding) return std::numeric_limits<double>::infinity();
@@ -137,9 +196,11 @@ class Lifelong final : public TrialPairs {
   double least_rate_;
   Duration least_stay_;
   Duration trial_;
-  std::unordered_map<JobId, Sharing> shared_;
-  std::unordered_map<JobId, double> lost_;  // seconds, of each job that ever shared
-  using Check = std::pair<Time, JobId>;     // of a guest
+  PairSpeeds pairs_;
+  std::unordered_map<JobId, Watch> watches_;   // of each guest that ever was
+  std::unordered_map<JobId, Sharer> sharers_;  // of each job that ever shared
+  std::unordered_map<JobId, double> lost_;     // seconds, likewise
+  using Check = std::pair<Time, JobId>;        // of a guest
   std::priority_queue<Check, std::vector<Check>, std::greater<>> checks_;
 };
 
@@ -150,14 +211,15 @@ void register_lifelong(Registry& registry) {
       {.name = "lifelong",
        .summary = "jobs that would wait join others while all keep enough speed over their lives",
        .source = "own; Xiao et al. OSDI'18 (Gandiva) §3.2",
-       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs},
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
+                          Trait::moves_jobs},
                   .needs = {Trait::lets_join},
                   // A pass with several queues keeps books of what runs, and stops jobs itself.
                   .bars = {Trait::chooses_gpus, Trait::splits_queue}},
        .parameters = {number("least_rate", "what each keeps of its speed alone, over its life",
                              0.85, 1e-9, 1),
-                      number("least_stay_s", "for which credit must last for two to be paired",
-                             3600, 1, 1e9),
+                      number("least_stay_s", "for which credit must last for jobs to share", 3600,
+                             1, 1e9),
                       number("trial_s", "after which a pair is measured", 60, 1, 1e9)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Lifelong>(desk, std::move(may_share), told.number("least_rate"),
