@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "inference/profile/fitted.h"
+#include "cli/program.h"
+#include "inference/profile/fit.h"
 #include "inference/request_log.h"
 #include "text/duration.h"
 
@@ -237,9 +238,15 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   told.service.limits.first_token = *first;
   told.service.limits.per_token = *rest;
   if (!options.profile.empty()) {
-    const auto measured = inference::Fitted::read(options.profile);
+    const auto measured = inference::read_measured(options.profile);
     if (!measured) return tl::unexpected(measured.error());
-    told.service.measured = std::make_shared<const inference::Fitted>(*measured);
+    if (!measured->warning.empty()) {
+      note(fmt::format("profile {} {}", options.profile, measured->warning));
+    }
+    told.service.measured = std::make_shared<const inference::Fitted>(measured->step);
+    if (measured->slots > 0) {
+      told.service.limits.sequences = std::min(options.sequences, measured->slots);
+    }
   }
   const auto part = log_part(options.from, options.until);
   if (!part) return tl::unexpected(part.error());
