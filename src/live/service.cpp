@@ -16,6 +16,7 @@
 #include "live/policies.h"
 #include "live/shadow.h"
 #include "live/vitals.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
@@ -123,8 +124,13 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   made->begin_foresight();
   const Config& known = made->core_->config();
   const auto past = [&store = made->store()] {
-    return store.log(Time{}).map(
-        [](trace::Trace&& log) { return sim::Past{.log = std::move(log)}; });
+    return store.ended(Time{}).map([](const std::vector<store::Job>& jobs) {
+      sim::Past played{.log = store::log_of(jobs, "the store")};
+      for (std::size_t at = 0; at < jobs.size(); ++at) {
+        if (jobs[at].asked->kept) played.kept.insert(played.log.jobs[at].id);
+      }
+      return played;
+    });
   };
   made->shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
   made->watch_shadow();
