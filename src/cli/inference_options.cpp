@@ -11,6 +11,7 @@
 #include "inference/profile/fit.h"
 #include "inference/request_log.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -244,8 +245,11 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
       note(fmt::format("profile {} {}", options.profile, measured->warning));
     }
     told.service.measured = std::make_shared<const inference::Fitted>(measured->step);
-    if (measured->slots > 0) {
-      told.service.limits.sequences = std::min(options.sequences, measured->slots);
+    if (measured->slots > 0 && measured->slots < options.sequences) {
+      told.service.limits.sequences = measured->slots;
+      note(fmt::format("profile {}: its server answers {} at a time, and so does a replica",
+                       options.profile,
+                       text::counted(static_cast<std::uint64_t>(measured->slots), "request")));
     }
   }
   const auto part = log_part(options.from, options.until);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <thread>
 
@@ -101,17 +102,16 @@ Streamed stream(const ProbePlan& plan, const std::string& model, const std::stri
   return made;
 }
 
-/// The most of them that had their first token and not yet their last at the same time.
-int met(const std::vector<Streamed>& seen) {
-  int most = 0;
+/// Adds of each how many of them, itself too, had their first token and not yet their last when it
+/// had half of its own.
+void count_met(const std::vector<Streamed>& seen, std::vector<double>& met) {
   for (const Streamed& mine : seen) {
     const auto middle = mine.tokens.front() + (mine.tokens.back() - mine.tokens.front()) / 2;
-    most = std::max(
-        most, static_cast<int>(std::count_if(seen.begin(), seen.end(), [&](const Streamed& other) {
+    met.push_back(
+        static_cast<double>(std::count_if(seen.begin(), seen.end(), [&](const Streamed& other) {
           return other.tokens.front() <= middle && middle <= other.tokens.back();
         })));
   }
-  return most;
 }
 
 Result<std::string> model_of(const ProbePlan& plan) {
@@ -160,8 +160,7 @@ Result<Probed> probe(const ProbePlan& plan, const std::function<void(double)>& d
     const auto tokens = tokens_of(plan, *model, words);
     if (!tokens) return tl::unexpected(tokens.error());
     for (const int together : plan.together) {
-      std::vector<double> first, each_token, gaps;
-      int decoding = 0;
+      std::vector<double> first, each_token, gaps, met;
       for (int repeat = 0; repeat < plan.repeats; ++repeat) {
         std::vector<Streamed> seen(static_cast<std::size_t>(together));
         std::vector<std::thread> clients;
@@ -177,14 +176,14 @@ Result<Probed> probe(const ProbePlan& plan, const std::function<void(double)>& d
           each_token.push_back(mine.per_token_ms());
           for (const double gap : mine.gaps_ms()) gaps.push_back(gap);
         }
-        decoding = std::max(decoding, met(seen));
+        count_met(seen, met);
       }
       made.probes.push_back({.prompt = *tokens,
                              .output = plan.output,
                              .together = together,
                              .first_token_ms = stats::quantile(first, 0.5),
                              .per_token_ms = stats::quantile(each_token, 0.5),
-                             .decoding = decoding,
+                             .decoding = static_cast<int>(std::lround(stats::quantile(met, 0.5))),
                              .mean_gap_ms = gaps.empty() ? 0 : stats::mean(gaps),
                              .median_gap_ms = gaps.empty() ? 0 : stats::quantile(gaps, 0.5)});
       done(++part / steps);

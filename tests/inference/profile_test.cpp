@@ -71,6 +71,14 @@ TEST(Profile, ThatIsTheServersHoldsForRequestsThatWereHeldOut) {
   }
 }
 
+TEST(Profile, ThatBatchesDoesNotDescribeAServerThatAnswersOneAtATime) {
+  FittedLines alone = known();
+  alone.slots = 1;
+  const MixedLoad load = load_of(alone);
+  EXPECT_EQ(test(alone, probes(), load).warning, "");
+  EXPECT_THAT(test(known(), probes(), load).warning, HasSubstr("TTFT mean"));
+}
+
 TEST(Profile, OfAnotherServerSaysHowFarItIsOffAndOnlyWhatWasMeasuredOfWhy) {
   FittedLines slower = known();
   slower.decode.iteration *= 2;

@@ -18,7 +18,9 @@ struct Probe {
   int together = 1;
   double first_token_ms = 0;
   double per_token_ms = 0;  ///< After the first, on average.
-  int decoding = 1;        ///< Most of them that were past their first token and not at their last.
+  /// How many of them were past their first token and not at their last when one was half through:
+  /// the median.
+  int decoding = 1;
   double mean_gap_ms = 0;  ///< From token to token, of all of them.
   double median_gap_ms = 0;
 };
