@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "inference/profile/fitted.h"
+#include "cli/program.h"
+#include "inference/profile/fit.h"
 #include "inference/request_log.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -237,9 +239,18 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   told.service.limits.first_token = *first;
   told.service.limits.per_token = *rest;
   if (!options.profile.empty()) {
-    const auto measured = inference::Fitted::read(options.profile);
+    const auto measured = inference::read_measured(options.profile);
     if (!measured) return tl::unexpected(measured.error());
-    told.service.measured = std::make_shared<const inference::Fitted>(*measured);
+    if (!measured->warning.empty()) {
+      note(fmt::format("profile {} {}", options.profile, measured->warning));
+    }
+    told.service.measured = std::make_shared<const inference::Fitted>(measured->step);
+    if (measured->slots > 0 && measured->slots < options.sequences) {
+      told.service.limits.sequences = measured->slots;
+      note(fmt::format("profile {}: its server answers {} at a time, and so does a replica",
+                       options.profile,
+                       text::counted(static_cast<std::uint64_t>(measured->slots), "request")));
+    }
   }
   const auto part = log_part(options.from, options.until);
   if (!part) return tl::unexpected(part.error());

@@ -97,9 +97,8 @@ class Forecaster {
   std::vector<Pending> pending_;  // by origin
   std::vector<double> losses_;    // of each expert, older ones fading
   double mixture_loss_ = 0;       // of what was measured, outages too
-  double persistence_loss_ = 0;
-  std::vector<double> errors_;  // in units of their scale, newest last
-  std::vector<double> shifts_;  // added to each level to keep its coverage
+  std::vector<double> errors_;    // in units of their scale, newest last
+  std::vector<double> shifts_;    // added to each level to keep its coverage
   Forecast forecast_;
 };
 

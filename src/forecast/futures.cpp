@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "forecast/told_estimator.h"
+#include "policy/kit/keeping.h"
 #include "policy/registry.h"
 
 namespace almanac::forecast {
@@ -102,9 +103,11 @@ class Player {
     }
     options_.policy = setting_.composition.name;
     options_.until_ended = until;
-    const auto policy = policy::registry().make(
-        setting_.composition, {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
-                               .past_use = present_.past_use});
+    const auto policy = policy::keeping(
+        policy::registry().make(setting_.composition,
+                                {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
+                                 .past_use = present_.past_use}),
+        setting_.composition, [this](JobId job) { return setting_.kept.contains(job); });
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 

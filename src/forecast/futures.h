@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/time.h"
@@ -46,6 +47,9 @@ struct Setting {
   /// policy takes it for so much shorter. Where there are `options.speeds`, how fast it runs is for
   /// them to say; else its run is so much shorter.
   double rate = 1;
+  /// Jobs of services that no policy takes anything from (policy::Keeping). That they end is
+  /// believed of them as of any other.
+  std::unordered_set<JobId> kept{};
 };
 
 /// Time never comes for a job that does not start, or end.

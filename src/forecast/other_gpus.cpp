@@ -80,7 +80,8 @@ std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::Spe
                         .cluster = setting.cluster,
                         .composition = setting.composition,
                         .options = options,
-                        .rate = rate_with(*speeds, setting.cluster, job, gpus)};
+                        .rate = rate_with(*speeds, setting.cluster, job, gpus),
+                        .kept = setting.kept};
     Forecast forecast = play_futures(other, present, beliefs, job, futures, seed);
     if (forecast.started_by(0.5) == kNever) continue;  // nodes are out of service
     made.push_back({gpus, std::move(forecast)});

@@ -100,11 +100,24 @@ void Parts::open(Simulation& simulation, int replicas) const {
   simulation.connect([token = link_token](std::int32_t tokens) { return token * tokens; });
 }
 
-Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
+bool meets(const Request& request, const Outcome& outcome, const Objective& objective) {
+  const Micros rest =
+      request.output > 1 ? (outcome.finish - outcome.first_token) / (request.output - 1) : 0;
+  return outcome.first_token - request.arrival <= objective.first_token &&
+         rest <= objective.per_token;
+}
+
+Result<std::vector<Outcome>> play(const Service& service, const Requests& requests,
+                                  const Enough& enough) {
   const auto made = parts(service);
   if (!made) return tl::unexpected(made.error());
   Simulation simulation(requests);
   made->open(simulation, service.replicas);
+  if (enough) {
+    simulation.on_finish([&](RequestId request, Micros) {
+      if (enough(request, simulation.outcomes()[request])) simulation.stop();
+    });
+  }
   simulation.run(*made->router);
   return simulation.outcomes();
 }
@@ -141,7 +154,7 @@ Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
       per_token.push_back(rest);
       longest_gap.push_back(outcome.longest_gap);
     }
-    seen.attained += first <= objective.first_token && rest <= objective.per_token;
+    seen.attained += meets(request, outcome, objective) ? 1 : 0;
   }
   if (requests.size() > 0) seen.span = std::max(0.0, last - requests.all.front().arrival);
   seen.first_token = spread(first_token);

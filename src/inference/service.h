@@ -95,8 +95,14 @@ struct Seen {
   }
 };
 
+/// Whether a request that is finished was served as asked.
+bool meets(const Request& request, const Outcome& outcome, const Objective& objective);
+
+/// Is told of each request as it is finished; true = the run ends there.
+using Enough = std::function<bool(RequestId request, const Outcome& outcome)>;
 /// Plays `requests` on the service. Fails as parts() does. O(tokens / batch + iterations).
-Result<std::vector<Outcome>> play(const Service& service, const Requests& requests);
+Result<std::vector<Outcome>> play(const Service& service, const Requests& requests,
+                                  const Enough& enough = {});
 /// What a fleet drew, joules: `replica_s` of replicas on, of which it computed as `busy` says.
 double energy_j(const Service& service, double replica_s, const Busy& busy);
 

@@ -103,7 +103,7 @@ Micros Simulation::next() const {
 }
 
 void Simulation::advance(Micros until, Router& router) {
-  while (next_ < logged_ || !agenda_.empty()) {
+  while (!stopped_ && (next_ < logged_ || !agenda_.empty())) {
     // What the log tells stands in order already and needs no place in the agenda.
     if (log_is_next()) {
       const Micros at = requests_.all[next_].arrival + delay_;

@@ -76,6 +76,8 @@ class Simulation {
   /// Every request waits so long before a replica sees it.
   void delay_arrivals(Micros delay) { delay_ = delay; }
   void on_finish(Finished finished) { finished_ = std::move(finished); }
+  /// Nothing happens any more after what happens now.
+  void stop() { stopped_ = true; }
   /// Runs until nothing happens any more.
   void run(Router& router) { advance(kNever, router); }
   /// Runs all that happens until then, that instant included.
@@ -152,6 +154,7 @@ class Simulation {
   std::function<Micros(std::int32_t)> link_ = [](std::int32_t) { return Micros{0}; };
   Router* decode_router_ = nullptr;
   bool balancing_ = false;
+  bool stopped_ = false;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> agenda_;
   std::vector<RequestId> done_;
   Finished finished_;

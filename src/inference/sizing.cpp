@@ -52,6 +52,59 @@ class Days {
   std::size_t count_ = 1;
 };
 
+/// When a run is over from which only the part of its requests is asked that were served as asked.
+enum class Until {
+  end,    ///< That part is what is asked for.
+  lost,   ///< Or as soon as it cannot be the share any more: then some smaller part.
+  known,  ///< Or as soon as it is known whether it is the share: then some part that says so.
+};
+
+/// Counts as requests are finished, of each day.
+class Verdict {
+ public:
+  Verdict(const Requests& requests, const SizeQuestion& asked, Until until)
+      : requests_(requests), asked_(asked), until_(until), days_(requests), of_(days_.count()) {
+    for (const Request& each : requests.all) ++of_[days_.of(each)].requests;
+    for (Day& day : of_) {
+      while (part(day.needed, day) < asked.share) ++day.needed;
+      open_ += day.needed > 0 ? 1 : 0;
+    }
+  }
+  /// Whether the run may end.
+  bool hear(RequestId request, const Outcome& outcome) {
+    Day& day = of_[days_.of(requests_[request])];
+    if (meets(requests_[request], outcome, asked_.objective)) {
+      open_ -= ++day.met == day.needed ? 1 : 0;
+    } else {
+      lost_ = lost_ || ++day.missed > day.requests - day.needed;
+    }
+    return until_ != Until::end && (lost_ || (until_ == Until::known && open_ == 0));
+  }
+  /// Of the day that is served worst.
+  double attained() const {
+    double least = 1;
+    for (const Day& day : of_) least = std::min(least, part(day.met, day));
+    return least;
+  }
+
+ private:
+  struct Day {
+    std::int64_t requests = 0, needed = 0, met = 0, missed = 0;
+  };
+  static double part(std::int64_t met, const Day& day) {
+    if (day.requests == 0) return 1;
+    return static_cast<double>(met) / static_cast<double>(day.requests);
+  }
+
+  const Requests& requests_;
+  const SizeQuestion& asked_;
+  Until until_;
+  Days days_;
+  std::vector<Day> of_;
+  std::size_t open_ = 0;  // days with too few so far
+  bool lost_ = false;
+};
+
 /// A way to divide so many replicas, with which enough of the log's requests are served as asked.
 struct Division {
   int prefill = 0;
@@ -59,7 +112,8 @@ struct Division {
 };
 
 /// The part of the requests that so many replicas serve as asked, of which so many are for prompts.
-using Attain = std::function<Result<double>(int replicas, int prefill, const Requests& requests)>;
+using Attain =
+    std::function<Result<double>(int replicas, int prefill, const Requests& requests, Until until)>;
 
 class Sizing {
  public:
@@ -94,30 +148,36 @@ class Sizing {
   /// Of the last days of the log those that a fleet sized for what came before them does not serve.
   Result<std::vector<std::string>> missed_days() const {
     constexpr std::size_t kMost = 3;
-    std::vector<std::string> made;
     const Days days(requests_);
     const std::size_t last = days.count();
-    for (std::size_t day = std::max<std::size_t>(1, last - std::min(last, kMost)); day < last;
-         ++day) {
-      const Requests before = days.part(requests_, 0, day),
-                     then = days.part(requests_, day, day + 1);
-      if (then.size() == 0) continue;
-      const auto size = Sizing(attained_of_, before, asked_).for_all();
-      if (!size) {
-        if (size.error().code == Code::usage) return tl::unexpected(size.error());
-        made.push_back(
-            fmt::format("before its day {} it told of none: {}", day + 1, size.error().message));
-        continue;
-      }
-      const auto attained = attained_of_(size->replicas, size->prefill, then);
-      if (!attained) return tl::unexpected(attained.error());
-      if (*attained >= asked_.share) continue;
-      made.push_back(
-          fmt::format("what came before its day {} called for {} replicas, which serve "
-                      "{:.1f} % of that day as asked",
-                      day + 1, size->replicas, 100 * *attained));
+    const std::size_t first = std::max<std::size_t>(1, last - std::min(last, kMost));
+    std::vector<Result<std::string>> missed(last - std::min(first, last), std::string());
+    tbb::parallel_for(std::size_t{0}, missed.size(),
+                      [&](std::size_t at) { missed[at] = missed_day(days, first + at); });
+    std::vector<std::string> made;
+    for (auto& each : missed) {
+      if (!each) return tl::unexpected(each.error());
+      if (!each->empty()) made.push_back(*std::move(each));
     }
     return made;
+  }
+
+  /// What a fleet sized for what came before a day misses of it; "" = nothing.
+  Result<std::string> missed_day(const Days& days, std::size_t day) const {
+    const Requests before = days.part(requests_, 0, day), then = days.part(requests_, day, day + 1);
+    if (then.size() == 0) return std::string();
+    const auto size = Sizing(attained_of_, before, asked_).for_all();
+    if (!size) {
+      if (size.error().code == Code::usage) return tl::unexpected(size.error());
+      return fmt::format("before its day {} it told of none: {}", day + 1, size.error().message);
+    }
+    const auto attained = attained_of_(size->replicas, size->prefill, then, Until::end);
+    if (!attained) return tl::unexpected(attained.error());
+    if (*attained >= asked_.share) return std::string();
+    return fmt::format(
+        "what came before its day {} called for {} replicas, which serve {:.1f} % of that day as "
+        "asked",
+        day + 1, size->replicas, 100 * *attained);
   }
 
   /// The fewest replicas for the log.
@@ -141,7 +201,9 @@ class Sizing {
       ((*found)->empty() ? fails : does) = middle;
     }
     constexpr int kAllTried = 8, kBelow = 3;
-    for (int fewer = does <= kAllTried ? 1 : does - kBelow; fewer < does; ++fewer) {
+    const int first = does <= kAllTried ? 1 : does - kBelow;
+    if (auto tried = try_all(first, does); !tried) return tl::unexpected(tried.error());
+    for (int fewer = first; fewer < does; ++fewer) {
       const auto found = divisions(fewer);
       if (!found) return tl::unexpected(found.error());
       if (!(*found)->empty()) return fewer;
@@ -187,18 +249,39 @@ class Sizing {
 
   /// Those that serve the log as asked, the best first; none = none does.
   Result<const std::vector<Division>*> divisions(int replicas) {
-    const auto known = divisions_.find(replicas);
-    if (known != divisions_.end()) return &known->second;
-    std::vector<Division> made;
-    const int first = asked_.split ? 1 : 0, end = asked_.split ? replicas : 1;
-    for (int prefill = first; prefill < end; ++prefill) {
-      const auto attained = attained_of_(replicas, prefill, requests_);
-      if (!attained) return tl::unexpected(attained.error());
-      if (*attained >= asked_.share) made.push_back({prefill, *attained});
+    if (auto tried = try_all(replicas, replicas + 1); !tried) return tl::unexpected(tried.error());
+    return &divisions_.at(replicas);
+  }
+
+  /// Finds the divisions of these numbers of replicas, on all cores.
+  Result<void> try_all(int first, int end) {
+    struct Trial {
+      int replicas, prefill;
+      Result<double> attained = 0.0;
+    };
+    std::vector<Trial> trials;
+    for (int replicas = first; replicas < end; ++replicas) {
+      if (!divisions_.try_emplace(replicas).second) continue;
+      const int least = asked_.split ? 1 : 0, most = asked_.split ? replicas : 1;
+      for (int prefill = least; prefill < most; ++prefill) trials.push_back({replicas, prefill});
     }
-    std::stable_sort(made.begin(), made.end(),
-                     [](const Division& a, const Division& b) { return a.attained > b.attained; });
-    return &divisions_.emplace(replicas, std::move(made)).first->second;
+    tbb::parallel_for(std::size_t{0}, trials.size(), [&](std::size_t at) {
+      Trial& trial = trials[at];
+      trial.attained = attained_of_(trial.replicas, trial.prefill, requests_,
+                                    asked_.split ? Until::lost : Until::known);
+    });
+    for (const Trial& trial : trials) {
+      if (!trial.attained) return tl::unexpected(trial.attained.error());
+      if (*trial.attained < asked_.share) continue;
+      divisions_.at(trial.replicas).push_back({trial.prefill, *trial.attained});
+    }
+    for (int replicas = first; replicas < end; ++replicas) {
+      std::vector<Division>& made = divisions_.at(replicas);
+      std::stable_sort(made.begin(), made.end(), [](const Division& a, const Division& b) {
+        return a.attained > b.attained;
+      });
+    }
+    return {};
   }
 
   tl::unexpected<Error> too_few(const char* what) const {
@@ -218,7 +301,8 @@ class Sizing {
     tbb::parallel_for(std::size_t{0}, seeds_.size(), [&](std::size_t at) {
       if (missed > missed_at_most) return;
       const std::size_t draw = seeds_[at];
-      attained[at] = attained_of_(replicas, prefill, generate(following_[draw], draw + 1));
+      attained[at] =
+          attained_of_(replicas, prefill, generate(following_[draw], draw + 1), Until::known);
       if (attained[at] && *attained[at] < asked_.share) ++missed;
     });
     for (const auto& each : attained) {
@@ -325,13 +409,17 @@ Result<void> know_all(const Plan& plan, const Requests& requests) {
 }  // namespace
 
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked) {
-  const Attain attained = [&](int replicas, int prefill, const Requests& of) -> Result<double> {
+  const Attain attained = [&](int replicas, int prefill, const Requests& of,
+                              Until until) -> Result<double> {
     Service tried = service;
     tried.replicas = replicas;
     tried.prefill = prefill;
-    const auto outcomes = play(tried, of);
+    Verdict verdict(of, asked, until);
+    const auto outcomes = play(tried, of, [&](RequestId request, const Outcome& outcome) {
+      return verdict.hear(request, outcome);
+    });
     if (!outcomes) return tl::unexpected(outcomes.error());
-    return attained_each_day(of, *outcomes, asked.objective);
+    return verdict.attained();
   };
   return Sizing(attained, requests, asked).fewest();
 }
@@ -347,7 +435,7 @@ Result<SizedPlan> size_plan(const Service& service, const Requests& requests, co
   for (const Plan& part : parts_of(plan)) {
     const Requests own = requests_of(part, requests);
     if (own.size() == 0 || part.groups.empty()) continue;
-    const Attain attained = [&](int copies, int, const Requests& of) -> Result<double> {
+    const Attain attained = [&](int copies, int, const Requests& of, Until) -> Result<double> {
       std::int64_t from = 0;
       const Plan tried{
           .names = part.names, .models = part.models, .groups = copies_of(part, copies, from)};

@@ -49,8 +49,9 @@ struct Size {
 /// there are days before them.
 ///
 /// Fails with unavailable where `most` are not enough, and as play() does; with invalid where the
-/// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores; with
-/// `split` as many for each division; of two days or more up to four times that.
+/// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores, each
+/// as far as it takes to know whether it is served; with `split` as many for each division; of two
+/// days or more up to four times that.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);
 
 /// A plan with as many copies of each of its parts as are needed. A part is groups that have models

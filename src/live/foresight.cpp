@@ -220,6 +220,7 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
     const JobId id{static_cast<std::uint32_t>(made.trace.jobs.size())};
     made.beliefs.emplace(id, std::move(belief_of(one.job)));
     made.trace.jobs.push_back(store::record_of(one.job, made.trace.names));
+    if (one.job.asked->kept) made.kept.insert(id);
     // A policy that goes by submission then keeps them as they stand.
     if (outlook.in_line && !one.runs) {
       const auto behind = static_cast<std::int64_t>(outlook.jobs.size() - index(id));
@@ -241,7 +242,8 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
           .composition = outlook.composition,
           .options = {.seed = seed_,
                       .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
-                      .stop = &stop_}};
+                      .stop = &stop_},
+          .kept = scene.kept};
 }
 
 bool Foresight::foresee(Outlook outlook) {
@@ -390,10 +392,12 @@ Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlo
     if (asked.time_limit != kNoDuration) belief.most = asked.time_limit;
     scene.beliefs.emplace(id, std::move(belief));
     scene.present.waiting.push_back({.job = id, .past = {.since = outlook.at}});
+    if (asked.kept) scene.kept.insert(id);
     const forecast::Forecast forecast = forecast::play_futures(
         setting(outlook, scene), scene.present, scene.beliefs, id, futures_, seed_);
     scene.present.waiting.pop_back();
     scene.beliefs.erase(id);
+    scene.kept.erase(id);
     made = expected_of(forecast, true, asked.deadline);
   }
   scene.trace.jobs.pop_back();

@@ -25,6 +25,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 #include "cluster/cluster.h"
@@ -104,6 +105,7 @@ class Foresight {
     trace::Trace trace{};
     sim::Present present{};
     forecast::Beliefs beliefs{};
+    std::unordered_set<JobId> kept{};
   };
   /// What a job that nobody has submitted could expect.
   struct Question {

@@ -15,6 +15,7 @@
 #include "live/policies.h"
 #include "live/shadow.h"
 #include "live/vitals.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
@@ -174,8 +175,13 @@ void LocalService::look_on() {
         [this](std::vector<store::Told> told) { keep(std::move(told)); });
   }
   const auto past = [this] {
-    return store().log(Time{}).map(
-        [](trace::Trace&& log) { return sim::Past{.log = std::move(log)}; });
+    return store().ended(Time{}).map([](const std::vector<store::Job>& jobs) {
+      sim::Past played{.log = store::log_of(jobs, "the store")};
+      for (std::size_t at = 0; at < jobs.size(); ++at) {
+        if (jobs[at].asked->kept) played.kept.insert(played.log.jobs[at].id);
+      }
+      return played;
+    });
   };
   shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
   static_cast<void>(watched({}));

@@ -15,6 +15,7 @@
 #include "energy/power_file.h"
 #include "live/log.h"
 #include "live/policies.h"
+#include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "schedule/admission.h"
 #include "schedule/past_use.h"
@@ -89,8 +90,11 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
                            job.outcome.end, job.outcome.run, *used);
   }
   const auto play = [&](const policy::Composition& composition) {
-    const auto made = policy::registry().make(
-        composition, {.estimator = taught_estimator(composition, log, lessons), .past_use = used});
+    const auto made = policy::keeping(
+        policy::registry().make(
+            composition,
+            {.estimator = taught_estimator(composition, log, lessons), .past_use = used}),
+        composition, [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); });
     const sim::Options options{.policy = composition.name,
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,

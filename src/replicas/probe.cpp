@@ -2,14 +2,18 @@
 #include "replicas/probe.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <optional>
+#include <cmath>
+#include <numeric>
 #include <thread>
 
 #include <fmt/format.h>
 #include <httplib.h>
 #include <nlohmann/json.hpp>
 
+#include "base/rng.h"
+#include "stats/mean.h"
 #include "stats/quantile.h"
 
 namespace almanac::replicas {
@@ -41,22 +45,37 @@ tl::unexpected<Error> no_answer(const std::string& url, const std::string& why) 
 }
 
 struct Streamed {
-  double first_ms = 0, per_token_ms = 0;
+  Clock::time_point began{};
+  std::vector<Clock::time_point> tokens{};
   std::string fault{};
+
+  double first_ms() const { return ms_between(began, tokens.front()); }
+  double per_token_ms() const {
+    if (tokens.size() < 2) return 0;
+    return ms_between(tokens.front(), tokens.back()) / static_cast<double>(tokens.size() - 1);
+  }
+  std::vector<double> gaps_ms() const {
+    std::vector<double> made;
+    for (std::size_t each = 1; each < tokens.size(); ++each) {
+      made.push_back(ms_between(tokens[each - 1], tokens[each]));
+    }
+    return made;
+  }
 };
 
-/// One streamed completion; events of a stream are tokens.
-Streamed stream(const ProbePlan& plan, const std::string& model, const std::string& prompt) {
+/// One streamed completion of `output` tokens; events of a stream are tokens.
+Streamed stream(const ProbePlan& plan, const std::string& model, const std::string& prompt,
+                int output) {
   httplib::Client http(plan.url);
   be_patient(http);
   httplib::Request request;
   request.method = "POST";
   request.path = kPath;
   request.headers = {{"Content-Type", "application/json"}};
-  request.body = json{{"model", model},   {"prompt", prompt},   {"max_tokens", plan.output},
+  request.body = json{{"model", model},   {"prompt", prompt},   {"max_tokens", output},
                       {"temperature", 0}, {"ignore_eos", true}, {"stream", true}}
                      .dump();
-  std::vector<Clock::time_point> tokens;
+  Streamed made;
   std::string rest;
   request.content_receiver = [&](const char* bytes, std::size_t size, std::uint64_t,
                                  std::uint64_t) {
@@ -65,23 +84,34 @@ Streamed stream(const ProbePlan& plan, const std::string& model, const std::stri
     for (std::size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1)) {
       const std::string line = rest.substr(0, end);
       if (line.starts_with("data: {") && line.find("\"choices\"") != std::string::npos) {
-        tokens.push_back(now);
+        made.tokens.push_back(now);
       }
     }
     return true;
   };
   httplib::Response response;
   httplib::Error error{};
-  const auto began = Clock::now();
-  if (!http.send(request, response, error)) return {.fault = httplib::to_string(error)};
-  if (response.status != 200) return {.fault = fmt::format("status {}", response.status)};
-  if (tokens.empty()) return {.fault = "its stream has no events with choices"};
-  Streamed made{.first_ms = ms_between(began, tokens.front())};
-  if (tokens.size() > 1) {
-    made.per_token_ms =
-        ms_between(tokens.front(), tokens.back()) / static_cast<double>(tokens.size() - 1);
+  made.began = Clock::now();
+  if (!http.send(request, response, error)) {
+    made.fault = httplib::to_string(error);
+  } else if (response.status != 200) {
+    made.fault = fmt::format("status {}", response.status);
+  } else if (made.tokens.empty()) {
+    made.fault = "its stream has no events with choices";
   }
   return made;
+}
+
+/// Adds of each how many of them, itself too, had their first token and not yet their last when it
+/// had half of its own.
+void count_met(const std::vector<Streamed>& seen, std::vector<double>& met) {
+  for (const Streamed& mine : seen) {
+    const auto middle = mine.tokens.front() + (mine.tokens.back() - mine.tokens.front()) / 2;
+    met.push_back(
+        static_cast<double>(std::count_if(seen.begin(), seen.end(), [&](const Streamed& other) {
+          return other.tokens.front() <= middle && middle <= other.tokens.back();
+        })));
+  }
 }
 
 Result<std::string> model_of(const ProbePlan& plan) {
@@ -130,29 +160,102 @@ Result<Probed> probe(const ProbePlan& plan, const std::function<void(double)>& d
     const auto tokens = tokens_of(plan, *model, words);
     if (!tokens) return tl::unexpected(tokens.error());
     for (const int together : plan.together) {
-      std::vector<double> first, each_token;
+      std::vector<double> first, each_token, gaps, met;
       for (int repeat = 0; repeat < plan.repeats; ++repeat) {
         std::vector<Streamed> seen(static_cast<std::size_t>(together));
         std::vector<std::thread> clients;
         for (Streamed& mine : seen) {
           clients.emplace_back([&plan, &model, &mine, prompt = prompt_of(words, ++number)] {
-            mine = stream(plan, *model, prompt);
+            mine = stream(plan, *model, prompt, plan.output);
           });
         }
         for (std::thread& client : clients) client.join();
         for (const Streamed& mine : seen) {
           if (!mine.fault.empty()) return no_answer(plan.url, mine.fault);
-          first.push_back(mine.first_ms);
-          each_token.push_back(mine.per_token_ms);
+          first.push_back(mine.first_ms());
+          each_token.push_back(mine.per_token_ms());
+          for (const double gap : mine.gaps_ms()) gaps.push_back(gap);
         }
+        count_met(seen, met);
       }
       made.probes.push_back({.prompt = *tokens,
                              .output = plan.output,
                              .together = together,
                              .first_token_ms = stats::quantile(first, 0.5),
-                             .per_token_ms = stats::quantile(each_token, 0.5)});
+                             .per_token_ms = stats::quantile(each_token, 0.5),
+                             .decoding = static_cast<int>(std::lround(stats::quantile(met, 0.5))),
+                             .mean_gap_ms = gaps.empty() ? 0 : stats::mean(gaps),
+                             .median_gap_ms = gaps.empty() ? 0 : stats::quantile(gaps, 0.5)});
       done(++part / steps);
     }
+  }
+  return made;
+}
+
+Result<inference::MixedLoad> mixed_load(const ProbePlan& plan, const std::string& model,
+                                        const inference::FittedLines& lines, std::uint64_t seed,
+                                        const std::function<void(double)>& done) {
+  constexpr int kRequests = 64;
+  std::vector<int> asked = plan.prompts;
+  std::sort(asked.begin(), asked.end());
+  struct Length {
+    int words, tokens;
+  };
+  std::vector<Length> lengths;
+  double mean_prompt = 0;
+  for (std::size_t each = 1; each < asked.size(); ++each) {
+    const int words = (asked[each - 1] + asked[each]) / 2;
+    const auto tokens = tokens_of(plan, model, words);
+    if (!tokens) return tl::unexpected(tokens.error());
+    lengths.push_back({words, *tokens});
+    mean_prompt += *tokens;
+  }
+  mean_prompt /= static_cast<double>(lengths.size());
+  const int fewest = std::max(2, plan.output / 2);
+  const double rate =
+      inference::half_load(lines, *std::max_element(plan.together.begin(), plan.together.end()),
+                           mean_prompt, (fewest + plan.output) / 2.0);
+  Rng rng(seed);
+  std::vector<Streamed> seen(kRequests);
+  std::vector<Length> prompts;
+  std::vector<std::thread> clients;
+  std::atomic<int> answered = 0;
+  auto comes = Clock::now();
+  for (Streamed& mine : seen) {
+    prompts.push_back(lengths[rng.below(lengths.size())]);
+    const int output =
+        fewest + static_cast<int>(rng.below(static_cast<std::uint64_t>(plan.output - fewest + 1)));
+    comes += std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(rng.exponential() / rate));
+    std::this_thread::sleep_until(comes);
+    // Begun so that no prompt begins as any other that was asked.
+    const std::string prompt = fmt::format("m{}", seed) +
+                               prompt_of(prompts.back().words, static_cast<int>(clients.size()));
+    clients.emplace_back([&, output, prompt] {
+      mine = stream(plan, model, prompt, output);
+      done(static_cast<double>(++answered) / kRequests);
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  std::vector<std::size_t> order(seen.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return seen[a].began < seen[b].began; });
+  inference::MixedLoad made;
+  for (const std::size_t each : order) {
+    const Streamed& mine = seen[each];
+    if (!mine.fault.empty()) return no_answer(plan.url, mine.fault);
+    const auto at = [&](Clock::time_point when) {
+      return 1e3 * ms_between(seen[order.front()].began, when);
+    };
+    made.requests.all.push_back({.arrival = at(mine.began),
+                                 .prompt = prompts[each].tokens,
+                                 .output = static_cast<std::int32_t>(mine.tokens.size())});
+    const std::vector<double> gaps = mine.gaps_ms();
+    made.outcomes.push_back(
+        {.first_token = at(mine.tokens.front()),
+         .finish = at(mine.tokens.back()),
+         .longest_gap = gaps.empty() ? 0 : 1e3 * *std::max_element(gaps.begin(), gaps.end())});
   }
   return made;
 }

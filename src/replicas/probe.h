@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "inference/profile/fit.h"
+#include "inference/profile/held_out.h"
 
 namespace almanac::replicas {
 
@@ -32,5 +33,12 @@ struct Probed {
 /// are the server tells, else each word counts as one. `done` hears the part that is measured.
 /// Fails with unavailable where the server does not answer, with invalid where an answer is none.
 Result<Probed> probe(const ProbePlan& plan, const std::function<void(double)>& done);
+
+/// A short load of the same server: 64 requests come at random, as many a second as told, with
+/// prompts of lengths between those of the plan, and answers of half of its tokens up to all. Equal
+/// seeds ask equally, others of other prompts. Fails as probe() does.
+Result<inference::MixedLoad> mixed_load(const ProbePlan& plan, const std::string& model,
+                                        const inference::FittedLines& lines, std::uint64_t seed,
+                                        const std::function<void(double)>& done);
 
 }  // namespace almanac::replicas

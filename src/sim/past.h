@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/ids.h"
@@ -28,6 +29,8 @@ struct SiteQuotas {
 struct Past {
   trace::Trace log{};
   SiteQuotas quotas{};
+  /// Jobs of services that no policy takes anything from (policy::Keeping).
+  std::unordered_set<trace::JobKey> kept{};
 };
 
 }  // namespace almanac::sim

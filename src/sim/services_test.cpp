@@ -6,6 +6,7 @@
 #include "inference/profile/model.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::sim {
 namespace {
@@ -42,6 +43,7 @@ class ServicesTest : public testing::Test {
     experiment.policies = {policy};
     experiment.restart = {};
     experiment.speed = speed_;
+    experiment.incidents = incidents_;
     auto prepared = prepare(experiment, std::move(log), cluster::uniform(nodes, gpus_per_node_));
     EXPECT_TRUE(prepared) << prepared.error().message;
     auto services = Services::make(prepared->trace, prepared->cluster, {told_});
@@ -58,7 +60,8 @@ class ServicesTest : public testing::Test {
   }
 
   int gpus_per_node_ = 1;
-  std::string speed_;  // of jobs; "" = each as recorded
+  std::string speed_;      // of jobs; "" = each as recorded
+  std::string incidents_;  // "" = nothing happens
   ServiceCase told_;
   ServiceOutcome seen_;
 };
@@ -105,8 +108,6 @@ TEST_F(ServicesTest, StopsNoneOfTheLeastReplicasUnderAnyPolicy) {
   const auto& registry = policy::registry();
   int kept_apart = 0;
   for (const policy::Composition& each : registry.policies()) {
-    const policy::TraitSet traits = registry.traits(each);
-    if (traits.has(policy::Trait::sleeps_nodes)) continue;
     SCOPED_TRACE(each.name);
     told_.requests.all.clear();
     requests(200, 0, 0.5);
@@ -122,6 +123,27 @@ TEST_F(ServicesTest, StopsNoneOfTheLeastReplicasUnderAnyPolicy) {
     }
   }
   EXPECT_GT(kept_apart, 20);
+}
+
+TEST_F(ServicesTest, KeepsReplicasWhereNodesSleepAndWakesOneForThem) {
+  // Node 1, the replica's, fails after half an hour, when all others have gone to sleep; short jobs
+  // come and would each take what it holds.
+  const TemporaryFolder folder;
+  incidents_ = folder.write("incidents.csv", "time,event,subject,value\n1800,down,1,\n");
+  requests(2000, 0, 2);
+  const std::vector<trace::Job> jobs{job(0s, 1, 1s), job(3000s, 1, 30s), job(3500s, 2, 20s)};
+  const Schedule made = play(jobs, "srtf+follow_load", 3);
+  EXPECT_TRUE(policy::keeps_apart(*policy::registry().compose("srtf+follow_load")));
+  EXPECT_EQ(seen_.replicas_stopped, 1u) << "by its node alone";
+  EXPECT_EQ(seen_.replicas_started, 2u);
+  EXPECT_EQ(finished(), 2000);
+  for (std::size_t each = 1500; each < 2000; ++each) {
+    const double came_s = 2.0 * static_cast<double>(each);
+    EXPECT_LT(seen_.requests[each].first_token, (came_s + 1) * kSecond)
+        << "a node was woken by then";
+  }
+  EXPECT_EQ(made.jobs[1].phase, policy::Phase::ended);
+  EXPECT_EQ(made.jobs[2].phase, policy::Phase::ended);
 }
 
 TEST_F(ServicesTest, SetsAsideGpusForAReplicaOfSeveral) {

@@ -33,14 +33,14 @@ Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std:
 }  // namespace
 
 Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan) {
-  const auto& [number, of] = plan.part;
-  const std::size_t pairs = (plan.pairs() + of - number) / of;
+  const SweepPart& part = plan.part;
+  const std::size_t pairs = (plan.pairs() + part.of - part.number) / part.of;
   std::vector<std::optional<Result<std::vector<SweepPoint>>>> results(pairs);
   tbb::task_arena arena(plan.threads > 0 ? plan.threads : tbb::task_arena::automatic);
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, pairs, [&](std::size_t at) {
       if (plan.stop != nullptr && plan.stop->load()) return;
-      const std::size_t pair = at * of + number - 1;
+      const std::size_t pair = at * part.of + part.number - 1;
       results[at] =
           run_one(plan, plan.loads[pair / plan.seeds.size()], plan.seeds[pair % plan.seeds.size()]);
       if (plan.done != nullptr) plan.done->fetch_add(1);

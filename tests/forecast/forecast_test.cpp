@@ -187,6 +187,33 @@ TEST(PlayFutures, LetsNobodyComeEvenAtTheInstantOfAnEnd) {
   EXPECT_EQ(made.ended_by(0.5), Time{110s});
 }
 
+// A replica runs on the only GPU, and is believed to run for 100 s more; the job that waits would
+// take 10 s.
+TEST(PlayFutures, LeaveAKeptJobWhatItHolds) {
+  Case input;
+  input.cluster = cluster::uniform(1, 1);
+  add_job(input.trace, {.id = "replica", .run = 100s});
+  add_job(input.trace, {.id = "short", .submit = 1s, .run = 10s});
+  const policy::Composition composition = *policy::registry().compose("srtf");
+  const sim::Present present{.at = Time{1s},
+                             .running = {{.job = JobId{0},
+                                          .past = {.since = Time{1s}, .start = Time{1s}},
+                                          .held = {{.node = NodeId{0}, .gpus = 1}}}},
+                             .waiting = {{.job = JobId{1}, .past = {.since = Time{1s}}}},
+                             .drained = {}};
+  Beliefs beliefs;
+  beliefs[JobId{0}].likely.run = 100s;
+  beliefs[JobId{1}].likely.run = 10s;
+  Setting setting{
+      .trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}};
+  EXPECT_EQ(play_futures(setting, present, beliefs, JobId{1}, 3, 0).started_by(0.5), Time{1s});
+  setting.kept = {JobId{0}};
+  EXPECT_EQ(play_futures(setting, present, beliefs, JobId{1}, 3, 0).started_by(0.5), Time{101s});
+  for (const Forecast& each : play_queue(setting, present, beliefs, 3, 0)) {
+    EXPECT_GE(each.ended_by(0.5), Time{101s});
+  }
+}
+
 std::string linear_speeds() {
   const char* source = std::getenv("ALMANAC_SOURCE_DIR");
   return std::string(source == nullptr ? "." : source) + "/tests/support/linear.toml";

@@ -75,6 +75,37 @@ TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
   EXPECT_EQ(compared->other.avg_wait_s, 90);
 }
 
+// A replica holds the GPU for 1,000 s. Shortest remaining time first would stop it for the job of
+// 10 s, were it a job as any other.
+TEST(ShadowTest, LeavesAReplicaThatIsKeptWhatItHolds) {
+  const auto played = [](std::unordered_set<trace::JobKey> kept) {
+    sim::Past past{.kept = std::move(kept)};
+    const auto add = [&](Duration submit, Duration start, Duration run) {
+      trace::Job job;
+      job.id = trace::JobKey{past.log.jobs.size()};
+      job.request.submit = Time{submit};
+      job.request.gpus = 1;
+      job.outcome.run = run;
+      job.outcome.start = Time{start};
+      job.outcome.end = Time{start + run};
+      job.outcome.state = JobState::completed;
+      past.log.jobs.push_back(job);
+    };
+    add(0s, 0s, 1'000s);
+    add(10s, 1'000s, 10s);
+    return compare(std::move(past), Time{0s}, cluster::uniform(1, 1),
+                   *policy::registry().compose("srtf+oracle"), *policy::registry().compose("fifo"),
+                   0, nullptr);
+  };
+  const auto as_any = played({});
+  ASSERT_TRUE(as_any) << to_string(as_any.error());
+  EXPECT_EQ(as_any->played.preemptions, 1);
+  const auto kept = played({trace::JobKey{0}});
+  ASSERT_TRUE(kept) << to_string(kept.error());
+  EXPECT_EQ(kept->played.preemptions, 0);
+  EXPECT_EQ(kept->played.avg_wait_s, kept->other.avg_wait_s);
+}
+
 TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   Config config{.state = state(), .machine = made_up(4), .policy = "fair_share", .futures = 0};
   config.machine.cluster.tenants = {{.name = "vision", .guarantee = 3},

@@ -56,6 +56,28 @@ TEST_F(Box, TellsWhenAJobWillStart) {
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 
+// Under a policy that stops jobs for shorter ones a job waits all the same until a replica that is
+// kept has ended.
+TEST_F(Box, ForeseesThatAReplicaKeepsItsGpu) {
+  begin("srtf", 1, 16);
+  store::Submission asked = shell("sleep 0.05");
+  for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
+  store::Submission replica = shell("sleep 1000");
+  replica.name = "replica";
+  replica.kept = true;
+  const JobNumber holds = submit(replica);
+  ASSERT_TRUE(comes_to(holds, JobState::running));
+  const JobNumber waits = submit(asked);
+  const auto expected = service_->expect(waits, 30s);
+  ASSERT_TRUE(expected);
+  const auto ends = service_->expect(holds, 30s);
+  ASSERT_TRUE(ends);
+  EXPECT_GT(expected->start_from, expected->at);
+  EXPECT_GE(expected->start_to, ends->end_from);
+  ASSERT_TRUE(service_->cancel(holds, me_));
+  ASSERT_TRUE(comes_to(waits, JobState::completed));
+}
+
 TEST_F(Box, TellsWhenARunningJobWillEnd) {
   begin("fifo", 1, 16);
   store::Submission asked = shell("sleep 1000");

@@ -13,8 +13,10 @@
 #include "cli/columns.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "inference/profile/held_out.h"
 #include "replicas/probe.h"
 #include "table/output_file.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 
@@ -30,7 +32,7 @@ struct MeasureOptions {
 };
 
 void print_measured(const std::string& format, const replicas::Probed& probed,
-                    const inference::FittedLines& lines) {
+                    const inference::FittedLines& lines, const inference::Tested& tested) {
   if (format == "json") {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
     for (const inference::Probe& each : probed.probes) {
@@ -40,9 +42,22 @@ void print_measured(const std::string& format, const replicas::Probed& probed,
                      {"ttft_ms", each.first_token_ms},
                      {"tpot_ms", each.per_token_ms}});
     }
+    nlohmann::ordered_json figures = nlohmann::ordered_json::array();
+    for (const inference::Tested::Figure& each : tested.figures) {
+      figures.push_back({{"figure", each.name},
+                         {"measured_ms", each.measured_ms},
+                         {"simulated_ms", each.simulated_ms},
+                         {"off", each.off()},
+                         {"bound", each.bound}});
+    }
     const nlohmann::ordered_json made{{"model", probed.model},
                                       {"prefill_error", lines.prefill_error},
                                       {"decode_error", lines.decode_error},
+                                      {"one_step", lines.one_step},
+                                      {"slots", lines.slots},
+                                      {"describes_server", tested.warning.empty()},
+                                      {"warning", tested.warning},
+                                      {"held_out", std::move(figures)},
                                       {"measured", std::move(all)}};
     fmt::print("{}\n", made.dump(2));
     return;
@@ -58,6 +73,21 @@ void print_measured(const std::string& format, const replicas::Probed& probed,
                 rows);
   fmt::print("\nfitted: prefills within {:.1f} %, decodes within {:.1f} % on the mean\n",
              100 * lines.prefill_error, 100 * lines.decode_error);
+  if (lines.slots > 0) {
+    fmt::print("answers {} at a time: others wait until one is answered\n",
+               text::counted(static_cast<std::uint64_t>(lines.slots), "request"));
+  }
+  rows.clear();
+  for (const inference::Tested::Figure& each : tested.figures) {
+    rows.push_back({each.name, fmt::format("{:.2f}", each.measured_ms),
+                    fmt::format("{:.2f}", each.simulated_ms),
+                    fmt::format("{:.0f} %", 100 * each.off()),
+                    fmt::format("{:.0f} %", 100 * each.bound)});
+  }
+  fmt::print("\nrequests held out, at random times:\n");
+  print_columns(
+      {{"figure"}, {"measured_ms", true}, {"simulated_ms", true}, {"off", true}, {"allowed", true}},
+      rows);
 }
 
 /// What is to be measured must be enough to fit three coefficients of a prefill and of a decode
@@ -84,21 +114,37 @@ Result<void> check_plan(const replicas::ProbePlan& plan) {
 Result<int> measure_server(const MeasureOptions& asked) {
   if (const auto enough = check_plan(asked.plan); !enough) return tl::unexpected(enough.error());
   std::atomic<double> part = 0;
+  const auto done = [&](double now) { part = now; };
   Result<replicas::Probed> probed = fail(Code::unavailable, "");
   {
     const ProgressBar bar("measuring " + asked.plan.url, [&] { return part.load(); });
-    probed = replicas::probe(asked.plan, [&](double now) { part = now; });
+    probed = replicas::probe(asked.plan, done);
   }
   if (!probed) return tl::unexpected(probed.error());
-  const auto lines = inference::fit(probed->probes);
+  auto lines = inference::fit(probed->probes);
   if (!lines) return tl::unexpected(lines.error());
-  if (auto written =
-          table::write_file(asked.out, inference::to_csv(*lines, probed->model, asked.gpus));
+  // One load to find out how steps mix prompts and tokens, and one that nothing was fitted to.
+  constexpr std::uint64_t kFitted = 1, kHeldOut = 2;
+  const auto load = [&](const char* what, std::uint64_t seed) {
+    part = 0;
+    const ProgressBar bar(what, [&] { return part.load(); });
+    return replicas::mixed_load(asked.plan, probed->model, *lines, seed, done);
+  };
+  const auto mixed = load("measuring a mixed load", kFitted);
+  if (!mixed) return tl::unexpected(mixed.error());
+  lines->one_step = inference::one_step(*lines, *mixed);
+  const auto held_out = load("testing the profile", kHeldOut);
+  if (!held_out) return tl::unexpected(held_out.error());
+  const inference::Tested tested = inference::test(*lines, probed->probes, *held_out);
+  if (auto written = table::write_file(
+          asked.out, inference::to_csv(*lines, probed->model, asked.gpus, tested.warning));
       !written) {
     return tl::unexpected(written.error());
   }
-  print_measured(asked.output, *probed, *lines);
-  note(fmt::format("{} is for --profile of the other inference commands", asked.out));
+  print_measured(asked.output, *probed, *lines, tested);
+  note(tested.warning.empty()
+           ? fmt::format("{} is for --profile of the other inference commands", asked.out)
+           : fmt::format("{} {}", asked.out, tested.warning));
   return kDone;
 }
 
@@ -107,7 +153,9 @@ Result<int> measure_server(const MeasureOptions& asked) {
 void register_inference_profile(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("profile", "Measure a model server: what its steps take");
+           .add_subcommand(
+               "profile",
+               "Measure a model server: what its steps take, and whether that describes it");
   const auto asked = std::make_shared<MeasureOptions>();
   command
       .add_option("URL", asked->plan.url,

@@ -2,12 +2,14 @@
 
 #include "inference/profile/fit.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "inference/recipe/sheet.h"
 #include "stats/least_squares.h"
 
 namespace almanac::inference {
@@ -57,9 +59,21 @@ Fitted::Line in_micros(const std::array<double, 3>& ms) {
   return {ms[0] * 1e3, ms[1] * 1e3, ms[2] * 1e3};
 }
 
+/// As FittedLines::slots. Where all met at some length of prompts there is no bound: that fewer
+/// meet at others is because some of them came late.
+int slots_of(std::span<const Probe> probes) {
+  int asked = 0, met = 0;
+  for (const Probe& each : probes) {
+    asked = std::max(asked, each.together);
+    met = std::max(met, each.decoding);
+  }
+  return met < asked ? met : 0;
+}
+
 }  // namespace
 
 Result<FittedLines> fit(std::span<const Probe> probes) {
+  FittedLines made{.slots = slots_of(probes)};
   std::vector<Point> prefills, decodes;
   for (const Probe& each : probes) {
     const double prompt = each.prompt;
@@ -68,8 +82,8 @@ Result<FittedLines> fit(std::span<const Probe> probes) {
     }
     if (each.output > 1 && each.per_token_ms > 0) {
       const double context = prompt + each.output / 2.0;
-      decodes.push_back(
-          {context * each.together, static_cast<double>(each.together), each.per_token_ms});
+      const double sequences = made.slots > 0 ? std::min(each.together, made.slots) : each.together;
+      decodes.push_back({context * sequences, sequences, each.per_token_ms});
     }
   }
   constexpr std::size_t kCoefficients = 3;
@@ -79,20 +93,50 @@ Result<FittedLines> fit(std::span<const Probe> probes) {
                             prefills.size(), decodes.size()),
                 {}, "more lengths of prompts");
   }
-  FittedLines made;
   made.prefill = in_micros(fit_line(prefills, made.prefill_error));
   made.decode = in_micros(fit_line(decodes, made.decode_error));
   return made;
 }
 
-std::string to_csv(const FittedLines& lines, const std::string& model, int gpus) {
-  std::string made = "engine,model,tp,phase,intercept_ms,per_token_ms,third,stage_ms\n";
+std::string to_csv(const FittedLines& lines, const std::string& model, int gpus,
+                   const std::string& warning) {
+  std::string made =
+      "engine,model,tp,phase,intercept_ms,per_token_ms,third,stage_ms,one_step,slots,warning\n";
   for (const auto& [phase, line] : {std::pair("prefill", &lines.prefill),
                                     {"decode_lt95", &lines.decode},
                                     {"decode_ge95", &lines.decode}}) {
-    made += fmt::format("measured,\"{}\",{},{},{:.9g},{:.9g},{:.9g},0\n", model, gpus, phase,
-                        line->iteration / 1e3, line->token / 1e3, line->third / 1e3);
+    made += fmt::format("measured,\"{}\",{},{},{:.9g},{:.9g},{:.9g},0,{},{},\"{}\"\n", model, gpus,
+                        phase, line->iteration / 1e3, line->token / 1e3, line->third / 1e3,
+                        lines.one_step ? 1 : 0, lines.slots, warning);
   }
+  return made;
+}
+
+Result<Measured> read_measured(const std::string& path) {
+  const auto sheet = Sheet::read(path, {"engine", "model", "tp"});
+  if (!sheet) return tl::unexpected(sheet.error());
+  if (sheet->rows() == 0) return fail(Code::invalid, "has no rows", {.file = path});
+  for (std::size_t row = 1; row < sheet->rows(); ++row) {
+    for (const char* column : {"engine", "model", "tp"}) {
+      if (sheet->text(column, row) == sheet->text(column, 0)) continue;
+      return fail(Code::invalid, fmt::format("has more than one {}", column), {.file = path},
+                  "keep the rows of one profile");
+    }
+  }
+  const auto gpus = sheet->number("tp", 0);
+  if (!gpus) return tl::unexpected(gpus.error());
+  const auto step = Fitted::read(path, sheet->text("engine", 0), sheet->text("model", 0),
+                                 static_cast<int>(*gpus), 1);
+  if (!step) return tl::unexpected(step.error());
+  Measured made{.step = *step};
+  if (!sheet->has("warning") || !sheet->has("slots")) {
+    made.warning = "was never tested against its server: measure it anew";
+    return made;
+  }
+  const auto slots = sheet->number("slots", 0);
+  if (!slots) return tl::unexpected(slots.error());
+  made.slots = static_cast<int>(*slots);
+  made.warning = sheet->text("warning", 0);
   return made;
 }
 

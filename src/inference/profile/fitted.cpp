@@ -2,6 +2,8 @@
 
 #include "inference/profile/fitted.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "inference/recipe/sheet.h"
@@ -16,6 +18,7 @@ Result<Fitted> Fitted::read(const std::string& path, const std::string& engine,
   Line prefill, few, many;
   int found = 0;
   Micros hop = kHop;
+  bool one_step = false;
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const auto tp = sheet->number("tp", row);
     if (!tp) return tl::unexpected(tp.error());
@@ -36,28 +39,13 @@ Result<Fitted> Fitted::read(const std::string& path, const std::string& engine,
       if (!told) return tl::unexpected(told.error());
       hop = *told * 1e3;
     }
+    if (sheet->has("one_step")) one_step = sheet->text("one_step", row) == "1";
     ++found;
   }
-  if (found == 3) return Fitted(prefill, few, many, stages, hop);
+  if (found == 3) return Fitted(prefill, few, many, stages, hop, one_step);
   return fail(Code::not_found,
               fmt::format("has no three phases of {} {} on {} GPUs", engine, model, gpus),
               {.file = path});
-}
-
-Result<Fitted> Fitted::read(const std::string& path) {
-  const auto sheet = Sheet::read(path, {"engine", "model", "tp"});
-  if (!sheet) return tl::unexpected(sheet.error());
-  if (sheet->rows() == 0) return fail(Code::invalid, "has no rows", {.file = path});
-  for (std::size_t row = 1; row < sheet->rows(); ++row) {
-    for (const char* column : {"engine", "model", "tp"}) {
-      if (sheet->text(column, row) == sheet->text(column, 0)) continue;
-      return fail(Code::invalid, fmt::format("has more than one {}", column), {.file = path},
-                  "keep the rows of one profile");
-    }
-  }
-  const auto gpus = sheet->number("tp", 0);
-  if (!gpus) return tl::unexpected(gpus.error());
-  return read(path, sheet->text("engine", 0), sheet->text("model", 0), static_cast<int>(*gpus), 1);
 }
 
 Micros Fitted::operator()(const Batch& batch) const {
@@ -77,6 +65,9 @@ Micros Fitted::operator()(const Batch& batch) const {
     time += (line.iteration + line.token * static_cast<double>(batch.context + batch.decodes) +
              line.third * static_cast<double>(batch.decodes)) /
             stages_;
+    if (one_step_ && !batch.prefills.empty()) {
+      time -= std::min(prefill_.iteration, line.iteration) / stages_;
+    }
   }
   return time;
 }

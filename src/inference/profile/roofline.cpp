@@ -12,6 +12,18 @@ Roofline::Roofline(Model model, Board board, int gpus, double node_link, int sta
     : model_(std::move(model)), board_(std::move(board)), gpus_(gpus), stages_(stages) {
   if (gpus * stages > 1) link_ = board_.peer_bandwidth;
   if (gpus * stages > kNodeGpus && node_link > 0) link_ = std::min(link_, node_link);
+  const double d = model_.hidden;
+  const double layers = model_.layers;
+  head_size_ = model_.head_size();
+  kv_ = model_.kv_size();
+  projections_ = d * d + 2 * d * kv_;
+  mlp_ = static_cast<double>(model_.dense_layers()) * model_.mlp +
+         static_cast<double>(model_.moe_layers) * model_.expert_mlp * model_.active_experts;
+  dense_weights_ = layers * (d * (d + 2 * kv_) + d * d) +
+                   static_cast<double>(model_.dense_layers()) * 2 * d * model_.mlp;
+  const double peak = board_.peak(model_.weight_bytes);
+  prefill_peak_ = peak * board_.prefill_use;
+  decode_peak_ = peak * board_.decode_use;
 }
 
 /// All-reduces of the activations of so many tokens, two a layer, and their way between stages.
@@ -27,20 +39,15 @@ double Roofline::links_s(double tokens) const {
 double Roofline::flops(double tokens, double token_contexts) const {
   const double d = model_.hidden;
   const double heads = model_.heads;
-  const double attention = 2 * tokens * (d * d + 2 * d * model_.kv_size()) + 2 * tokens * d * d +
-                           4 * heads * token_contexts * model_.head_size() +
-                           5 * heads * token_contexts + 2 * tokens * d;
-  const double mlp =
-      4 * tokens * d *
-      (static_cast<double>(model_.dense_layers()) * model_.mlp +
-       static_cast<double>(model_.moe_layers) * model_.expert_mlp * model_.active_experts);
-  return model_.layers * attention + mlp;
+  const double attention = 2 * tokens * projections_ + 2 * tokens * d * d +
+                           4 * heads * token_contexts * head_size_ + 5 * heads * token_contexts +
+                           2 * tokens * d;
+  return model_.layers * attention + 4 * tokens * d * mlp_;
 }
 
 Micros Roofline::operator()(const Batch& batch) const {
   const double layers = model_.layers;
   const double d = model_.hidden;
-  const double kv = model_.kv_size();
   double fresh = 0, seen = 0, token_contexts = 0;
   for (const Chunk& chunk : batch.prefills) {
     const double n = chunk.fresh;
@@ -50,21 +57,20 @@ Micros Roofline::operator()(const Batch& batch) const {
   }
   const auto decodes = static_cast<double>(batch.decodes);
   const auto context = static_cast<double>(batch.context);
-  const double peak = board_.peak(model_.weight_bytes);
-  const double compute = flops(fresh, token_contexts) / gpus_ / (peak * board_.prefill_use) +
-                         flops(decodes, context) / gpus_ / (peak * board_.decode_use);
+  double compute = 0;
+  if (fresh > 0) compute += flops(fresh, token_contexts) / gpus_ / prefill_peak_;
+  if (decodes > 0) compute += flops(decodes, context) / gpus_ / decode_peak_;
 
   const double tokens = fresh + decodes;
-  double weights = layers * (d * (d + 2 * kv) + d * d) +
-                   static_cast<double>(model_.dense_layers()) * 2 * d * model_.mlp;
+  double weights = dense_weights_;
   if (model_.moe_layers > 0) {
     const double experts = model_.experts;
     const double idle = (experts - model_.active_experts) / experts;
     weights +=
         model_.moe_layers * 2 * d * model_.expert_mlp * experts * (1 - std::pow(idle, tokens));
   }
-  const double bytes = weights * model_.weight_bytes + 4 * layers * kv * (tokens + seen + context) +
-                       2 * layers * d * tokens;
+  const double bytes = weights * model_.weight_bytes +
+                       4 * layers * kv_ * (tokens + seen + context) + 2 * layers * d * tokens;
   const double alone = std::max(compute, bytes / gpus_ / board_.bandwidth);
   return std::max(1.0, std::floor(1e6 * (alone + links_s(tokens))));
 }

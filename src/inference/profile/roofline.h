@@ -37,6 +37,8 @@ class Roofline final : public StepTime {
   Board board_;
   int gpus_, stages_;
   double link_ = 0;  // bytes a second of the slowest; 0 = takes no time
+  // Asked in each iteration.
+  double head_size_, kv_, projections_, mlp_, dense_weights_, prefill_peak_, decode_peak_;
 };
 
 }  // namespace almanac::inference

@@ -59,6 +59,7 @@ void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan
   const std::vector<cluster::Grant> before = std::exchange(aside_, {});
   std::erase_if(waiting_, [&](JobId job) {
     if (start(job, view, plan)) return true;
+    wake_for(job, view, plan);
     set_aside(job, view, plan.ledger);
     return false;
   });
@@ -84,6 +85,36 @@ bool Keeping::start(JobId job, const View& view, Plan& plan) {
   plan.set(job, {.grants = grants});
   tell_change(state.vc);
   return true;
+}
+
+void Keeping::wake_for(JobId job, const View& view, Plan& plan) const {
+  using cluster::Power;
+  const Progress& state = view.progress(job);
+  const cluster::Demand& demand = view.demand(state.demand);
+  cluster::Ledger& ledger = plan.ledger;
+  if (ledger.nodes(Power::asleep) == 0) return;
+  if (plan.quotas != nullptr && !plan.quotas->has_room(demand.claim)) return;
+  std::vector<NodeId> asleep;
+  const std::size_t before = ledger.mark();
+  for (std::uint32_t at = 0; at < view.cluster.nodes.size(); ++at) {
+    const NodeId node{at};
+    if (view.cluster.nodes[at].vc != state.vc) continue;
+    if (ledger.power(node) == Power::booting) ledger.set_power(node, Power::on);
+    if (ledger.power(node) == Power::asleep) asleep.push_back(node);
+  }
+  Rng rng = view.rng;  // a what-if draws no numbers of the policy's
+  std::vector<cluster::Grant> grants;
+  bool fits = place_demand(*placement_, ledger, state.vc, demand, rng, grants);
+  for (std::size_t at = 0; !fits && at < asleep.size(); ++at) {
+    ledger.set_power(asleep[at], Power::on);
+    grants.clear();
+    fits = place_demand(*placement_, ledger, state.vc, demand, rng, grants);
+  }
+  ledger.undo(before);
+  if (!fits) return;
+  for (const cluster::Grant& grant : grants) {
+    if (ledger.power(grant.node) == Power::asleep) plan.boot(grant.node);
+  }
 }
 
 void Keeping::set_aside(JobId job, const View& view, cluster::Ledger& ledger) {
@@ -149,8 +180,7 @@ void Keeping::line_up(std::vector<JobId>& line) const {
 bool keeps_apart(const Composition& composition) {
   const TraitSet traits = registry().traits(composition);
   return traits.any_of(
-             {Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs, Trait::gives_cores}) &&
-         !traits.has(Trait::sleeps_nodes);
+      {Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs, Trait::gives_cores});
 }
 
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,

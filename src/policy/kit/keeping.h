@@ -21,9 +21,11 @@ namespace almanac::policy {
 /// A job that is kept begins as soon as there is room, before any other, in the order in which they
 /// came, and no policy takes from it what it holds until it ends. Where it does not fit, what is
 /// free of the nodes that have most room for it is set aside until it does, of as many as it needs;
-/// no job is stopped for it. Quotas and limits count for it as for all.
+/// no job is stopped for it. Where it would fit if no node slept, those that it needs are booted.
+/// Quotas and limits count for it as for all.
 ///
-/// Cost: O(nodes x log nodes) a decision while one of them waits, else O(events).
+/// Cost: O(nodes x log nodes) a decision while one of them waits, and a placement for each node
+/// that sleeps; else O(events).
 class Keeping final : public Policy {
  public:
   /// `is_kept` is asked once of each job, as it comes.
@@ -38,6 +40,8 @@ class Keeping final : public Policy {
   bool take_in(const Event& event, const View& view);
   /// Starts a job that waits; or takes for it, until the others have decided, what there is.
   bool start(JobId job, const View& view, Plan& plan);
+  /// Boots the nodes that a job which waits would begin on if none slept.
+  void wake_for(JobId job, const View& view, Plan& plan) const;
   void set_aside(JobId job, const View& view, cluster::Ledger& ledger);
   void tell_change(VcId vc);
 
@@ -51,8 +55,7 @@ class Keeping final : public Policy {
 };
 
 /// `policy`, and around it what keeps jobs, where the composition may take from a running job what
-/// it holds. Else jobs that are kept are as all others, and so they are where nodes sleep: it is
-/// the policy that wakes them for those that wait.
+/// it holds. Else jobs that are kept are as all others.
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,
                                 std::function<bool(JobId)> is_kept);
 
