@@ -45,6 +45,8 @@ enum class Power : std::uint8_t { on, booting, asleep };
 
 /// A GPU, in thousandths.
 inline constexpr std::int32_t kWholeGpu = 1000;
+/// What each of two jobs on one GPU holds.
+inline constexpr std::int32_t kHalfGpu = kWholeGpu / 2;
 
 /// A piece of one node.
 struct Grant {

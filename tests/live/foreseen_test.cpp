@@ -74,7 +74,7 @@ TEST_F(Box, ForeseesThatAReplicaKeepsItsGpu) {
   ASSERT_TRUE(ends);
   EXPECT_GT(expected->start_from, expected->at);
   EXPECT_GE(expected->start_to, ends->end_from);
-  ASSERT_TRUE(service_->cancel(holds, me_));
+  ASSERT_TRUE(service_->cancel({holds}, me_, false));
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 

@@ -236,13 +236,11 @@ Result<void> compare_engine(const std::string& path, const Shared& shared, const
   simulation.delay_arrivals(engine->overheads.queue);
   run(simulation, *engine);
   std::vector<double> our_ttft, our_e2e;
-  double preemptions = 0;
   for (RequestId id = 0; id < simulation.requests().size(); ++id) {
     const Outcome& outcome = simulation.outcomes()[id];
     const Latency ours = latency(simulation.requests()[id], outcome, engine->overheads);
     our_ttft.push_back(ours.ttft);
     our_e2e.push_back(ours.e2e);
-    preemptions += outcome.preemptions;
   }
   made.add_column(stem(path) + ": TTFT", *ttft, our_ttft, "us");
   made.add_column(stem(path) + ": E2E", *e2e, our_e2e, "us");

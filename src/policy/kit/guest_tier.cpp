@@ -14,8 +14,6 @@ namespace {
 
 using cluster::Grant;
 
-constexpr std::int32_t kHalf = cluster::kWholeGpu / 2;
-
 const cluster::Demand& asked(JobId job, const View& view) {
   return view.demand(view.progress(job).demand);
 }
@@ -135,11 +133,11 @@ bool GuestTier::lay(JobId job, Held& guest, const View& view, cluster::Ledger& l
     as_they_were.emplace_back(&held, held.grants);
     for (Grant& each : held.grants) {
       ledger.give_back(each);
-      each.gpu_milli = kHalf;
+      each.gpu_milli = cluster::kHalfGpu;
       ledger.take(each);
     }
   }
-  for (Grant& each : guest.grants) each.gpu_milli = kHalf;
+  for (Grant& each : guest.grants) each.gpu_milli = cluster::kHalfGpu;
   if (fits && take_all(guest.grants, ledger)) return true;
   ledger.undo(before);
   for (auto& [held, grants] : as_they_were) held->grants = std::move(grants);

@@ -9,8 +9,6 @@
 namespace almanac::policy {
 namespace {
 
-constexpr std::int32_t kHalf = cluster::kWholeGpu / 2;
-
 bool holds_whole_gpus(std::span<const cluster::Grant> held) {
   return std::all_of(held.begin(), held.end(), [](const cluster::Grant& grant) {
     return grant.gpus != 0 && grant.gpu_milli == cluster::kWholeGpu;
@@ -125,10 +123,10 @@ void Hosting::take(JobId guest, const Hosts& hosts) {
   for (const JobId host : hosts) {
     for (const cluster::Grant& grant : desk_.grants(host)) {
       for (cluster::Grant& own : taken_) {
-        if (own.node == grant.node) own.gpu_milli = kHalf;
+        if (own.node == grant.node) own.gpu_milli = cluster::kHalfGpu;
       }
     }
-    desk_.hold_part(host, kHalf);
+    desk_.hold_part(host, cluster::kHalfGpu);
     guest_of_[host] = guest;
     open_[desk_.view().progress(guest).vc].erase(host);
   }
@@ -178,8 +176,9 @@ void Hosting::make_whole(JobId job, std::span<const cluster::Grant> where) {
   if (!desk_.runs(job) || !will_run(job)) return;  // it has ended or is stopped too, or moves
   // Not on a node that is drained, nor where a job that asks a part was faster.
   const bool free = std::all_of(where.begin(), where.end(), [&](const cluster::Grant& grant) {
-    return desk_.ledger().can_take(
-        {.node = grant.node, .gpu_milli = cluster::kWholeGpu - kHalf, .gpus = grant.gpus});
+    return desk_.ledger().can_take({.node = grant.node,
+                                    .gpu_milli = cluster::kWholeGpu - cluster::kHalfGpu,
+                                    .gpus = grant.gpus});
   });
   if (free) desk_.hold_part(job, cluster::kWholeGpu, where);
   started(job);
