@@ -252,7 +252,7 @@ void Core::prepare_aside() {
                               composition = std::move(composition), now = now_]() mutable {
                                if (!is_urgent) step_back();
                                promise.set_value(prepare(std::move(composition), now));
-                               wake();
+                               bell_.ring();  // wake() is no more where the service ends meanwhile
                              });
     preparation_ = std::move(made);
     wanted_.reset();
