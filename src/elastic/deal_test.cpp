@@ -259,7 +259,7 @@ TEST(GeneticSearch, TheLowerThePowerTheFairer) {
   for (const auto& [power, gpus_of_a] : {std::pair{1.0, 0}, {0.5, 1}, {0.0, 1}, {-4.0, 1}}) {
     problem.fairness = power;
     Evaluator evaluate(problem);
-    const auto mean = [&](double a, double b) {
+    const auto mean = [power = power](double a, double b) {
       const auto share = [](double speed) { return speed / 4 + 1e-3; };
       if (power == 0) return std::sqrt(share(a) * share(b));
       return std::pow((std::pow(share(a), power) + std::pow(share(b), power)) / 2, 1 / power);

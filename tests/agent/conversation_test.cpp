@@ -257,8 +257,10 @@ TEST_F(ConversationTest, TurnsAwayAPeerThatIsNoAgent) {
       {std::string(1000, '\n'), "no agent of Almanac"}};
   for (const auto& [bytes, why] : wrong) {
     const std::string answer = say(bytes);
-    EXPECT_TRUE(eventually([&] { return agents_->refusal().find(why) != std::string::npos; }))
-        << why << ": " << agents_->refusal();
+    EXPECT_TRUE(eventually([&, why = why] {
+      return agents_->refusal().find(why) != std::string::npos;
+    })) << why
+        << ": " << agents_->refusal();
     // No peer is told more than that it is we; a line cut off by a reset is as good.
     EXPECT_TRUE(answer.empty() || answer.starts_with("almanac-agents 1 ")) << answer;
   }
