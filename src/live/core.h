@@ -54,6 +54,7 @@ class Core : public Service, public schedule::Actuator {
   void reload() override;
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> judge(store::Submission submission) override;
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
                       bool now) override;
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
@@ -120,8 +121,10 @@ class Core : public Service, public schedule::Actuator {
  private:
   struct Entrant {
     store::Submission asked;
+    bool is_judged_only = false;
     std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
+  Result<std::vector<store::JobNumber>> enter(Entrant entrant);
   /// What a wish comes to.
   struct Change {
     store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.

@@ -151,6 +151,8 @@ class Service {
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
   virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
+  /// Whether submit() would take it now; nothing is submitted. Fails as submit() does.
+  virtual Result<void> judge(store::Submission submission) = 0;
   /// Ends these, as one: none of them starts meanwhile, and all are told or none. Of several, those
   /// that have ended are left alone. `now`: without grace; another manager may not know how.
   virtual Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,

@@ -154,6 +154,10 @@ Answer Api::submit(const Ask& ask) const {
   if (type == nullptr || type->compare(0, 16, "application/json") != 0) {
     return problem(415, "a submission is JSON", "send Content-Type: application/json");
   }
+  const auto known = knows(ask, {"dry_run"});
+  const auto dry_run = whole(ask, "dry_run", 0);
+  if (!known) return problem(known.error());
+  if (!dry_run) return problem(dry_run.error());
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
   const live::Caller caller = guard_.caller(ask);
@@ -161,6 +165,11 @@ Answer Api::submit(const Ask& ask) const {
   asked->uid = caller.uid;
   std::tie(asked->user, asked->gid) = account_of(caller.uid);
   if (ask.peer.is_local) asked->gid = ask.peer.gid;
+  if (*dry_run != 0) {
+    const auto judged = service_.judge(*std::move(asked));
+    return judged ? json(written_as("numbers", std::vector<store::JobNumber>{}))
+                  : problem(judged.error());
+  }
   const auto numbers = service_.submit(*std::move(asked));
   if (!numbers) return problem(numbers.error());
   Answer made = json(written_as("numbers", *numbers));

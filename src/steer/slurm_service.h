@@ -83,6 +83,7 @@ class SlurmService final : public live::Service {
   bool step();
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> judge(store::Submission submission) override;
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
                       bool now) override;
   Result<void> hold(const std::vector<store::JobNumber>& numbers,
