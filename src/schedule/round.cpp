@@ -353,8 +353,7 @@ void Round::fail(Time now, JobId job) {
   ALMANAC_CHECK(progress(job).phase == Phase::running, "job {} fails but does not run", index(job));
   for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
   view_.now = now;
-  suspend(now, job,
-          view_.restart.of_failure(view_.request(job), view_.worked(job), grants(job)));
+  suspend(now, job, view_.restart.of_failure(view_.request(job), view_.worked(job), grants(job)));
   ledger_.commit();
   if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
   if (out_.empty()) return;

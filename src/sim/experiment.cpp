@@ -34,14 +34,15 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
   using Kind = cluster::Incident::Kind;
   const bool any_fails = std::any_of(incidents.all.begin(), incidents.all.end(),
                                      [](const auto& each) { return each.kind == Kind::down; });
-  const auto silent = std::count_if(
-      trace.jobs.begin(), trace.jobs.end(),
-      [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
+  const auto silent =
+      std::count_if(trace.jobs.begin(), trace.jobs.end(),
+                    [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
   if (any_fails && silent > 0) {
-    notes.push_back(fmt::format(
-        "{} of {} jobs do not say how often they write a checkpoint (column checkpoint_s): if their "
-        "nodes fail, they are assumed to lose the work since the last full hour",
-        silent, trace.jobs.size()));
+    notes.push_back(
+        fmt::format("{} of {} jobs do not say how often they write a checkpoint (column "
+                    "checkpoint_s): if their "
+                    "nodes fail, they are assumed to lose the work since the last full hour",
+                    silent, trace.jobs.size()));
   }
   for (const std::string& name : incidents.signals) {
     if (name == kPriceSignal || name == kCarbonSignal || is_gpu_price(name)) continue;

@@ -113,8 +113,7 @@ TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
   EXPECT_DOUBLE_EQ(made.kg_co2, 2 * (0.6 * 1.0 + 0.4 * 0.3));
   EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2) << "no signal called price";
   EXPECT_DOUBLE_EQ(made.gpu_cost, 5);
-  EXPECT_TRUE(std::isnan(
-      summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
+  EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
 }
 
 /// Five jobs of 100 s submitted at 0: ends at 90 s, 100 s, 125 s and 300 s, and one that runs yet.

@@ -23,9 +23,9 @@ struct RestartCost {
   Duration up_to_8_gpus = 30s;
   Duration more_gpus = 60s;
   /// How often a job that does not say (Request::checkpoint_s) is assumed to write a checkpoint. It
-  /// counts where the job fails; a job that a policy stops is assumed to write one first. An hour is
-  /// our assumption: logs do not tell, and the mean loss of half an hour a failure is what clusters
-  /// with hourly checkpoints report.
+  /// counts where the job fails; a job that a policy stops is assumed to write one first. An hour
+  /// is our assumption: logs do not tell, and the mean loss of half an hour a failure is what
+  /// clusters with hourly checkpoints report.
   Duration assumed_checkpoint = 1h;
   Duration launch{0};  ///< GPUs are held for this much longer after each run.
 
