@@ -46,12 +46,12 @@ void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace) 
   }
   if (!too_many.empty()) {
     cluster.notes.push_back(fmt::format(
-        "{} held more GPUs of a node than the cluster file says that it has: {}{}",
+        "{} held more GPUs of a node than the cluster file gives it: {}{}",
         text::counted(too_many.size(), "job"), first, too_many.size() > 1 ? " is the first" : ""));
   }
   if (!elsewhere.empty()) {
     cluster.notes.push_back(
-        fmt::format("{} ran on nodes that the cluster file does not have, such as {}",
+        fmt::format("{} ran on nodes that are not in the cluster file, such as {}",
                     text::counted(elsewhere.size(), "job"), unknown));
   }
 }

@@ -127,15 +127,14 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       inferred.bases.push_back({vc, Basis::kAnyClass, key, std::move(why)});
     };
     tell("takes_every_job", "most jobs name no virtual cluster");
-    tell("name", told.by_vc ? "the jobs name it" : "");
+    tell("name", told.by_vc ? "named by the jobs" : "");
     tell("nodes",
-         enough < largest ? fmt::format("at least: its largest job has {} GPUs", largest)
+         enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
-             ? fmt::format("at least: {} GPUs of its jobs ran at once", enough)
+             ? fmt::format("lower bound: {} GPUs ran jobs at once", enough)
              : fmt::format("{} GPUs would have let every job start at once 90 % of the time",
                            enough));
-    tell("gpus", per_node > 0 ? "the most that a job had on one node"
-                              : "the log does not tell: 8 is assumed");
+    tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
   }
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} x {}, {}, {}; give --cluster to change it",
@@ -143,7 +142,7 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       text::counted(static_cast<std::uint64_t>(on_one), "GPU"),
       told.by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                         : "one virtual cluster",
-      told.recorded ? "as many as ever ran at once, a lower bound, for the log names no nodes"
+      told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
                     : "enough for every job to start at once 90 % of the time"));
   return inferred;
 }
@@ -166,8 +165,12 @@ Result<InferredCluster> infer(const trace::Trace& trace) {
   told.by_vc = 2 * with_vc >= jobs;
   told.recorded = 2 * with_start >= jobs;
   const trace::HeldNodes held(trace);
-  if (names_nodes(held)) return infer_named_nodes(trace, held, told.by_vc);
-  return infer_bound(trace, told);
+  if (!names_nodes(held)) return infer_bound(trace, told);
+  // Virtual clusters of Philly are quotas of machines that all of them use: to join them would be
+  // to lose the quotas (Jeon et al., ATC'19, 2.2).
+  InferredCluster named = infer_named_nodes(trace, held, told.by_vc);
+  const bool joined = told.by_vc && named.cluster.takes_every_job;
+  return joined && trace.format == "philly" ? infer_bound(trace, told) : named;
 }
 
 Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {

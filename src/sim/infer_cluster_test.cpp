@@ -81,7 +81,7 @@ TEST_F(InferCluster, CountsNodesByTheirNamesAndNotByWhatRanAtOnce) {
   EXPECT_FALSE(made.cluster.lower_bound);
   EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("10 nodes x 8 GPUs, one virtual cluster"));
   const std::string toml = to_toml(made);
-  EXPECT_THAT(toml, HasSubstr("gpus = 8  # the most that jobs held at once, reached 40 times\n"));
+  EXPECT_THAT(toml, HasSubstr("gpus = 8  # most GPUs in use at once (reached 40 times)\n"));
   const auto again = cluster::parse_toml(toml, "inferred.toml");
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(shape(*again), "10x8");
@@ -141,7 +141,7 @@ TEST_F(InferCluster, TakesANodeThatWasHardlyUsedToBeLikeTheOthers) {
   job(0, 500, "n4", "gres/gpu=2,node=1");
   const InferredCluster made = inferred();
   EXPECT_EQ(shape(made.cluster), "4x8");
-  EXPECT_THAT(to_toml(made), HasSubstr("n4: held fewer, taken to be like the others"));
+  EXPECT_THAT(to_toml(made), HasSubstr("n4: fewer in use, assumed equal to similar nodes"));
 }
 
 TEST_F(InferCluster, IsNotMisledByJobsOfWhichThePartsAreNotTold) {
@@ -159,7 +159,7 @@ TEST_F(InferCluster, HasRoomForAJobWhoseNodesShowNothingElse) {
   job(0, 1000, "n[1-2]", "gres/gpu=7,node=2");
   const InferredCluster made = inferred();
   EXPECT_EQ(made.cluster.gpus(), 7);
-  EXPECT_THAT(to_toml(made), HasSubstr("the least with which a job over several nodes has room"));
+  EXPECT_THAT(to_toml(made), HasSubstr("smallest size that fits a multi-node job"));
 }
 
 TEST_F(InferCluster, IgnoresOverlapsOfASecond) {
@@ -191,8 +191,8 @@ TEST_F(InferCluster, SaysThatItIsABoundWithoutNamesOfNodes) {
   const InferredCluster made = inferred();
   EXPECT_EQ(shape(made.cluster), "2x8");
   EXPECT_TRUE(made.cluster.lower_bound);
-  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("as many as ever ran at once, a lower bound"));
-  EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # at least: 16 GPUs of its jobs ran at once"));
+  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("as many as ever ran at once: a lower bound"));
+  EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # lower bound: 16 GPUs ran jobs at once"));
 }
 
 TEST_F(InferCluster, DoesNotCountWhatAJobAskedThatNeverRan) {
@@ -203,30 +203,47 @@ TEST_F(InferCluster, DoesNotCountWhatAJobAskedThatNeverRan) {
   EXPECT_EQ(shape(inferred().cluster), "1x8");
 }
 
-TEST(InferOtherLogs, NamesTheNodesOfPhillyAndOfOurOwnColumns) {
-  const TemporaryFolder folder;
-  const auto philly = trace::read_trace(folder.write("p.json", R"([
-{"status":"Pass","vc":"a","jobid":"1","attempts":[{"start_time":"2017-10-06 14:00:00",
- "end_time":"2017-10-06 15:00:00","detail":[{"ip":"m51","gpus":["gpu0","gpu1"]}]}],
- "submitted_time":"2017-10-06 14:00:00","user":"u"},
-{"status":"Pass","vc":"b","jobid":"2","attempts":[{"start_time":"2017-10-06 14:30:00",
- "end_time":"2017-10-06 15:00:00","detail":[{"ip":"m51","gpus":["gpu2","gpu3"]}]}],
- "submitted_time":"2017-10-06 14:00:00","user":"u"}])"));
-  ASSERT_TRUE(philly) << to_string(philly.error());
-  const auto shared = infer_cluster(*philly);
-  ASSERT_TRUE(shared);
-  EXPECT_EQ(shared->gpus(), 4);
-  EXPECT_TRUE(shared->takes_every_job) << "virtual clusters that share nodes are no borders";
+std::string philly_job(const char* id, const char* vc, const char* gpus) {
+  return fmt::format(
+      "{{\"status\":\"Pass\",\"vc\":\"{}\",\"jobid\":\"{}\",\"user\":\"u\","
+      "\"submitted_time\":\"2017-10-06 14:00:00\",\"attempts\":[{{"
+      "\"start_time\":\"2017-10-06 14:00:00\",\"end_time\":\"2017-10-06 15:00:00\","
+      "\"detail\":[{{\"ip\":\"m51\",\"gpus\":[{}]}}]}}]}}",
+      vc, id, gpus);
+}
 
+TEST(InferOtherLogs, NamesTheMachinesOfPhillyButKeepsItsQuotas) {
+  const TemporaryFolder folder;
+  const std::string first = "[" + philly_job("1", "a", "\"gpu0\",\"gpu1\"") + ",\n";
+  const auto one = trace::read_trace(
+      folder.write("1.json", first + philly_job("2", "a", "\"gpu2\",\"gpu3\"") + "]\n"));
+  ASSERT_TRUE(one) << to_string(one.error());
+  const auto named = infer_cluster(*one);
+  ASSERT_TRUE(named);
+  ASSERT_EQ(named->nodes.size(), 1U);
+  EXPECT_EQ(named->nodes[0].name, "m51");
+  EXPECT_EQ(named->gpus(), 4);
+  const auto two = trace::read_trace(
+      folder.write("2.json", first + philly_job("2", "b", "\"gpu2\",\"gpu3\"") + "]\n"));
+  ASSERT_TRUE(two) << to_string(two.error());
+  const auto quotas = infer_cluster(*two);
+  ASSERT_TRUE(quotas);
+  EXPECT_EQ(quotas->vcs.size(), 2U);
+  EXPECT_TRUE(quotas->lower_bound);
+}
+
+TEST(InferOtherLogs, ReadsNamesInOurOwnColumnOfNodes) {
+  const TemporaryFolder folder;
   const auto own = trace::read_trace(
       folder.write("a.csv",
-                   "job_id,submit_s,start_s,run_s,gpus,nodes\n"
-                   "1,0,0,100,4,n1\n2,0,0,100,4,\"n[2-3]\"\n3,200,200,100,4,n1\n"));
+                   "job_id,submit_s,start_s,run_s,gpus,nodes,vc\n"
+                   "1,0,0,100,4,n1,a\n2,0,0,100,4,\"n[2-3]\",a\n3,200,200,100,4,n1,b\n"));
   ASSERT_TRUE(own) << to_string(own.error());
   const auto named = infer_cluster(*own);
   ASSERT_TRUE(named);
   EXPECT_EQ(named->nodes.size(), 3U);
   EXPECT_EQ(named->gpus(), 8);
+  EXPECT_TRUE(named->takes_every_job) << "virtual clusters that share n1 are no borders";
 }
 
 TEST(ImpossibleJobs, AreNamed) {
@@ -242,10 +259,9 @@ TEST(ImpossibleJobs, AreNamed) {
   note_impossible_jobs(*machines, *trace);
   EXPECT_THAT(
       machines->notes,
-      testing::ElementsAre("1 job held more GPUs of a node than the cluster file says that "
-                           "it has: job 1 held 8 GPUs of m51, which has 2",
-                           "1 job ran on nodes that the cluster file does not have, such as "
-                           "m53"));
+      testing::ElementsAre("1 job held more GPUs of a node than the cluster file gives it: "
+                           "job 1 held 8 GPUs of m51, which has 2",
+                           "1 job ran on nodes that are not in the cluster file, such as m53"));
 }
 
 TEST(SharesOfCluster, SayWhatPartOfAGpuJobsHold) {

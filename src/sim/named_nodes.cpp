@@ -130,7 +130,7 @@ std::string some_names(const std::vector<const NamedNode*>& nodes) {
 }
 
 std::string why_so_many_gpus(const NodeGroup& group, int gpus) {
-  if (gpus == 0) return "no job held a GPU there";
+  if (gpus == 0) return "no job used a GPU here";
   std::vector<const NamedNode*> like_others;
   std::vector<const NamedNode*> enlarged;
   std::int64_t reached = 0;
@@ -144,13 +144,13 @@ std::string why_so_many_gpus(const NodeGroup& group, int gpus) {
     }
   }
   std::string why =
-      reached == 0 ? "" : fmt::format("the most that jobs held at once, reached {} times", reached);
+      reached == 0 ? "" : fmt::format("most GPUs in use at once (reached {} times)", reached);
   const auto add = [&](const std::vector<const NamedNode*>& nodes, const char* because) {
     if (nodes.empty()) return;
     why += fmt::format("{}{}: {}", why.empty() ? "" : "; ", some_names(nodes), because);
   };
-  add(like_others, "held fewer, taken to be like the others");
-  add(enlarged, "the least with which a job over several nodes has room");
+  add(like_others, "fewer in use, assumed equal to similar nodes");
+  add(enlarged, "smallest size that fits a multi-node job");
   return why;
 }
 
@@ -237,7 +237,7 @@ class NamedInference {
                ? "most jobs name no virtual cluster"
                : fmt::format("jobs of several virtual clusters ran on {}", shared_->name));
     } else {
-      tell(vc, Basis::kAnyClass, "name", "the jobs name it");
+      tell(vc, Basis::kAnyClass, "name", "named by the jobs");
     }
     for (const auto& [kind, group] : groups) add_group(vc, kind, group);
     enlarge(vc, name);
@@ -253,17 +253,17 @@ class NamedInference {
     for (const NamedNode* const node : group.nodes) names.push_back(node->name);
     made_.cluster.add_nodes(make, static_cast<std::uint32_t>(names.size()), names);
     const std::uint32_t position = made_.cluster.nodes.back().node_class;
-    tell(vc, position, "nodes", "jobs ran on so many; one that ran no job is not counted");
+    tell(vc, position, "nodes", "nodes that ran at least one job");
     tell(vc, position, "gpus", why_so_many_gpus(group, gpus));
     const bool type_of_others =
         std::any_of(group.nodes.begin(), group.nodes.end(),
                     [](const NamedNode* node) { return node->type_of_others; });
     tell(vc, position, "gpu_type",
-         type_of_others ? "the type that the others were recorded with"
-                        : "the type that jobs there were recorded with");
-    tell(vc, position, "cpus", "the most that jobs held at once of one of them: at least");
-    tell(vc, position, "memory_gb", "the most that jobs held at once of one of them: at least");
-    tell(vc, position, "names", "the nodes that jobs name");
+         type_of_others ? "type recorded on similar nodes"
+                        : "type recorded for the jobs on these nodes");
+    tell(vc, position, "cpus", "most in use at once on one of these nodes; a lower bound");
+    tell(vc, position, "memory_gb", "most in use at once on one of these nodes; a lower bound");
+    tell(vc, position, "names", "node names in the log");
   }
 
   /// Adds nodes without a name for jobs that ran and name none.
@@ -286,8 +286,8 @@ class NamedInference {
     made.add_nodes({.gpus = a_node}, static_cast<std::uint32_t>((missing + a_node - 1) / a_node));
     const std::uint32_t position = made.nodes.back().node_class;
     tell(vc, position, "nodes",
-         fmt::format("as many as a job on {} GPUs needs that names no nodes", largest));
-    tell(vc, position, "gpus", "as many as the largest node has");
+         fmt::format("needed by a job on {} GPUs that names no nodes", largest));
+    tell(vc, position, "gpus", "size of the largest node");
   }
 
   /// Each GPU of a job gets an equal part of its cores here. If many jobs held them otherwise, the
@@ -310,8 +310,8 @@ class NamedInference {
     if (static_cast<double>(kept_out) <= kFew * static_cast<double>(ran)) return;
     for (cluster::NodeClass& make : made.classes) make.cpus = make.memory_gb = 0;
     made.notes.push_back(fmt::format(
-        "cores and memory of the nodes are left open: {} of {} GPU jobs held them in parts that "
-        "differ from node to node",
+        "cores and memory of the nodes are not inferred: {} of {} GPU jobs held unequal parts of "
+        "them on their nodes",
         kept_out, ran));
   }
 
@@ -335,8 +335,9 @@ class NamedInference {
       parts.push_back(std::move(spelled));
     }
     return fmt::format(
-        "cluster inferred from the nodes that jobs ran on, and what ran on each at once: {}, {}; "
-        "nodes that ran no job are missing, give --cluster to change it",
+        "cluster inferred from the nodes that jobs ran on, and from what ran on each at once: {}, "
+        "{}; "
+        "nodes that ran no job are not included, give --cluster to change it",
         fmt::join(parts, ", "),
         made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                             : "one virtual cluster");

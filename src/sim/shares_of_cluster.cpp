@@ -71,10 +71,9 @@ void share_gpus_by(cluster::Cluster& cluster, trace::Trace& trace) {
   const auto count =
       trace::share_gpus(trace, [&](const trace::Job& job) { return shares.of(job, trace.names); });
   if (count == 0) return;
-  cluster.notes.push_back(
-      fmt::format("{} with shards or MPS hold the part of a GPU that the "
-                  "cluster's shards_per_gpu and mps_per_gpu say",
-                  text::counted(static_cast<std::uint64_t>(count), "job")));
+  cluster.notes.push_back(fmt::format(
+      "{} with shards or MPS: GPU share computed from the cluster's shards_per_gpu and mps_per_gpu",
+      text::counted(static_cast<std::uint64_t>(count), "job")));
 }
 
 }  // namespace almanac::sim

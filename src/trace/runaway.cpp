@@ -184,7 +184,7 @@ std::string described(const Trace& trace, const Runaway& runaway) {
               ? fmt::format(" {} beyond its limit", spelled(beyond))
               : fmt::format(" since {}", text::format_datetime(job.outcome.start).substr(0, 10));
   if (!runaway.node.empty()) {
-    made += fmt::format(" on {}, of which others held all GPUs meanwhile", runaway.node);
+    made += fmt::format(" on {}, which other jobs held whole meanwhile", runaway.node);
   }
   return made;
 }
@@ -212,7 +212,7 @@ std::int64_t leave_out_runaways(Trace& trace) {
   }
   if (order.empty()) return 0;  // better than an empty log
   select_jobs(trace, order);
-  trace.notes.push_back(fmt::format("left out as never closed ({}): {}",
+  trace.notes.push_back(fmt::format("left out {}, never closed in the accounting: {}",
                                     text::counted(found.size(), "runaway record"), names));
   return static_cast<std::int64_t>(found.size());
 }

@@ -57,7 +57,7 @@ TEST_F(Runaways, AreLeftOutAndNamed) {
   EXPECT_FALSE(has_x());
   EXPECT_THAT(trace_.notes,
               testing::Contains(HasSubstr("job x is RUNNING 207 days beyond its limit "
-                                          "on n1, of which others held all GPUs")));
+                                          "on n1, which other jobs held whole")));
 }
 
 TEST_F(Runaways, AreFoundWithoutALimitByWhoHeldTheNode) {

@@ -108,22 +108,22 @@ void share_gpus(Trace& trace) {
            (count == 1 ? " holds" : " hold");
   };
   if (with_shards > 0 && by_pairs > 0) {
-    trace.notes.push_back(
-        fmt::format("{} shards: a GPU has {}, by the jobs that hold GPUs and shards",
-                    hold(with_shards), by_pairs));
+    trace.notes.push_back(fmt::format(
+        "{} shards: {} shards per GPU, according to jobs that hold both GPUs and shards",
+        hold(with_shards), by_pairs));
   } else if (with_shards > 0) {
     trace.notes.push_back(fmt::format(
-        "{} shards, whose part of a GPU the log does not tell: taken as shards of {}, {}; a "
-        "--cluster with shards_per_gpu, or slurm.conf, tells it",
+        "{} shards, whose part of a GPU the log does not tell: assumed {} shards per GPU, {}; set "
+        "shards_per_gpu in the --cluster file, or pass slurm.conf",
         hold(with_shards), shards,
-        at_once > 0 ? "the most held at once on a node, so that each holds the least that it may"
-                    : "the most that a job holds, so that each holds the most that it may"));
+        at_once > largest ? "the most held at once on one node, so their GPU use is a lower bound"
+                          : "the most held by one job, so their GPU use is an upper bound"));
   }
   if (with_mps > 0) {
-    trace.notes.push_back(
-        fmt::format("{} gres/mps, taken as hundredths of a GPU as Slurm advises; a --cluster with "
-                    "mps_per_gpu, or slurm.conf, tells otherwise",
-                    hold(with_mps)));
+    trace.notes.push_back(fmt::format(
+        "{} gres/mps: assumed {} per GPU; set mps_per_gpu in the --cluster file, or pass "
+        "slurm.conf",
+        hold(with_mps), kMpsPerGpu));
   }
 }
 

@@ -70,11 +70,10 @@ Drawing draw_helios_fig2a(const Study& study) {
                                text::human_time(60.0 * static_cast<double>(minutes.count)));
   if (study.cluster().inferred) {
     finding.detail +=
-        is_bound
-            ? "As many ever ran jobs at once, and the log does not tell how many more there are: "
-              "--cluster does, and only with it can be said what part of them is in use. "
-            : "The GPUs are those of the nodes that ran jobs: others may have been idle throughout "
-              "(--cluster tells). ";
+        is_bound ? "That many ran jobs at the same time, and there may be more. Utilization needs "
+                   "the real number: pass --cluster. "
+                 : "These are the GPUs of the nodes that ran jobs; other nodes may have been idle "
+                   "(pass --cluster to include them). ";
   }
   finding.detail += "Helios' clusters ran at 65 to 90 % and fell by 5 to 8 points at night.";
   const double a_node = gpus / static_cast<double>(study.cluster().nodes.size());
