@@ -29,12 +29,13 @@ SlurmKind slurm_kind_of(std::string_view text) {
     const bool is_header = has("PARTITION") || has("STATE") || has("GRES") || has("CPUS") ||
                            has("MEMORY") || has("NODES");
     if (number < kHeaderLines && !has("=") && names_nodes && is_header) return SlurmKind::sinfo;
-    const std::string key = in_lower_case(line.substr(0, line.find_first_of("= ")));
-    for (const char* const known : {"nodename", "partitionname", "clustername", "nodeset", "name",
-                                    "slurmctldhost", "autodetect", "include"}) {
-      const bool is_it = key == known && (has("=") || key == "include");
-      if (is_it && kind == SlurmKind::none) kind = SlurmKind::conf;
+    const std::string lower = in_lower_case(line);
+    const std::string key = lower.substr(0, lower.find_first_of("= "));
+    for (const char* const known :
+         {"nodename", "partitionname", "clustername", "nodeset", "slurmctldhost", "autodetect"}) {
+      if (key == known && has("=") && kind == SlurmKind::none) kind = SlurmKind::conf;
     }
+    if (lower.starts_with("name=gpu") && kind == SlurmKind::none) kind = SlurmKind::conf;
   }
   return kind;
 }

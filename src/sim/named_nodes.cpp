@@ -154,6 +154,12 @@ std::string why_so_many_gpus(const NodeGroup& group, int gpus) {
   return why;
 }
 
+/// The most GPUs that a job had that ran, in all and on a node.
+struct LargestJob {
+  int gpus = 0;
+  int a_node = 0;
+};
+
 class NamedInference {
  public:
   NamedInference(const trace::Trace& trace, const trace::HeldNodes& held, bool by_vc)
@@ -180,6 +186,7 @@ class NamedInference {
       group.cpu_milli = std::max(group.cpu_milli, node.use.cpu_milli);
       group.memory_mb = std::max(group.memory_mb, node.use.memory_mb);
     }
+    find_largest_jobs();
     for (const auto& [vc, nodes] : nodes_by_vc()) add_vc(vc, groups_of(nodes, all));
     forget_cores_that_do_not_hold();
     made.notes.push_back(note());
@@ -217,13 +224,27 @@ class NamedInference {
     return std::string(name == kNoName ? cluster::kUnnamedVc : trace_.names[name]);
   }
 
+  void find_largest_jobs() {
+    std::map<NameId, LargestJob> of_names;
+    for (const trace::Job& job : trace_.jobs) {
+      if (job.request.gpus == 0 || job.outcome.run <= Duration::zero()) continue;
+      LargestJob& largest = of_names[job.request.vc];
+      const int nodes = std::max(1, job.request.nodes);
+      largest.gpus = std::max(largest.gpus, job.request.gpus);
+      largest.a_node = std::max(largest.a_node, (job.request.gpus + nodes - 1) / nodes);
+    }
+    for (const auto& [name, of] : of_names) {
+      LargestJob& largest = largest_[vc_of(name)];
+      largest.gpus = std::max(largest.gpus, of.gpus);
+      largest.a_node = std::max(largest.a_node, of.a_node);
+    }
+  }
+
   /// Those too of which no job names a node.
   std::map<std::string, std::vector<const NamedNode*>> nodes_by_vc() const {
     std::map<std::string, std::vector<const NamedNode*>> made;
     for (const NamedNode& node : nodes_) made[vc_of(node.use.vcs.front())].push_back(&node);
-    for (const trace::Job& job : trace_.jobs) {
-      if (job.request.gpus > 0 && job.outcome.run > Duration::zero()) made[vc_of(job.request.vc)];
-    }
+    for (const auto& [vc, largest] : largest_) made[vc];
     return made;
   }
 
@@ -269,24 +290,16 @@ class NamedInference {
   /// Adds nodes without a name for jobs that ran and name none.
   void enlarge(VcId vc, const std::string& name) {
     cluster::Cluster& made = made_.cluster;
-    int largest = 0;
-    int a_node = 0;
-    for (const trace::Job& job : trace_.jobs) {
-      const bool is_its = job.request.gpus > 0 && job.outcome.run > Duration::zero() &&
-                          vc_of(job.request.vc) == name;
-      if (!is_its) continue;
-      largest = std::max(largest, job.request.gpus);
-      const int nodes = std::max(1, job.request.nodes);
-      a_node = std::max(a_node, (job.request.gpus + nodes - 1) / nodes);
-    }
-    const int missing = largest - made.gpus(vc);
+    const LargestJob largest = largest_[name];
+    int a_node = largest.a_node;
+    const int missing = largest.gpus - made.gpus(vc);
     if (missing <= 0) return;
     for (const NamedNode& node : nodes_) a_node = std::max(a_node, node.gpus);
     a_node = std::min(std::max(1, a_node), cluster::kMaxGpusPerNode);
     made.add_nodes({.gpus = a_node}, static_cast<std::uint32_t>((missing + a_node - 1) / a_node));
     const std::uint32_t position = made.nodes.back().node_class;
     tell(vc, position, "nodes",
-         fmt::format("needed by a job on {} GPUs that names no nodes", largest));
+         fmt::format("needed by a job on {} GPUs that names no nodes", largest.gpus));
     tell(vc, position, "gpus", "size of the largest node");
   }
 
@@ -352,6 +365,7 @@ class NamedInference {
   bool by_vc_;
   std::vector<NamedNode> nodes_;
   const NamedNode* shared_ = nullptr;
+  std::map<std::string, LargestJob> largest_;  // of each virtual cluster
   std::size_t over_full_ = 0;
   InferredCluster made_;
 };
