@@ -141,6 +141,10 @@ TEST_F(SlurmFile, ReadsScontrolShowNodesInBlocksAndInLines) {
     lines.replace(at, 4, " ");
   }
   EXPECT_EQ(to_toml(read("lines.txt", lines)), to_toml(blocks));
+  const Cluster typed = read("typed.txt",
+                             "NodeName=a CPUTot=4 RealMemory=1024 Gres=gpu:4 Partitions=p "
+                             "CfgTRES=cpu=4,gres/gpu=4,gres/gpu:a100=4\n");
+  EXPECT_EQ(typed.classes.at(0).gpu_type, "a100");
   EXPECT_THAT(error("bad.txt", "NodeName=a CPUTot=4x RealMemory=5 Gres=gpu:1\n"),
               HasSubstr("bad.txt:1: CPUTot of node a must be a number"));
 }

@@ -61,6 +61,19 @@ void add_fields(std::string_view line, std::map<std::string, std::string>& field
   }
 }
 
+/// Where Gres tells none, types may be among what is accounted: "cpu=48,gres/gpu:a100=4".
+void add_types(std::string_view tres, text::Gres& gres) {
+  text::Gres typed;
+  for (const std::string& item : split_list(tres)) {
+    if (!item.starts_with("gres/gpu:")) continue;
+    const auto told = text::parse_gres(item);
+    if (!told) continue;
+    typed.gpus += told->gpus;
+    typed.types.insert(typed.types.end(), told->types.begin(), told->types.end());
+  }
+  if (typed.gpus > 0 && typed.gpus == gres.gpus) gres.types = typed.types;
+}
+
 Result<SlurmNode> node_of(const std::map<std::string, std::string>& fields, const Where& where) {
   const auto get = [&](const char* key) {
     const auto found = fields.find(key);
@@ -91,6 +104,7 @@ Result<SlurmNode> node_of(const std::map<std::string, std::string>& fields, cons
         where);
   }
   node.gres = *gres;
+  if (node.gres.types.empty()) add_types(get("CfgTRES"), node.gres);
   node.partitions = split_list(get("Partitions"));
   node.is_out = is_out_of_service(get("State"));
   return node;

@@ -144,6 +144,26 @@ TEST_F(InferCluster, TakesANodeThatWasHardlyUsedToBeLikeTheOthers) {
   EXPECT_THAT(to_toml(made), HasSubstr("n4: fewer in use, assumed equal to similar nodes"));
 }
 
+TEST_F(InferCluster, TakesNodesThatAreNeverFullToBeLikeTheFullest) {
+  for (int run = 0; run < 12; ++run) {
+    for (const char* const node : {"n1", "n2", "n3"}) {
+      job(run * 1000, run * 1000 + 900, node, "gres/gpu=1,node=1");
+    }
+  }
+  job(100, 160, "n1", "gres/gpu=3,node=1");
+  job(100, 160, "n2", "gres/gpu=2,node=1");
+  job(100, 160, "n3", "gres/gpu=1,node=1");
+  EXPECT_EQ(shape(inferred().cluster), "3x4");
+}
+
+TEST_F(InferCluster, DoesNotMixInstancesWithTheirBoards) {
+  for (int run = 0; run < 4; ++run) {
+    job(run * 1000, run * 1000 + 900, "n1", "gres/gpu=8,gres/gpu:a100=8,node=1");
+  }
+  job(5000, 6000, "n1", "gres/gpu=1,gres/gpu:a100_1g.5gb=1,node=1");
+  EXPECT_EQ(shape(inferred().cluster), "1x8 a100, 1x1 a100_1g.5gb");
+}
+
 TEST_F(InferCluster, IsNotMisledByJobsOfWhichThePartsAreNotTold) {
   for (int run = 0; run < 4; ++run) {
     job(run * 1000, run * 1000 + 900, "n1", "gres/gpu=4,node=1");

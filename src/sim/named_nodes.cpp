@@ -35,24 +35,46 @@ bool shows_its_size(const trace::NodeUse& use) {
   return use.reached >= kOften && use.share_of_time >= kLong;
 }
 
+/// What the nodes with a stem, and GPUs of one type or of no known one, showed of their sizes.
+struct Peers {
+  std::set<int> sizes{};
+  std::int64_t nodes = 0;
+  std::int64_t jobs = 0;
+  int most = 0;
+};
+
 /// Nodes that hardly showed their size get that of others with the same stem.
 void learn_from_others(std::vector<NamedNode>& nodes) {
-  std::map<std::string, std::set<int>> sizes;
-  std::map<std::string, std::set<std::string>> types;
+  constexpr std::int64_t kManyJobs = 10;  // on a node, on average
+  std::map<std::string, std::map<std::string, Peers>> peers;
   for (const NamedNode& node : nodes) {
-    if (shows_its_size(node.use)) sizes[node.stem].insert(node.gpus);
-    if (!node.use.gpu_type.empty()) types[node.stem].insert(node.use.gpu_type);
+    Peers& own = peers[node.stem][node.use.gpu_type];
+    ++own.nodes;
+    own.jobs += node.use.jobs;
+    own.most = std::max(own.most, node.gpus);
+    if (shows_its_size(node.use)) own.sizes.insert(node.gpus);
+  }
+  // Where none showed it, but jobs came and went, the fullest was the one with most luck.
+  for (auto& [stem, types] : peers) {
+    for (auto& [type, own] : types) {
+      if (own.sizes.empty() && own.jobs >= kManyJobs * own.nodes) own.sizes.insert(own.most);
+    }
   }
   for (NamedNode& node : nodes) {
-    const std::set<int>& known = sizes[node.stem];
-    const auto larger = known.upper_bound(node.gpus);
-    if (!shows_its_size(node.use) && larger != known.end()) {
-      node.gpus = *larger;
-      node.like_others = true;
+    const auto& types = peers[node.stem];
+    if (!shows_its_size(node.use)) {
+      std::set<int> known;
+      for (const auto& [type, own] : types) {
+        const bool alike = type.empty() || node.use.gpu_type.empty() || type == node.use.gpu_type;
+        if (alike) known.insert(own.sizes.begin(), own.sizes.end());
+      }
+      const auto larger = known.upper_bound(node.gpus);
+      node.like_others = larger != known.end();
+      if (node.like_others) node.gpus = *larger;
     }
-    const std::set<std::string>& named = types[node.stem];
-    if (node.gpus > 0 && node.use.gpu_type.empty() && named.size() == 1) {
-      node.use.gpu_type = *named.begin();
+    const std::size_t named = types.size() - types.count("");
+    if (node.gpus > 0 && node.use.gpu_type.empty() && named == 1) {
+      node.use.gpu_type = types.rbegin()->first;
       node.type_of_others = true;
     }
   }
