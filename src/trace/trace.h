@@ -33,7 +33,7 @@ struct Piece {
 
 /// Jobs in order of submission; ties keep the order of the file.
 ///
-/// Cost: 184 bytes a job plus its distinct strings.
+/// Cost: 248 bytes a job plus its distinct strings.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.

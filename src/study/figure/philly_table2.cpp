@@ -43,9 +43,12 @@ struct Owed {
 Owed owed_to(const Study& study, double share, double waited_s) {
   const cluster::Cluster& cluster = study.cluster();
   if (cluster.inferred) {
-    return {.because =
-                "How many were free is inferred from the most that ever ran at once: nodes "
-                "may have been down or kept for others (--cluster tells the real ones).",
+    return {.because = cluster.lower_bound
+                           ? "How many were free is inferred from the most that ever ran at once: "
+                             "nodes may have been down or kept for others (--cluster tells the "
+                             "real ones)."
+                           : "How many were free is inferred from the nodes that ran jobs: some "
+                             "may have been down or kept for others meanwhile.",
             .advice = {}};
   }
   int a_node = 0;
