@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
 #include "trace/select.h"
 
 namespace almanac::trace {
@@ -105,7 +106,11 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
   auto& jobs = trace_->jobs;
   if (!jobs.empty()) {
     ids_rise_ = ids_rise_ && job.id > jobs.back().id;
-    if (job.request.submit < jobs.back().request.submit) ++moved_;
+    const auto submitted = [](const Request& of) {
+      return of.submitted != kNoTime ? of.submitted : of.submit;
+    };
+    if (submitted(job.request) < submitted(jobs.back().request)) ++moved_;
+    in_order_ = in_order_ && job.request.submit >= jobs.back().request.submit;
   }
   jobs.push_back(job);
   lines_.push_back(line);
@@ -130,7 +135,8 @@ Result<void> Intake::finish() {
   if (!ids_rise_) {
     if (auto unique = check_ids(); !unique) return unique;
   }
-  if (moved_ > 0 || !doubled_.empty()) reorder();
+  const bool joined_later = find_dependencies(*trace_);
+  if (!in_order_ || joined_later || !doubled_.empty()) reorder();
   write_notes();
   if (trace_->jobs.empty()) {
     return fail(Code::invalid,
