@@ -236,7 +236,7 @@ TEST(Advise, GivesTheReasonToKeepAPolicy) {
 
 TEST(Advise, CountsNoJobThatNeverRan) {
   trace::Trace log = recorded_by_stock(1, 1);
-  const auto plain = advise(trace::Trace(log), cluster::uniform(1, 8), question("fifo"));
+  const auto plain = advise(recorded_by_stock(1, 1), cluster::uniform(1, 8), question("fifo"));
   std::vector<trace::Job> more = log.jobs;
   for (std::size_t at = 0; at < 40; ++at) {
     // Withdrawn within a second: it changes nothing for others.
