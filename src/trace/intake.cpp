@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
 #include "trace/runaway.h"
 #include "trace/select.h"
 #include "trace/shares.h"
@@ -107,7 +108,11 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
   auto& jobs = trace_->jobs;
   if (!jobs.empty()) {
     ids_rise_ = ids_rise_ && job.id > jobs.back().id;
-    if (job.request.submit < jobs.back().request.submit) ++moved_;
+    const auto submitted = [](const Request& of) {
+      return of.submitted != kNoTime ? of.submitted : of.submit;
+    };
+    if (submitted(job.request) < submitted(jobs.back().request)) ++moved_;
+    in_order_ = in_order_ && job.request.submit >= jobs.back().request.submit;
   }
   jobs.push_back(job);
   lines_.push_back(line);
@@ -132,7 +137,8 @@ Result<void> Intake::finish() {
   if (!ids_rise_) {
     if (auto unique = check_ids(); !unique) return unique;
   }
-  if (moved_ > 0 || !doubled_.empty()) reorder();
+  const bool joined_later = find_dependencies(*trace_);
+  if (!in_order_ || joined_later || !doubled_.empty()) reorder();
   share_gpus(*trace_);
   // Our own files hold what somebody has judged already, and read back as they were written.
   const bool is_own = trace_->format == "almanac";

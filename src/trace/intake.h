@@ -53,6 +53,7 @@ class Intake {
   bool lenient_;
   bool ids_rise_ = true;
   std::int64_t moved_ = 0;           // jobs submitted earlier than the one before them
+  bool in_order_ = true;             // of Request::submit
   std::vector<std::int64_t> lines_;  // of each job
   std::vector<bool> doubled_;        // jobs to drop for their id; empty = none
   std::map<std::string_view, std::int64_t> remarks_;
