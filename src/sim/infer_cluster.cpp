@@ -56,6 +56,17 @@ struct VcDemand {
   }
 };
 
+/// GPUs of a node of the machine that a log's header gives: MaxProcs / MaxNodes, else the most up
+/// to 8 that share it out evenly.
+int gpus_per_node(const trace::Machine& machine) {
+  if (machine.nodes > 0 && machine.gpus / machine.nodes <= cluster::kMaxGpusPerNode) {
+    return machine.gpus / machine.nodes;
+  }
+  int most = 8;
+  while (machine.gpus % most != 0) --most;
+  return most;
+}
+
 int gpus_per_node(const trace::Trace& trace) {
   int most = 0;
   for (const trace::Job& job : trace.jobs) {
@@ -100,10 +111,11 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
   cluster::Cluster made;
   made.takes_every_job = !by_vc;
   made.inferred = true;
-  const int per_node = gpus_per_node(trace);
+  const bool told = trace.machine.gpus > 0 && vcs.size() == 1;
+  const int per_node = told ? gpus_per_node(trace.machine) : gpus_per_node(trace);
   for (auto& [name, demand] : vcs) {
     const int enough = recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, last);
-    const int gpus = std::max(enough, demand.largest);
+    const int gpus = told ? trace.machine.gpus : std::max(enough, demand.largest);
     made.add_vc(name);
     made.add_nodes({.gpus = per_node},
                    static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
@@ -114,8 +126,9 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
                   text::counted(static_cast<std::uint64_t>(per_node), "GPU"),
                   by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                                : "one virtual cluster",
-                  recorded ? "as many as ever ran at once"
-                           : "enough for every job to start at once 90 % of the time"));
+                  told       ? "as the header of the log says"
+                  : recorded ? "as many as ever ran at once"
+                             : "enough for every job to start at once 90 % of the time"));
   return made;
 }
 
