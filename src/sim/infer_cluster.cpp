@@ -70,6 +70,17 @@ struct VcDemand {
   }
 };
 
+/// GPUs of a node of the machine that a log's header gives: MaxProcs / MaxNodes, else the most up
+/// to 8 that share it out evenly.
+int gpus_per_node(const trace::Machine& machine) {
+  if (machine.nodes > 0 && machine.gpus / machine.nodes <= cluster::kMaxGpusPerNode) {
+    return machine.gpus / machine.nodes;
+  }
+  int most = 8;
+  while (machine.gpus % most != 0) --most;
+  return most;
+}
+
 /// 0 = the log does not tell.
 int gpus_per_node(const trace::Trace& trace) {
   int most = 0;
@@ -147,6 +158,41 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
   return inferred;
 }
 
+/// The only virtual cluster of the GPU jobs, "all" where they name none; "" = there are several.
+std::string only_vc(const trace::Trace& trace, const Told& told) {
+  if (!told.by_vc) return "all";
+  std::string_view only;
+  for (const trace::Job& job : trace.jobs) {
+    if (job.request.gpus == 0) continue;
+    const std::string_view vc =
+        job.request.vc == kNoName ? cluster::kUnnamedVc : trace.names[job.request.vc];
+    if (!only.empty() && vc != only) return "";
+    only = vc;
+  }
+  return std::string(only);
+}
+
+/// The machine that the log's header gives.
+InferredCluster infer_machine(const trace::Trace& trace, const std::string& vc, bool by_vc) {
+  const int per_node = gpus_per_node(trace.machine);
+  InferredCluster inferred;
+  cluster::Cluster& made = inferred.cluster;
+  made.takes_every_job = !by_vc;
+  made.inferred = true;
+  made.add_vc(vc);
+  made.add_nodes({.gpus = per_node},
+                 static_cast<std::uint32_t>((trace.machine.gpus + per_node - 1) / per_node));
+  constexpr const char* kBasis = "the header of the log";
+  inferred.bases = {{VcId{0}, Basis::kAnyClass, "nodes", kBasis},
+                    {VcId{0}, Basis::kAnyClass, "gpus", kBasis}};
+  made.notes.push_back(fmt::format(
+      "cluster inferred from the trace: {} x {}, one virtual cluster, as the header of the log "
+      "says; give --cluster to change it",
+      text::counted(made.nodes.size(), "node"),
+      text::counted(static_cast<std::uint64_t>(per_node), "GPU")));
+  return inferred;
+}
+
 }  // namespace
 
 Result<InferredCluster> infer(const trace::Trace& trace) {
@@ -164,6 +210,9 @@ Result<InferredCluster> infer(const trace::Trace& trace) {
   if (jobs == 0) return fail(Code::invalid, "no job asks a GPU", {.file = trace.path});
   told.by_vc = 2 * with_vc >= jobs;
   told.recorded = 2 * with_start >= jobs;
+  if (const std::string vc = only_vc(trace, told); trace.machine.gpus > 0 && !vc.empty()) {
+    return infer_machine(trace, vc, told.by_vc);
+  }
   const trace::HeldNodes held(trace);
   if (!names_nodes(held)) return infer_bound(trace, told);
   // Virtual clusters of Philly are quotas of machines that all of them use: to join them would be

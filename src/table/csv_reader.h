@@ -16,6 +16,10 @@
 
 namespace almanac::table {
 
+/// The delimiter of a table with that header: of , ; | and tab the one that stands in it most often
+/// outside quotes; a comma if none does.
+char delimiter_of(std::string_view header);
+
 /// A table with a header line. Blanks around fields are dropped, inside quotes they are kept;
 /// blank lines are skipped.
 ///
@@ -26,6 +30,8 @@ class CsvReader {
   /// Reads the header. Fails with not_found, corrupt, or invalid for a header that names a column
   /// twice.
   static Result<CsvReader> open(const std::string& path, char delimiter = ',');
+  /// The same with the delimiter that its header shows (delimiter_of).
+  static Result<CsvReader> open_any(const std::string& path);
 
   const std::vector<std::string>& header() const { return header_; }
   /// The position of a column, if the table has it.

@@ -58,6 +58,7 @@ Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
   Intake intake(trace, options.lenient);
   if (auto done = format.read(path, intake); !done) return tl::unexpected(std::move(done.error()));
   if (auto done = intake.finish(); !done) return tl::unexpected(std::move(done.error()));
+  reconcile(trace, format.run_times);
   auto digest = table::sha256_file(path);
   if (!digest) return tl::unexpected(std::move(digest.error()));
   trace.sha256 = std::move(*digest);
