@@ -148,11 +148,13 @@ TEST_P(Damaged, LastWordRunsNoJobAgain) {
   EXPECT_TRUE(eventually([&] { return fs::exists(state() + "/runs/damaged-1.1"); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    By, Damaged, testing::Values("", "cut", "flipped", "{}", "garbage"), [](const auto& each) {
-      static constexpr std::array kNames{"Emptied", "Cut", "AFlippedBit", "NoFields", "Garbage"};
-      return kNames[each.index];
-    });
+std::string name_of(const testing::TestParamInfo<std::string>& each) {
+  static constexpr std::array kNames{"Emptied", "Cut", "AFlippedBit", "NoFields", "Garbage"};
+  return kNames[each.index];
+}
+
+INSTANTIATE_TEST_SUITE_P(By, Damaged, testing::Values("", "cut", "flipped", "{}", "garbage"),
+                         name_of);
 
 // Others are answered while the largest wishes that the limits allow are taken.
 TEST_F(Hostile, TheLargestWishesOfAUserAreTaken) {
