@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
+#include "live/inquest.h"
 #include "serve/answers.h"
 #include "serve/api.h"
 #include "serve/fields.h"
@@ -40,10 +41,10 @@ void Api::add_jobs() {
     const auto found = find_job(service_, part);
     return found ? json(to_json(*found, *service_.cluster())) : problem(found.error());
   });
-  on("GET", "/v1/jobs/{number}/explain", [this](const Ask&, const std::string& part) {
+  on("GET", "/v1/jobs/{number}/explain", [this](const Ask& ask, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
-    const auto lines = service_.explain(found->job.number);
+    const auto lines = service_.explain(found->job.number, eyes_of(ask, found->job));
     if (!lines) return problem(lines.error());
     return json(dumped({{"job_id", job_id(found->job)}, {"lines", *lines}}));
   });
@@ -62,11 +63,13 @@ void Api::add_jobs() {
     if (!expected) return problem(expected.error());
     return *expected ? json(to_json(**expected)) : none_yet();
   });
-  on("GET", "/v1/jobs/{number}/events", [this](const Ask&, const std::string& part) {
+  on("GET", "/v1/jobs/{number}/events", [this](const Ask& ask, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
-    const auto notes = service_.store().notes(found->job.number);
+    auto notes = service_.store().notes(found->job.number);
     if (!notes) return problem(notes.error());
+    const live::Eyes eyes = eyes_of(ask, found->job);
+    for (store::Note& note : *notes) note.detail = live::detail_for(note, eyes);
     const auto told = service_.store().told(found->job.number);
     return told ? json(to_json(*notes, *told)) : problem(told.error());
   });
@@ -99,6 +102,10 @@ void Api::add_jobs() {
   on_change("/v1/jobs/{number}/hold", &live::Service::hold);
   on_change("/v1/jobs/{number}/release", &live::Service::release);
   on_change("/v1/jobs/{number}/requeue", &live::Service::requeue);
+}
+
+live::Eyes Api::eyes_of(const Ask& ask, const store::Job& job) const {
+  return guard_.refuses_log(ask, job.asked->uid) ? live::Eyes::others : live::Eyes::owner;
 }
 
 Answer Api::list_jobs(const Ask& ask) const {
