@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/read_job_use.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::study {
@@ -28,8 +29,10 @@ constexpr const char* kWeek =
 
 TEST(Efficiency, ReadsWhatJobsUsed) {
   const TemporaryFolder folder;
-  const auto jobs = read_job_use(folder.write("week", kWeek));
-  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const auto log = read_job_use(folder.write("week", kWeek));
+  ASSERT_TRUE(log) << to_string(log.error());
+  const std::vector<JobUse>* const jobs = &log->jobs;
+  EXPECT_THAT(log->never_ran, testing::ElementsAre("3"));
   ASSERT_EQ(jobs->size(), 3U) << "a job that never ran used nothing";
   const JobUse& one = jobs->at(0);
   EXPECT_EQ(one.name, "a|b");
@@ -49,7 +52,7 @@ TEST(Efficiency, ReadsWhatJobsUsed) {
 
 TEST(Efficiency, SumsUpUsersByWhatTheyDidNotUse) {
   const TemporaryFolder folder;
-  const auto users = by_user(read_job_use(folder.write("week", kWeek)).value());
+  const auto users = by_user(read_job_use(folder.write("week", kWeek)).value().jobs);
   ASSERT_EQ(users.size(), 2U);
   EXPECT_EQ(users[0].user, "ann");
   EXPECT_EQ(users[0].jobs, 1) << "one of 30 s says nothing";
