@@ -228,21 +228,22 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
       shift(job.outcome.start, offset);
       shift(job.outcome.end, offset);
     }
-    trace.notes.push_back(
-        fmt::format("the clock was changed as in {}, by the run times of {} jobs: all times are "
-                    "given by the clock of the first job (--time-zone names the zone)",
-                    guess->zone.name(), guess->shown));
+    trace.notes.push_back(fmt::format(
+        "the log's clock was changed as in {}, as the times of {} jobs show: later times "
+        "continue the clock of the first job (--time-zone reads them as UTC)",
+        guess->zone.name(), guess->shown));
   }
   for (Job& job : trace.jobs) {
     Outcome& outcome = job.outcome;
     if (outcome.start == kNoTime) continue;
     if (outcome.end != kNoTime && outcome.end - outcome.start < outcome.run) {
       outcome.end = outcome.start + outcome.run;
-      intake.remark("jobs that ended sooner than they had run, taken to end when they had");
+      intake.remark("jobs whose end contradicts their run time, taken to end when that had passed");
     }
     if (outcome.start < job.request.submit) {
       job.request.submit = outcome.start;
-      intake.remark("jobs that started before they were submitted, taken as submitted then");
+      intake.remark(
+          "jobs that started before they were submitted, taken as submitted at their start");
     }
   }
 }

@@ -59,8 +59,8 @@ TEST(SacctClock, ReadsTheHourThatComesTwiceByRunTimes) {
   EXPECT_EQ(trace.jobs[0].request.submit, text::parse_datetime("2025-10-26 01:00:00"))
       << "by the clock of the first job";
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("the clock was changed as in Europe/Berlin, by the run "
-                                        "times of 2 jobs"));
+  EXPECT_THAT(trace.notes[0], HasSubstr("the log's clock was changed as in Europe/Berlin, as the "
+                                        "times of 2 jobs show"));
 }
 
 TEST(SacctClock, ReadsTimesInTheZoneThatIsGiven) {
@@ -104,10 +104,12 @@ TEST(SacctClock, LetsRunTimesDecideWhereNoZoneExplainsTheTimes) {
                            row(2, "2025-07-01", "11:00:00", "10:59:00", "11:59:00", 3600));
   EXPECT_EQ(held(trace.jobs[0]), 20min);
   EXPECT_EQ(wait(trace.jobs[1]), 0s);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("jobs that ended sooner than they had run, taken to end when they had: 1",
-                          "jobs that started before they were submitted, taken as submitted then: "
-                          "1"));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre(
+          "jobs whose end contradicts their run time, taken to end when that had passed: 1",
+          "jobs that started before they were submitted, taken as submitted at their start: "
+          "1"));
 }
 
 TEST(SacctClock, LeavesTimesWithAZoneAlone) {

@@ -72,14 +72,16 @@ std::optional<SacctHeader> sacct_header(std::string_view first_line) {
                          first_line.find("JobID") != std::string_view::npos;
   if (has_id && (header.delimiter == "|" || is_likely)) {
     if (is_padded) {
-      header.trouble = "sacct has cut its values to the width of columns";
+      header.trouble =
+          "this is sacct's padded table, which cuts values to the width of their columns";
     } else if (header.delimiter == ",") {
-      header.trouble = "commas separate the columns of sacct, and stand in its values too";
+      header.trouble =
+          "commas separate the columns of this sacct log, and its values contain commas too";
     }
     return header;
   }
   if (is_row_without_header(first_line)) {
-    header.trouble = "the line of sacct that names its columns is missing";
+    header.trouble = "the header line of sacct is missing";
     return header;
   }
   return std::nullopt;
@@ -284,9 +286,15 @@ Error SacctRows::refusal(Fit fit) const {
         fmt::format("a row must have as many fields as the header ({}): {}", header_.size(), found),
         where()};
   }
+  if (fit == Fit::none) {
+    return {Code::invalid,
+            fmt::format("a row must fit the columns of the header ({}): {} fields do not",
+                        header_.size(), found),
+            where()};
+  }
   return {Code::invalid,
           fmt::format("a row must read in one way only: it has {} \"{}\" too many, in {}; leave "
-                      "these columns out or choose another --delimiter of sacct",
+                      "these columns out or give sacct another --delimiter",
                       found - header_.size(), layout_.delimiter(),
                       fmt::join(layout_.suspects(), " or ")),
           where()};
@@ -322,12 +330,12 @@ std::vector<std::string> SacctRows::notes() const {
   const auto note = [&](const char* what, std::int64_t count) {
     if (count > 0) notes.push_back(fmt::format("{}: {}", what, count));
   };
-  note("rows with a delimiter inside a text, put back where it belongs", mended_);
-  note("rows of several lines, joined", joined_);
-  note("headers in between, left out", headers_);
+  note("rows with a delimiter inside a text, repaired", mended_);
+  note("rows with a newline inside a text, joined", joined_);
+  note("repeated header lines, left out", headers_);
   if (unknown_ > 0) {
     notes.push_back(
-        fmt::format("jobs in a state that says not how they ended, read as unknown: "
+        fmt::format("jobs whose state does not say how they ended, read as unknown: "
                     "{} ({})",
                     unknown_, fmt::join(unknown_states_, ", ")));
   }

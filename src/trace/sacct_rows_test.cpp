@@ -54,8 +54,7 @@ TEST(SacctRows, PutsADelimiterBackWhereItBelongsByWhatOtherRowsHave) {
                                                "3||ann|gpu|train|COMPLETED\n"));
   EXPECT_THAT(read_.rows, ElementsAre("1/a100|h100/ann/gpu/train/COMPLETED",
                                       "2//ann/gpu/lr=1|wd=0/FAILED", "3//ann/gpu/train/COMPLETED"));
-  EXPECT_THAT(read_.notes,
-              ElementsAre("rows with a delimiter inside a text, put back where it belongs: 2"));
+  EXPECT_THAT(read_.notes, ElementsAre("rows with a delimiter inside a text, repaired: 2"));
 }
 
 TEST(SacctRows, RefusesARowThatReadsInSeveralWays) {
@@ -85,7 +84,7 @@ TEST(SacctRows, JoinsLines) {
       "3|a|b\n\nc|d|ann|COMPLETED\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/two lines/ann/FAILED", "2/one/ann/COMPLETED",
                                       "3/a|b  c|d/ann/COMPLETED"));
-  EXPECT_THAT(read_.notes, testing::Contains("rows of several lines, joined: 2"));
+  EXPECT_THAT(read_.notes, testing::Contains("rows with a newline inside a text, joined: 2"));
 }
 
 TEST(SacctRows, JoinsLinesOfTheLastAndTheFirstColumn) {
@@ -115,18 +114,19 @@ TEST(SacctRows, SaysWhatToRunWhereTheTextCannotBeRead) {
   EXPECT_THAT(read("JobID           JobName  Partition    Account  AllocCPUS      State\n"
                    "------------ ---------- ---------- ---------- ---------- ----------\n")
                   .rows,
-              ElementsAre("1: sacct has cut its values to the width of columns (print it with "
+              ElementsAre("1: this is sacct's padded table, which cuts values to the width of "
+                          "their columns (print it with "
                           "sacct -P)"));
   EXPECT_THAT(read("JobID,JobName,User,State,AllocTRES\n1,a,ann,FAILED,cpu=8,mem=1G\n").rows,
-              ElementsAre(HasSubstr("commas separate the columns of sacct")));
+              ElementsAre(HasSubstr("commas separate the columns of this sacct log")));
   EXPECT_THAT(read("1|a|ann|2026-01-05T08:00:00|FAILED\n").rows,
-              ElementsAre(HasSubstr("the line of sacct that names its columns is missing")));
+              ElementsAre(HasSubstr("the header line of sacct is missing")));
 }
 
 TEST(SacctRows, LeavesOutHeadersOfLogsThatFollow) {
   const Read read_ = read("JobID|User|State\n1|ann|FAILED\nJobID|User|State\n2|ann|FAILED\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/ann/FAILED", "2/ann/FAILED"));
-  EXPECT_THAT(read_.notes, ElementsAre("headers in between, left out: 1"));
+  EXPECT_THAT(read_.notes, ElementsAre("repeated header lines, left out: 1"));
 }
 
 TEST(SacctRows, ReadsStatesOfWhichNothingIsKnownAsUnknown) {
@@ -134,7 +134,7 @@ TEST(SacctRows, ReadsStatesOfWhichNothingIsKnownAsUnknown) {
       read("JobID|State\n1|STAGE_OUT\n2|BRAND_NEW\n3|CANCELLED by 12\n3.0|STAGE_OUT\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/", "2/", "3/CANCELLED", "3.0/"));
   EXPECT_THAT(read_.notes,
-              ElementsAre("jobs in a state that says not how they ended, read as unknown: 2 "
+              ElementsAre("jobs whose state does not say how they ended, read as unknown: 2 "
                           "(BRAND_NEW, STAGE_OUT)"));
 }
 

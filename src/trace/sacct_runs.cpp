@@ -130,7 +130,7 @@ void SacctRuns::conclude(Intake& intake) const {
         if (!is_same_job(run_of(rows.back()), run_of(row))) break;
         if (is_told_again(rows.back(), row)) {
           rows.back() = row;
-          intake.remark("rows that tell of a run again, left out");
+          intake.remark("rows that repeat a run, left out");
         } else {
           rows.push_back(row);
         }
@@ -141,7 +141,7 @@ void SacctRuns::conclude(Intake& intake) const {
       const JobKey id = job.id;
       job = rows.size() > 1 ? merged(rows, resized) : rows.front();
       job.id = ++jobs_of_id == 1 ? id : trace.key(fmt::format("{}#{}", trace.id(id), jobs_of_id));
-      if (jobs_of_id > 1) intake.remark("jobs with the id of an earlier job, called ID#2");
+      if (jobs_of_id > 1) intake.remark("jobs that reuse the id of an earlier job, called ID#2");
       if (rows.size() == 1) continue;
       intake.remark(resized
                         ? "jobs that were resized, one job each with the first size and the GPU "

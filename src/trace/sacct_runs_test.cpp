@@ -69,7 +69,7 @@ TEST(SacctRuns, TellsJobsOfOneIdApart) {
   EXPECT_EQ(trace.jobs[0].request.gpus, 1);
   EXPECT_EQ(trace.id(trace.jobs[1].id), "66#2");
   EXPECT_EQ(trace.id(trace.jobs[2].id), "66#3");
-  EXPECT_THAT(trace.notes, Contains("jobs with the id of an earlier job, called ID#2: 2"));
+  EXPECT_THAT(trace.notes, Contains("jobs that reuse the id of an earlier job, called ID#2: 2"));
 }
 
 TEST(SacctRuns, KeepsTheWaitAndTheGpuTimeOfAResizedJob) {
@@ -98,9 +98,9 @@ TEST(SacctRuns, CountsARunOnceThatOverlappingLogsTellTwice) {
   EXPECT_EQ(trace.jobs[0].outcome.attempts, 0);
   EXPECT_EQ(trace.jobs[1].outcome.state, JobState::running);
   EXPECT_THAT(trace.notes,
-              ElementsAre("headers in between, left out: 1",
+              ElementsAre("repeated header lines, left out: 1",
                           "jobs still running, taken to run for as long as they had: 1",
-                          "rows that tell of a run again, left out: 3"));
+                          "rows that repeat a run, left out: 3"));
 }
 
 TEST(SacctRuns, TakesARequeuedRowAloneForARunThatWasEnded) {

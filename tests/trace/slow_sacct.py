@@ -43,7 +43,7 @@ KINDS.update({name: "word" for name in WORD})
 USED = ["JobID", "JobName", "User", "Partition", "Account", "QOS", "Submit", "Start", "End",
         "ElapsedRaw", "Elapsed", "TimelimitRaw", "Timelimit", "State", "NNodes", "AllocNodes",
         "NCPUS", "AllocCPUS", "ReqCPUS", "AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "NodeList"]
-FILLED = ["ElapsedRaw", "Elapsed", "State", "Submit", "Start", "End", "ExitCode", "NNodes",
+FILLED = ["ElapsedRaw", "Elapsed", "State", "Submit", "ExitCode", "NNodes",
           "AllocCPUS", "NCPUS", "CPUTime", "CPUTimeRAW"]
 FILLED_FOR_JOBS = ["User", "Partition", "Timelimit", "TimelimitRaw", "Eligible", "Priority", "UID"]
 STATES = ["RESIZING", "REQUEUED", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL",
