@@ -132,8 +132,8 @@ class UseReader {
       } else {
         const std::string_view id = field("JobID");
         message = trace::is_step(id) ? add_step(id.substr(0, id.find('.'))) : add_run(id);
-        ++count_;
       }
+      ++count_;
       if (message.empty()) continue;
       if (!lenient_) {
         return fail(Code::invalid, message, rows_.where(), "use --lenient to drop such rows");
@@ -237,8 +237,8 @@ class UseReader {
     }
     log.notes = rows_.notes();
     if (dropped_ > 0) {
-      log.notes.push_back(fmt::format("dropped {} of {} rows, the first in {}", dropped_,
-                                      count_ + dropped_, first_dropped_));
+      log.notes.push_back(
+          fmt::format("dropped {} of {} rows, the first in {}", dropped_, count_, first_dropped_));
     }
     if (!has_steps && !log.jobs.empty()) {
       log.notes.emplace_back(
