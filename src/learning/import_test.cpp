@@ -206,5 +206,13 @@ RC_GTEST_PROP(PastJob, RunsAddUpFromEitherEnd, ()) {
   RC_ASSERT(job.end == runs.back().end);
 }
 
+TEST(PastJob, IsNotToBeginBeforeItWasEligible) {
+  slurm::Job seen = row(1, kNow, 10min);
+  seen.eligible = seen.submit;
+  EXPECT_EQ(past_job(seen, VcFrom::partition).asked->not_before, kNoTime);
+  seen.submit -= 1h;
+  EXPECT_EQ(past_job(seen, VcFrom::partition).asked->not_before, seen.eligible);
+}
+
 }  // namespace
 }  // namespace almanac::learning

@@ -44,7 +44,10 @@ store::Job past_job(const slurm::Job& row, VcFrom vc) {
   const std::string& name = vc == VcFrom::account ? row.account
                             : vc == VcFrom::qos   ? row.qos
                                                   : row.partition;
-  store::Job job{.number = stored_number(row.number, 0), .asked = asked_by(row, name)};
+  store::Submission asked = asked_by(row, name);
+  // A dependency, a begin time or a hold: until then it did not queue.
+  if (row.eligible != kNoTime && row.eligible > row.submit) asked.not_before = row.eligible;
+  store::Job job{.number = stored_number(row.number, 0), .asked = std::move(asked)};
   job.submit = row.submit;
   job.state = row.outcome;
   job.end = row.end;

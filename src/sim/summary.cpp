@@ -14,6 +14,7 @@
 #include "sim/signature.h"
 #include "sim/summary_fields.h"
 #include "stats/quantile.h"
+#include "trace/eligible.h"
 #include "trace/value.h"
 
 namespace almanac::sim {
@@ -98,10 +99,10 @@ class Deadlines {
 /// What happened to the jobs that count, one after the other.
 class Tally {
  public:
-  /// A job that ended; `waited` is the time in which it did not run.
-  void add(const trace::Job& job, Time start, Time end, Duration waited) {
+  /// A job that joined the queue and ended; `waited` is the time between in which it did not run.
+  void add(const trace::Job& job, Time joined, Time start, Time end, Duration waited) {
     const trace::Request& request = job.request;
-    const Duration completion = end - request.submit;
+    const Duration completion = end - joined;
     jct_.push_back(seconds(completion));
     wait_.push_back(seconds(waited));
     if (waited > Duration{0}) ++queued_;
@@ -225,6 +226,10 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
     const JobResult& record = schedule.jobs[job];
     if (record.phase == policy::Phase::unknown) continue;
+    if (trace::never_ran(trace.jobs[job]) && record.phase != policy::Phase::ended) {
+      ++made.withdrawn_jobs;
+      continue;
+    }
     ++made.jobs;
     made.preemptions += record.preemptions;
     const trace::Request& request = trace.jobs[job].request;
@@ -233,7 +238,8 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
     if (record.phase != policy::Phase::ended) continue;
     last_end = std::max(last_end, record.end);
     if (!is_counted) continue;
-    tally.add(trace.jobs[job], record.start, record.end, record.end - request.submit - record.ran);
+    const Time came = joined(request, record);
+    tally.add(trace.jobs[job], came, record.start, record.end, record.end - came - record.ran);
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - schedule.begin);
@@ -270,9 +276,13 @@ void add_dues(Summary& summary, const fairness::Dues& dues) {
 }
 
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,
-                                          const cluster::Cluster& cluster, Duration warm_up) {
+                                          const cluster::Cluster& cluster, Duration warm_up,
+                                          std::span<const JobId> never) {
+  std::vector<bool> is_never(trace.jobs.size());
+  for (const JobId job : never) is_never[index(job)] = true;
   const auto counts = [&](const trace::Job& job) {
-    return is_simulated(job.request, cluster) && job.outcome.run > Duration{0};
+    return is_simulated(job.request, cluster) && !trace::never_ran(job) &&
+           !is_never[static_cast<std::size_t>(&job - trace.jobs.data())];
   };
   const auto tells = [](const trace::Job& job) { return job.outcome.start != kNoTime; };
   double ran = 0;
@@ -302,7 +312,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
     last_end = std::max(last_end, end);
     if (job.request.submit < window.from) continue;
     const Duration waited = end - job.request.submit - outcome.run;
-    tally.add(job, outcome.start, end, std::max(Duration{0}, waited));
+    tally.add(job, job.request.submit, outcome.start, end, std::max(Duration{0}, waited));
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - begin);

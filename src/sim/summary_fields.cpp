@@ -11,6 +11,7 @@ std::span<const SummaryField> summary_fields() {
       {"jobs", &Summary::jobs},
       {"finished", &Summary::finished},
       {"never_startable", &Summary::never_startable, Where::json},
+      {"withdrawn_jobs", &Summary::withdrawn_jobs, Where::json},
       {"avg_jct_s", &Summary::avg_jct_s},
       {"p50_jct_s", &Summary::p50_jct_s},
       {"p90_jct_s", &Summary::p90_jct_s},

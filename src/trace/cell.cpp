@@ -89,6 +89,7 @@ const char* expectation(const Column& column) {
     case Field::step_s:
       return "a number above 0";
     case Field::submit_s:
+    case Field::eligible_s:
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
@@ -272,6 +273,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::read_gbs:
       return read_number(column, text, draft);
     case Field::submit_s:
+    case Field::eligible_s:
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
@@ -333,6 +335,7 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
 std::string CellReader::read_time(const Column& column, std::string_view text, Draft& draft) {
   Outcome& outcome = draft.job.outcome;
   Time& target = column.field == Field::submit_s     ? draft.job.request.submit
+                 : column.field == Field::eligible_s ? draft.eligible
                  : column.field == Field::start_s    ? outcome.start
                  : column.field == Field::end_s      ? outcome.end
                  : column.field == Field::deadline_s ? draft.job.request.deadline
@@ -360,7 +363,10 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
     if (unit == Unit::date && !text::has_zone(text)) trace_.local_times = true;
     return {};
   }
-  if (is_missing(text)) return {};
+  if (is_missing(text)) {
+    draft.never_eligible = draft.never_eligible || column.field == Field::eligible_s;
+    return {};
+  }
   const bool is_other_style =
       column.unit == Unit::any && style_ != Unit::any &&
       (style_ == Unit::date ? as_number(Unit::s) : text::parse_datetime(text)).has_value();

@@ -18,6 +18,8 @@ namespace almanac::trace {
 struct Draft {
   Job job{};                    ///< run = kNoDuration until known.
   Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
+  Time eligible = kNoTime;      ///< Since when it could have started.
+  bool never_eligible = false;  ///< The table says that it never could.
   bool has_id = false;
   bool is_job = true;                          ///< finish() clears it for rows that are left out.
   std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.

@@ -14,6 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
+
 namespace almanac::trace {
 namespace {
 
@@ -103,7 +105,7 @@ std::vector<Reading> readings_by_id(const Trace& trace, const TimeZone& zone) {
   std::map<std::int64_t, std::vector<Submission>> by_day;
   std::map<JobKey, int> rows;
   const auto comes_twice = [&](const Job& job) {
-    const Moments moments = zone.moments_of(job.request.submit);
+    const Moments moments = zone.moments_of(submission(job.request));
     return moments.first != moments.last;
   };
   for (const Job& job : trace.jobs) {
@@ -114,7 +116,7 @@ std::vector<Reading> readings_by_id(const Trace& trace, const TimeZone& zone) {
   }
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
     if (!comes_twice(trace.jobs[i]) || rows[trace.jobs[i].id] > 1) continue;
-    const Time wall = trace.jobs[i].request.submit;
+    const Time wall = submission(trace.jobs[i].request);
     const auto minute = std::chrono::floor<std::chrono::minutes>(wall.time_since_epoch()).count();
     const std::string id = trace.id(trace.jobs[i].id);
     by_day[minute / static_cast<std::int64_t>(kMinutes)].push_back(
@@ -198,7 +200,14 @@ void read_times_in(Trace& trace, const TimeZone& zone) {
     Job& job = trace.jobs[i];
     // A job that has several rows is submitted anew at the end of a run.
     Time& earliest = last_ends.try_emplace(job.id, Time::min()).first->second;
-    const Times times = read_in(zone, times_of(job), job.outcome.run, submissions[i], earliest);
+    const bool was_eligible_at_once = job.request.submitted == kNoTime;
+    const Times times = read_in(zone, times_of(job), job.outcome.run,
+                                was_eligible_at_once ? submissions[i] : Reading::any, earliest);
+    if (!was_eligible_at_once) {
+      const auto both = readings(zone, job.request.submitted);
+      job.request.submitted =
+          submissions[i] != Reading::first && both[1] <= times.submit ? both[1] : both[0];
+    }
     earliest = times.end == kNoTime ? Time::min() : times.end;
     job.request.submit = times.submit;
     job.outcome.start = times.start;
@@ -225,6 +234,7 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
     const Duration offset = guess->zone.offset_at(first->request.submit);
     for (Job& job : trace.jobs) {
       shift(job.request.submit, offset);
+      shift(job.request.submitted, offset);
       shift(job.outcome.start, offset);
       shift(job.outcome.end, offset);
     }
@@ -242,6 +252,7 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
     }
     if (outcome.start < job.request.submit) {
       job.request.submit = outcome.start;
+      if (job.request.submitted >= outcome.start) job.request.submitted = kNoTime;
       intake.remark(
           "jobs that started before they were submitted, taken as submitted at their start");
     }

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 49> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -55,6 +55,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
     {Field::network_gbps, "network_gbps"},
     {Field::read_gbs, "read_gbs"},
     {Field::submit_s, "submit_s"},
+    {Field::eligible_s, "eligible_s"},
     {Field::start_s, "start_s"},
     {Field::end_s, "end_s"},
     {Field::deadline_s, "deadline_s"},

@@ -55,6 +55,7 @@ enum class Field {
   network_gbps,
   read_gbs,
   submit_s,
+  eligible_s,
   start_s,
   end_s,
   deadline_s,

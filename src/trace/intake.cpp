@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
 #include "trace/select.h"
 
 namespace almanac::trace {
@@ -139,16 +140,22 @@ void Intake::leave_out(const std::vector<bool>& gone) {
 
 Result<void> Intake::finish() {
   bool ids_rise = true;
+  bool in_order = true;  // of joining the queue
+  const auto submitted = [](const Request& of) {
+    return of.submitted != kNoTime ? of.submitted : of.submit;
+  };
   for (std::size_t i = 1; i < trace_->jobs.size(); ++i) {
     const Job& before = trace_->jobs[i - 1];
     const Job& job = trace_->jobs[i];
     ids_rise = ids_rise && job.id > before.id;
-    if (job.request.submit < before.request.submit) ++moved_;
+    in_order = in_order && job.request.submit >= before.request.submit;
+    if (submitted(job.request) < submitted(before.request)) ++moved_;
   }
   if (!ids_rise) {
     if (auto unique = check_ids(); !unique) return unique;
   }
-  if (moved_ > 0 || !doubled_.empty()) reorder();
+  const bool joined_later = find_dependencies(*trace_);
+  if (!in_order || joined_later || !doubled_.empty()) reorder();
   write_notes();
   if (trace_->jobs.empty()) {
     return fail(Code::invalid,

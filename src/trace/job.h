@@ -41,7 +41,11 @@ std::optional<JobState> parse_state(std::string_view word);
 
 /// What is known at submission. Missing: kNoDuration, kNoTime, kNoName, NaN.
 struct Request {
+  /// When it joined the queue: its submission, or when it was eligible to start, if that came
+  /// later.
   Time submit{};
+  /// When it was submitted, where it was not eligible yet (dependency, begin time or hold).
+  Time submitted = kNoTime;
   Duration time_limit = kNoDuration;  ///< What the user asked for.
   Duration predicted = kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may
                                      ///< be negative.

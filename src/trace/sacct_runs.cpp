@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
+
 namespace almanac::trace {
 namespace {
 
@@ -64,6 +66,7 @@ Job merged(std::span<const Job> rows, bool is_resized) {
     job.outcome.run = Duration(std::llround(time_ms / weight(job)));
   }
   job.request.submit = rows.front().request.submit;
+  job.request.submitted = rows.front().request.submitted;
   job.request.time_limit = last.request.time_limit;
   job.outcome.end = last.outcome.end;
   job.outcome.state = last.outcome.state;
@@ -87,7 +90,7 @@ bool is_same_job(const SacctRun& run, const SacctRun& later) {
 
 /// Whether a row tells once more, and later, of the run of the row before it.
 bool SacctRuns::is_told_again(const Job& row, const Job& again) const {
-  if (row.request.submit != again.request.submit) return false;
+  if (submission(row.request) != submission(again.request)) return false;
   if (is_resized(row)) {
     return row.outcome.start == again.outcome.start && row.outcome.run == again.outcome.run &&
            is_resized(again);
@@ -105,7 +108,7 @@ void SacctRuns::conclude(Intake& intake) const {
   const auto time_of = [&](std::uint32_t at) {
     const Job& job = jobs[at];
     // A row without a start is of a time when the job waited.
-    return std::tuple(job.id, job.request.submit, job.outcome.start != kNoTime, job.outcome.start,
+    return std::tuple(job.id, submission(job.request), job.outcome.start != kNoTime, job.outcome.start,
                       !is_resized(job), has_ended(job), job.outcome.run);
   };
   std::stable_sort(order.begin(), order.end(),
@@ -113,7 +116,7 @@ void SacctRuns::conclude(Intake& intake) const {
   const auto run_of = [&](const Job& job) {
     return SacctRun{job.request.user == kNoName ? "" : trace.names[job.request.user],
                     job.request.name == kNoName ? "" : trace.names[job.request.name],
-                    job.request.submit,
+                    submission(job.request),
                     job.outcome.start,
                     job.outcome.end,
                     job.outcome.state};

@@ -11,6 +11,7 @@
 
 #include "table/csv_reader.h"
 #include "text/nearest.h"
+#include "trace/eligible.h"
 
 namespace almanac::trace {
 namespace {
@@ -76,6 +77,7 @@ Result<void> TableReader::bind() {
                   csv_.where(), hint(column.name));
     }
   }
+  if (is_bound(Field::eligible_s)) intake_.trace().knows_eligible = true;
   for (const auto& [field, text] : format_.map.constants) {
     constants_.emplace_back(Column{.field = field, .name = std::string(to_string(field))}, text);
   }
@@ -158,6 +160,7 @@ std::string TableReader::complete(Draft& draft) {
     outcome.run = outcome.end - outcome.start;
     if (outcome.run < Duration::zero()) outcome.run = Duration::zero();  // the intake refuses it
   }
+  join_queue(job, draft.never_eligible && never_ran(job) ? kNever : draft.eligible);
   if (!draft.has_id) {
     if (!format_.numbers_rows) return missing(Field::job_id);
     job.id = JobKey{static_cast<std::uint64_t>(draft.row)};

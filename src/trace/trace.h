@@ -31,9 +31,10 @@ struct Piece {
   std::uint64_t gpu_mask = 0;  ///< Bit i = the machine's GPU i; 0 = not known which.
 };
 
-/// Jobs in order of submission; ties keep the order of the file.
+/// Jobs in the order in which they joined the queue (Request::submit); ties keep the order of the
+/// file.
 ///
-/// Cost: 184 bytes a job plus its distinct strings.
+/// Cost: 192 bytes a job plus its distinct strings.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.
@@ -49,6 +50,8 @@ struct Trace {
   std::int64_t dropped = 0;        ///< Rows left out by --lenient.
   std::int64_t unsuccessful = 0;   ///< Jobs read as FAILED of which the log says only that they did
                                    ///< not complete: some were cancelled.
+  bool knows_eligible = false;     ///< The log says when jobs became eligible; where it does not,
+                                   ///< waits may hold time of dependencies, begin times and holds.
   std::vector<std::string> notes;  ///< What the user should know: sorted, dropped, assumed. One
                                    ///< line each.
 

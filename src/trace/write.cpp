@@ -99,7 +99,10 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
 
   add(
       "job_id", [=](Writer& csv, const Job& job) { write_key(csv, job.id); }, always);
-  add_asked_time("submit_s", "submit", &Request::submit);
+  add_moment("submit_s", "submit", [](const Job& job) {
+    return job.request.submitted != kNoTime ? job.request.submitted : job.request.submit;
+  });
+  if (trace.knows_eligible) add_asked_time("eligible_s", "eligible", &Request::submit);
   add(
       "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
   add(

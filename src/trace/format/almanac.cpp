@@ -16,6 +16,7 @@ void register_almanac(Formats& registry) {
   format.map.columns = {
       {Field::job_id, "job_id", true},
       {Field::submit_s, "submit_s", true, Unit::s},
+      {Field::eligible_s, "eligible_s", false, Unit::s},
       {Field::run_s, "run_s", true, Unit::s},
       {Field::span_s, "span_s", false, Unit::s},
       {Field::gpus, "gpus", true},

@@ -11,6 +11,7 @@
 /// Source   src/plugins/openapi/dbv0.0.38 of Slurm 22.05.
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
 #include "trace/format.h"
 #include "trace/json_records.h"
 #include "trace/partitions.h"
@@ -74,6 +75,8 @@ void read_times(JsonObject& record, Job& job) {
   } else if (start > Duration::zero() && outcome.run > Duration::zero()) {
     outcome.start = Time(start);
   }
+  const Duration eligible = seconds_of(get("eligible"), "time/eligible");
+  if (eligible > Duration::zero()) join_queue(job, Time(eligible));
   if (const auto limit = number_of(*time, "limit"); limit && *limit > 0) {
     if (*limit > kLatest / 60) throw BadRecord{"time/limit must be minutes"};
     job.request.time_limit = std::chrono::minutes(*limit);
@@ -179,6 +182,7 @@ void register_sacct_json(Formats& registry) {
   format.read = [](const std::string& path, Intake& intake) {
     Partitions partitions;
     SacctRuns runs;
+    intake.trace().knows_eligible = true;
     auto read = read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
       return take(record, line, intake, partitions, runs);
     });

@@ -73,6 +73,7 @@ TableFormat sacct_text() {
   format.map.columns = {
       {Field::job_id, "JobID", true},
       {Field::submit_s, "Submit", true},
+      {Field::eligible_s, "Eligible"},
       {Field::run_s, "ElapsedRaw", true},
       {Field::run_s, "Elapsed", true, Unit::clock},
       {Field::name, "JobName"},
