@@ -153,6 +153,13 @@ TEST_F(ImportTest, KeepsJobsOfOneNumberApart) {
   EXPECT_EQ(job((std::int64_t{1} << 32) | 7).asked->user, "bob");
 }
 
+TEST_F(ImportTest, KeepsJobsApartThatGotOneNumberAfterAnother) {
+  books_.rows = {row(7, kNow - 24h * 40, 1h), row(7, kNow - 24h * 2, 1h)};
+  run(kNow - 24h * 60);
+  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 0)).value().has_value());
+  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 1)).value().has_value());
+}
+
 TEST_F(ImportTest, LeavesAJobAloneThatSomebodySeesRun) {
   store::Job running{.number = store::JobNumber{7},
                      .asked = store::Submission{.name = "train", .user = "ann"}};

@@ -63,8 +63,7 @@ char delimiter_of(std::string_view header) {
   return found;
 }
 
-CsvReader::CsvReader(Lines lines, char delimiter)
-    : lines_(std::move(lines)), delimiter_(delimiter), quotes_(true) {
+CsvReader::CsvReader(Lines lines, char delimiter) : lines_(std::move(lines)), quotes_(true) {
   switch (delimiter) {
     case ';':
       split_ = kQuoted<';'>;
@@ -110,19 +109,12 @@ Result<CsvReader> CsvReader::open_any(const std::string& path) {
   return open(path, delimiter_of(line.substr(0, line.find('\n'))));
 }
 
-std::optional<std::size_t> CsvReader::find(std::string_view column) const {
-  const auto found = std::find(header_.begin(), header_.end(), column);
-  if (found == header_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - header_.begin());
-}
-
 Result<bool> CsvReader::next() {
   const auto record = next_record();
   if (!record) return tl::unexpected(record.error());
   if (*record == nullptr) return false;
   fields_.clear();
   split_(*record, fields_);
-  if (free_ && fields_.size() > header_.size()) join_surplus();
   if (fields_.size() != header_.size()) {
     return fail(Code::invalid,
                 fmt::format("a row must have as many fields as the header ({}): {}", header_.size(),
@@ -130,23 +122,6 @@ Result<bool> CsvReader::next() {
                 where());
   }
   return true;
-}
-
-/// The fields lie in one line of ours, so what is between the first and the last of them is the
-/// text, but for what the splitter ended each field with: a delimiter, or the first blank before
-/// it.
-void CsvReader::join_surplus() {
-  const std::size_t surplus = fields_.size() - header_.size();
-  char* const begin = const_cast<char*>(fields_[*free_].data());
-  const std::string_view last = fields_[*free_ + surplus];
-  const auto size = static_cast<std::size_t>(last.data() + last.size() - begin);
-  for (char* at = begin; at < begin + size; ++at) {
-    if (*at != '\0') continue;
-    *at = at[1 + std::strspn(at + 1, " ")] == delimiter_ ? ' ' : delimiter_;
-  }
-  fields_[*free_] = {begin, size};
-  const auto behind = fields_.begin() + static_cast<std::ptrdiff_t>(*free_) + 1;
-  fields_.erase(behind, behind + static_cast<std::ptrdiff_t>(surplus));
 }
 
 /// The next line that is not blank, with those that its quotes reach into; nullptr at the end.

@@ -383,6 +383,7 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
   }
   if (time) {
     target = *time;
+    if (unit == Unit::date && !text::has_zone(text)) trace_.local_times = true;
     return {};
   }
   if (is_missing(text)) {

@@ -14,6 +14,11 @@
 
 namespace almanac::trace {
 
+/// When the job was submitted, whether or not it could start then.
+inline Time submission(const Request& request) {
+  return request.submitted != kNoTime ? request.submitted : request.submit;
+}
+
 /// Lets `job`, whose times are set, join the queue when it was eligible. kNoTime = the log does not
 /// say; kNever = it never was, and joins when it left. Never later than its start or its end.
 void join_queue(Job& job, Time eligible);

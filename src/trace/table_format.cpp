@@ -28,11 +28,8 @@ struct Bound {
 /// Reads the rows of one table.
 class TableReader {
  public:
-  TableReader(const TableFormat& format, table::CsvReader csv, Intake& intake)
-      : format_(format),
-        csv_(std::move(csv)),
-        intake_(intake),
-        cells_(format.map, intake.trace()) {}
+  TableReader(const TableFormat& format, table::Rows& csv, Intake& intake)
+      : format_(format), csv_(csv), intake_(intake), cells_(format.map, intake.trace()) {}
 
   Result<void> bind();
   Result<void> read();
@@ -47,7 +44,7 @@ class TableReader {
   std::string complete(Draft& draft);
 
   const TableFormat& format_;
-  table::CsvReader csv_;
+  table::Rows& csv_;
   Intake& intake_;
   std::vector<Bound> bound_;
   std::vector<std::optional<std::size_t>> extra_positions_;
@@ -67,7 +64,6 @@ std::string TableReader::hint(const std::string& column) const {
 
 /// Finds the columns in the header.
 Result<void> TableReader::bind() {
-  if (const auto free = csv_.find(format_.free_text)) csv_.join_surplus_into(*free);
   const auto& columns = format_.map.columns;
   const auto is_bound = [&](Field field) {
     return std::any_of(bound_.begin(), bound_.end(),
@@ -284,12 +280,18 @@ double likeness(const TableFormat& format, const Head& head) {
 }
 
 Result<void> read_table(const TableFormat& format, const std::string& path, Intake& intake) {
+  const auto read = [&](table::Rows& rows) -> Result<void> {
+    TableReader reader(format, rows, intake);
+    if (auto bound = reader.bind(); !bound) return bound;
+    return reader.read();
+  };
+  if (format.open) {
+    const auto rows = format.open(path);
+    return rows ? read(**rows) : tl::unexpected(rows.error());
+  }
   auto csv = format.map.delimiter == '\0' ? table::CsvReader::open_any(path)
                                           : table::CsvReader::open(path, format.map.delimiter);
-  if (!csv) return tl::unexpected(std::move(csv.error()));
-  TableReader reader(format, std::move(*csv), intake);
-  if (auto bound = reader.bind(); !bound) return bound;
-  return reader.read();
+  return csv ? read(*csv) : tl::unexpected(std::move(csv.error()));
 }
 
 Format as_format(TableFormat format) {

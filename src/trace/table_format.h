@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "table/rows.h"
 #include "trace/cell.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
@@ -31,8 +33,9 @@ struct TableFormat {
   std::size_t needed_extras = 0;       ///< One of the first so many extras must be there.
   std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
   bool numbers_rows = false;           ///< Rows without an id get the row number as id.
-  std::string free_text{};  ///< The column whose text may hold the delimiter, where nothing quotes.
-  std::string command{};    ///< What prints all columns; told where one is missing.
+  std::string command{};               ///< What prints all columns; told where one is missing.
+  /// Opens the table; empty = as CSV with the map's delimiter.
+  std::function<Result<std::unique_ptr<table::Rows>>(const std::string& path)> open{};
   /// Completes a row; a message instead of "" refuses it.
   std::function<std::string(Draft&, Intake&)> finish{};
   /// Looks at the whole trace before ids are checked and jobs sorted.

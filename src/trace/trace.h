@@ -51,6 +51,8 @@ struct Trace {
 
   std::string path;                ///< Where it came from; "" = made here.
   std::string format;              ///< "helios", "philly", "sacct", ...
+  bool local_times = false;        ///< Its times were written without a zone,
+  std::string time_zone;           ///< and read in this one; "" = as if they were UTC.
   std::string sha256;              ///< Of the file as it lies on disk; "" = made here.
   std::int64_t rows = 0;           ///< Rows (or records) read, dropped ones included.
   std::int64_t dropped = 0;        ///< Rows left out by --lenient.

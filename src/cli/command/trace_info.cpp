@@ -58,6 +58,7 @@ void print_json(const trace::Trace& trace, const Summary& summary) {
                   {"gpu_jobs", summary.gpu_jobs},
                   {"cpu_jobs", summary.jobs - summary.gpu_jobs},
                   {"never_ran", summary.never_ran},
+                  {"time_zone", trace.time_zone.empty() ? Json() : Json(trace.time_zone)},
                   {"users", summary.users},
                   {"vcs", summary.vcs},
                   {"first_submit_s", seconds(summary.first_submit)},
@@ -119,6 +120,11 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {} to {} ({})\n", "submitted", point(summary.first_submit),
              point(summary.last_submit),
              length(seconds(summary.last_submit - summary.first_submit)));
+  if (trace.local_times) {
+    fmt::print("{:14} {}\n", "time zone",
+               trace.time_zone.empty() ? "none in the log, read as UTC (--time-zone names it)"
+                                       : trace.time_zone);
+  }
   if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
   if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
   if (summary.gpu_jobs > 0) {

@@ -16,6 +16,9 @@
 #include "trace/json_records.h"
 #include "trace/node_list.h"
 #include "trace/partitions.h"
+#include "trace/sacct_columns.h"
+#include "trace/sacct_runs.h"
+#include "trace/sacct_states.h"
 #include "trace/tres.h"
 
 namespace almanac::trace {
@@ -96,44 +99,56 @@ bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
       name += '/';
       name += detail;
     }
-    tres.add(name, static_cast<double>(number_of(item, "count").value_or(0)));
     any = true;
+    const auto count = number_of(item, "count");
+    if (count && !is_no_value(static_cast<double>(*count), 64)) {
+      tres.add(name, static_cast<double>(*count));
+    }
   }
   return any;
 }
 
-/// Nothing for a row of a job before it was resized.
-std::optional<JobState> read_state(JsonObject& record) {
+/// The words of the state, a comma between them: later releases have a list.
+std::string state_words(JsonObject& record) {
   auto state = object_of(record, "state");
-  if (!state) return JobState::unknown;
-  std::string word;
+  if (!state) return {};
   try {
-    word = text_of(*state, "current");
-  } catch (const BadRecord&) {  // a list: the first word is the state, flags follow
+    return std::string(text_of(*state, "current"));
+  } catch (const BadRecord&) {
+    std::string words;
     if (auto list = array_of(*state, "current")) {
       for (auto element : *list) {
         std::string_view text;
-        if (element.get_string().get(text) == simdjson::SUCCESS && word.empty()) word = text;
+        if (element.get_string().get(text) != simdjson::SUCCESS) continue;
+        if (!words.empty()) words += ',';
+        words += text;
       }
     }
+    return words;
   }
-  if (word == "RESIZING") return std::nullopt;
-  const auto known = parse_state(word);
-  if (!known) throw BadRecord{fmt::format("state/current must be a job state: \"{}\"", word)};
-  return *known;
 }
 
-Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions) {
+void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
+  const std::string words = state_words(record);
+  if (words.empty()) return;
+  const auto word = sacct_state(words);
+  if (!word) {
+    intake.remark("jobs whose state does not say how they ended, read as unknown");
+  } else if (*word == "RESIZING") {
+    runs.resized(job);
+  } else {
+    // A run that was requeued has ended, and the job runs again.
+    job.outcome.state = *word == "REQUEUED" ? JobState::preempted : parse_state(*word).value();
+  }
+}
+
+Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions,
+                  SacctRuns& runs) {
   Trace& trace = intake.trace();
   Job job;
   job.id = trace.key(id_of(record));
   read_times(record, job);
-  const auto state = read_state(record);
-  if (!state) {
-    intake.skip("rows of jobs before they were resized left out");
-    return {};
-  }
-  job.outcome.state = *state;
+  read_state(record, job, intake, runs);
   Request& request = job.request;
   const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
   request.name = intern("name");
@@ -153,11 +168,6 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   request.cpus = tres.cpus;
   request.memory_gb = tres.memory_gb;
   if (!tres.gpu_type.empty()) request.gpu_type = trace.names.intern(tres.gpu_type);
-  if (job.outcome.state == JobState::running) {
-    intake.remark("jobs still running, taken to run for as long as they had");
-  } else if (job.outcome.state == JobState::pending) {
-    intake.remark("jobs still pending, taken as a run of 0 s");
-  }
   return intake.add(job, line);
 }
 
@@ -175,10 +185,12 @@ void register_sacct_json(Formats& registry) {
   };
   format.read = [](const std::string& path, Intake& intake) {
     Partitions partitions;
+    SacctRuns runs;
     intake.trace().knows_eligible = true;
     auto read = read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
-      return take(record, line, intake, partitions);
+      return take(record, line, intake, partitions, runs);
     });
+    runs.conclude(intake);
     partitions.conclude(intake);
     note_no_gpus(intake);
     return read;

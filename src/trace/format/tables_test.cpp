@@ -324,14 +324,17 @@ TEST(SacctText, KeepsBarsInJobNames) {
   EXPECT_THAT(error(kSacct + std::string("1|few|gpu\n")), HasSubstr("as many fields"));
 }
 
-TEST(SacctText, LeavesOutWhatAJobWasBeforeItWasResized) {
+TEST(SacctText, MakesOneJobOfTheSizesOfAResizedOne) {
   const Trace trace =
       read(kSacct + std::string("7|a|gpu|2024-01-01T00:00:00|||60|90|RESIZING|gres/gpu=4|g1\n"
                                 "7|a|gpu|2024-01-01T00:00:00|||90|90|COMPLETED|gres/gpu=2|g1\n"),
            "sacct");
   ASSERT_EQ(trace.jobs.size(), 1U);
-  EXPECT_EQ(trace.jobs[0].request.gpus, 2);
-  EXPECT_THAT(trace.notes, ElementsAre("rows of jobs before they were resized left out: 1"));
+  EXPECT_EQ(trace.jobs[0].request.gpus, 4);
+  EXPECT_EQ(trace.jobs[0].outcome.run, 105s) << "60 s on 4 GPUs and 90 s on 2";
+  EXPECT_EQ(trace.jobs[0].outcome.state, JobState::completed);
+  EXPECT_THAT(trace.notes, ElementsAre("jobs that were resized, one job each with the first size "
+                                       "and the GPU time of all: 1"));
 }
 
 TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
