@@ -78,6 +78,16 @@ TEST_P(EveryPolicyUnderAnAgeCap, KeepsTheRules) {
   }
 }
 
+// As where a service begins again, and jobs come that have waited for longer already.
+TEST_P(EveryPolicyUnderAnAgeCap, KeepsTheRulesWhereJobsAreTooOldAsTheyCome) {
+  Case input = crowded_day(4);
+  input.policy = GetParam();
+  input.age_cap = 0s;
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{});
+}
+
 TEST_P(EveryPolicyUnderAnAgeCap, IsNotDisturbedByBeingAsked) {
   Case input = stream();
   const Result<Played> alone = play(input);

@@ -76,6 +76,16 @@ void AgeCap::age(const View& view) {
     }
     aged_.emplace(job, Aged{});
     waiting_.push_back(job);
+    // One that comes too old already, as a service begins again, `others` never hear of.
+    bool is_known = true;
+    std::erase_if(told_, [&, job = job](const Event& event) {
+      const bool is_its = event.subject == index(job) && (event.kind == EventKind::job_arrived ||
+                                                          event.kind == EventKind::job_released ||
+                                                          event.kind == EventKind::job_reported);
+      is_known = is_known && !(is_its && event.kind == EventKind::job_arrived);
+      return is_its;
+    });
+    if (!is_known) continue;
     told_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
   }
 }
