@@ -22,7 +22,7 @@ using policy::ReasonKind;
 
 /// The one that files call so; none for a word of another version.
 ReasonKind kind_named(std::string_view name) {
-  for (int kind = 0; kind <= static_cast<int>(ReasonKind::gpu_memory_too_small); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(ReasonKind::set_aside); ++kind) {
     if (policy::name(static_cast<ReasonKind>(kind)) == name) return static_cast<ReasonKind>(kind);
   }
   return ReasonKind::none;
@@ -90,6 +90,10 @@ const char* for_what(ReasonKind kind) {
       return "for the limit of its tenant";
     case ReasonKind::passed_over:
       return "as the policy put others first";
+    case ReasonKind::oldest:
+      return "for GPUs that others held, beyond the age cap";
+    case ReasonKind::set_aside:
+      return "for a job that had waited beyond the age cap";
     case ReasonKind::awaits_signal:
       return "for cheaper or cleaner power";
     default:

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "forecast/told_estimator.h"
+#include "policy/kit/age_cap.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
 
@@ -104,9 +105,11 @@ class Player {
     options_.policy = setting_.composition.name;
     options_.until_ended = until;
     const auto policy = policy::keeping(
-        policy::registry().make(setting_.composition,
-                                {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
-                                 .past_use = present_.past_use}),
+        policy::age_capped(policy::registry().make(
+                               setting_.composition,
+                               {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
+                                .past_use = present_.past_use}),
+                           setting_.composition, setting_.age_cap),
         setting_.composition, [this](JobId job) { return setting_.kept.contains(job); });
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }

@@ -50,6 +50,7 @@ struct Setting {
   /// Jobs of services that no policy takes anything from (policy::Keeping). That they end is
   /// believed of them as of any other.
   std::unordered_set<JobId> kept{};
+  Duration age_cap = kNoDuration;  ///< As policy::age_capped() takes it.
 };
 
 /// Time never comes for a job that does not start, or end.

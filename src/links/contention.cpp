@@ -5,8 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "links/turns.h"
 
@@ -266,6 +268,38 @@ std::vector<std::optional<double>> best_shifts(std::span<const Flow> flows, doub
   std::vector<std::optional<double>> shifts;
   for (const Flow& flow : made) shifts.push_back(flow.shift_ms);
   return shifts;
+}
+
+std::optional<double> best_common_shift(std::vector<SharedLink> links) {
+  std::vector<double> shifts{0};
+  for (SharedLink& link : links) {
+    link.flows.front().shift_ms = 0;
+    const LinkLoad load(link.flows, link.capacity_gbps);
+    if (!load.has_common_period()) return std::nullopt;
+    const std::vector<double> more = meetings(link.flows, 0, load.perimeter_ms());
+    shifts.insert(shifts.end(), more.begin(), more.end());
+  }
+  std::sort(shifts.begin(), shifts.end());
+  shifts.erase(std::unique(shifts.begin(), shifts.end()), shifts.end());
+  double least = std::numeric_limits<double>::infinity();
+  double best = 0;
+  for (const double shift : shifts) {
+    double loss = 0;
+    for (SharedLink& link : links) {
+      link.flows.front().shift_ms = shift;
+      loss += lost(link.flows, link.capacity_gbps);
+      if (loss >= least - 1e-12) break;
+    }
+    if (loss >= least - 1e-12) continue;
+    least = loss;
+    best = shift;
+    if (loss <= 0) break;
+  }
+  return best;
+}
+
+double lost(std::span<const Flow> flows, double capacity_gbps) {
+  return LinkLoad(flows, capacity_gbps).loss();
 }
 
 }  // namespace almanac::links

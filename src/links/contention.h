@@ -58,4 +58,19 @@ std::vector<double> stretches(std::span<const Flow> flows, double capacity_gbps)
 /// multiple that is short enough stay without. Cost: O((pieces of a common period)^2) a flow.
 std::vector<std::optional<double>> best_shifts(std::span<const Flow> flows, double capacity_gbps);
 
+/// A link and the flows over it.
+struct SharedLink {
+  std::vector<Flow> flows{};
+  double capacity_gbps = 0;
+};
+
+/// The shift in milliseconds of a flow, the first one of each of `links`, by which it and the flows
+/// that have shifts lose least on all of these links together. Nothing where periods on one of the
+/// links have no common multiple that is short enough. Cost: as best_shifts(), times the links.
+std::optional<double> best_common_shift(std::vector<SharedLink> links);
+
+/// Returns the part of time that flows with shifts lose on a link: the mean over a common period of
+/// what they send beyond its capacity, in capacities.
+double lost(std::span<const Flow> flows, double capacity_gbps);
+
 }  // namespace almanac::links

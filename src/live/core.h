@@ -423,6 +423,8 @@ class Core : public Service, public schedule::Actuator {
   std::string why_aside(const Entry& entry, std::string& word) const;
   /// Of one that waits for a time.
   std::string why_later(const Entry& entry, std::string& word) const;
+  /// When a job that waits goes before all others; "" = it does, or never will.
+  std::string beside_age_cap(store::JobNumber number) const;
 
   std::string folder_of(const store::Job& job) const;
   Entry& entry_of(JobId id) { return *book_.find(numbers_[index(id)]); }

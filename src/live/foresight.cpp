@@ -243,7 +243,8 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
           .options = {.seed = seed_,
                       .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
                       .stop = &stop_},
-          .kept = scene.kept};
+          .kept = scene.kept,
+          .age_cap = outlook.age_cap};
 }
 
 bool Foresight::foresee(Outlook outlook) {

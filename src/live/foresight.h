@@ -70,6 +70,7 @@ struct Outlook {
   policy::Quotas quotas{};          ///< What `jobs` claim, by their places.
   std::vector<store::Job> ended{};  ///< Since the last outlook.
   std::vector<OwnUse> used{};       ///< Of a policy that goes by use.
+  Duration age_cap = kNoDuration;   ///< As policy::age_capped() takes it.
 };
 
 class Foresight {

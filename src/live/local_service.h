@@ -26,6 +26,7 @@
 #include "live/service.h"
 #include "measure/steady_use.h"
 #include "perf/catalogue.h"
+#include "policy/kit/age_cap.h"
 
 namespace almanac::live {
 
@@ -54,6 +55,9 @@ struct Config {
   std::vector<Hook> hooks{};
   /// A job that has ended is run again, and so has its environment kept, for so long.
   Duration requeue_for = 24h;
+  /// A job that has waited for so long goes before all others (policy::AgeCap); kNoDuration = there
+  /// is no such bound.
+  Duration age_cap = policy::kAgeCap;
   /// Before the first retry of a job that failed; twice as long before each next, an hour at most.
   Duration retry_pause = 10s;
   /// How long after the grace a job must have ended, before it is killed past its shepherd.

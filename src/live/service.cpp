@@ -183,7 +183,7 @@ void LocalService::look_on() {
       return played;
     });
   };
-  shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
+  shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed, known.age_cap);
   static_cast<void>(watched({}));
   vitals_ = std::make_unique<Vitals>(
       known.machine, owner_of(known.state), known.measuring.every, [this] { return patients(); },

@@ -15,6 +15,7 @@
 #include "energy/power_file.h"
 #include "live/log.h"
 #include "live/policies.h"
+#include "policy/kit/age_cap.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "schedule/admission.h"
@@ -72,7 +73,7 @@ Figures figures_of(const std::vector<trace::Job>& jobs) {
 
 Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
-                           std::uint64_t seed, const std::atomic<bool>* stop) {
+                           std::uint64_t seed, const std::atomic<bool>* stop, Duration age_cap) {
   trace::Trace& log = past.log;
   const auto first = std::find_if(log.jobs.begin(), log.jobs.end(), [&](const trace::Job& job) {
     return job.request.submit >= since;
@@ -98,9 +99,10 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
   }
   const auto play = [&](const policy::Composition& composition) {
     const auto made = policy::keeping(
-        policy::registry().make(
-            composition,
-            {.estimator = taught_estimator(composition, log, lessons), .past_use = used}),
+        policy::age_capped(policy::registry().make(composition, {.estimator = taught_estimator(
+                                                                     composition, log, lessons),
+                                                                 .past_use = used}),
+                           composition, age_cap),
         composition, [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); });
     const sim::Options options{.policy = composition.name,
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
@@ -118,8 +120,10 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
                     .other = play(shadow)};
 }
 
-Shadow::Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed)
-    : past_(std::move(past)), cluster_(cluster), seed_(seed), thread_([this] { work(); }) {}
+Shadow::Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed, Duration age_cap)
+    : past_(std::move(past)), cluster_(cluster), seed_(seed), age_cap_(age_cap), thread_([this] {
+        work();
+      }) {}
 
 Shadow::~Shadow() {
   {
@@ -159,7 +163,8 @@ void Shadow::work() {
       auto past = past_();
       Result<Comparison> made = tl::unexpected(Error{});
       if (past) {
-        made = compare(std::move(*past), now - kWindow, cluster_, policy, shadow, seed_, &stop_);
+        made = compare(std::move(*past), now - kWindow, cluster_, policy, shadow, seed_, &stop_,
+                       age_cap_);
       } else {
         log_warning(to_string(past.error()));
       }

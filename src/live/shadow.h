@@ -53,10 +53,12 @@ struct Comparison {
 };
 
 /// Compares over the jobs of `past` submitted at or after `since`; earlier ones are learned from.
-/// Both policies keep its quotas. Fails with unavailable where there is no job. `past` is used up.
+/// Both policies keep its quotas, and an age cap (policy::age_capped()). Fails with unavailable
+/// where there is no job. `past` is used up.
 Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
-                           std::uint64_t seed, const std::atomic<bool>* stop);
+                           std::uint64_t seed, const std::atomic<bool>* stop,
+                           Duration age_cap = kNoDuration);
 
 /// Compares again every ten minutes, from a thread of its own.
 class Shadow {
@@ -64,8 +66,9 @@ class Shadow {
   /// All jobs that have ended, in virtual clusters of the one that they are played on.
   using Past = std::function<Result<sim::Past>()>;
 
-  /// `past` is asked from its thread.
-  Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed);
+  /// `past` is asked from its thread. `age_cap` as compare().
+  Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed,
+         Duration age_cap = kNoDuration);
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
@@ -80,6 +83,7 @@ class Shadow {
   Past past_;
   const cluster::Cluster& cluster_;
   std::uint64_t seed_;
+  Duration age_cap_;
   mutable std::mutex mutex_;
   std::condition_variable news_;
   policy::Composition policy_;

@@ -20,6 +20,7 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/policies.h"
+#include "policy/kit/age_cap.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
@@ -148,11 +149,13 @@ void Core::begin_policy(Successor next) {
     }
   }
   policy_ = policy::keeping(
-      policy::registry().make(composition_,
-                              {.estimator = std::move(next.estimator),
-                               .past_use = std::move(past_use),
-                               .past_reports = past_reports(),
-                               .type_speeds = std::make_shared<predict::TypeSpeeds>()}),
+      policy::age_capped(
+          policy::registry().make(composition_,
+                                  {.estimator = std::move(next.estimator),
+                                   .past_use = std::move(past_use),
+                                   .past_reports = past_reports(),
+                                   .type_speeds = std::make_shared<predict::TypeSpeeds>()}),
+          composition_, config_.age_cap),
       composition_,
       [this](JobId job) { return book_.find(numbers_[index(job)])->job.asked->kept; });
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,

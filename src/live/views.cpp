@@ -38,12 +38,14 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::fragmented:
     case ReasonKind::no_instance:
     case ReasonKind::reclaimed:
+    case ReasonKind::oldest:
       return "Resources";
     case ReasonKind::booting:
       return "ReqNodeNotAvail";
     case ReasonKind::behind:
     case ReasonKind::reserved:
     case ReasonKind::passed_over:
+    case ReasonKind::set_aside:
       return "Priority";
     case ReasonKind::awaits_signal:
       return "BeginTime";
@@ -480,6 +482,7 @@ Outlook Core::outlook() {
 
 Outlook Core::look() const {
   Outlook made{.revision = revision_, .at = now_, .composition = composition_};
+  made.age_cap = config_.age_cap;
   const auto add = [&](const Entry& entry) {
     const policy::Progress& state = round_->progress(entry.id);
     made.jobs.push_back({.job = entry.job,
@@ -523,6 +526,18 @@ std::shared_ptr<const cluster::Cluster> Core::cluster() const {
   return {std::shared_ptr<void>(), &config_.machine.cluster};
 }
 
+std::string Core::beside_age_cap(JobNumber number) const {
+  if (config_.age_cap == kNoDuration) return "";
+  const std::lock_guard lock(mutex_);
+  const Entry* const entry = book_.find(number);
+  if (entry == nullptr || !in_round(*entry, Phase::waiting)) return "";
+  const Duration waited = std::max(Duration{0}, now_ - round_->progress(entry->id).since);
+  if (waited >= config_.age_cap) return "";
+  return fmt::format(
+      "it goes before all others once it has waited {} (the age cap); it has waited {}",
+      text::format_duration(config_.age_cap), text::format_duration(waited / 1s * 1s));
+}
+
 Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) const {
   const auto view = Core::job(number);
   if (!view) return tl::unexpected(view.error());
@@ -532,6 +547,7 @@ Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) cons
   switch (job.state) {
     case JobState::pending:
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
+      if (const std::string line = beside_age_cap(number); !line.empty()) lines.push_back(line);
       break;
     case JobState::running:
       lines.push_back(view->why.empty()

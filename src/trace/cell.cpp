@@ -267,7 +267,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
         request.nodes = named;
         return intern(draft.job.outcome.node_list);
       }
-      return read_number(column, text, draft);
+      return read_number(column, text, draft, factor);
     case Field::gpus:
     case Field::shards:
     case Field::mps:

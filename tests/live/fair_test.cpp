@@ -4,6 +4,7 @@
 /// What tenants and users used is known over restarts, to the policy and to those who ask.
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -104,6 +105,52 @@ TEST(ShadowTest, LeavesAReplicaThatIsKeptWhatItHolds) {
   ASSERT_TRUE(kept) << to_string(kept.error());
   EXPECT_EQ(kept->played.preemptions, 0);
   EXPECT_EQ(kept->played.avg_wait_s, kept->other.avg_wait_s);
+}
+
+// Jobs of one GPU come again and again, and pass a job of all four, for which there is never room.
+TEST_F(Fair, NobodyStarvesBesideAnEndlessStream) {
+  Config config{.state = state(), .machine = made_up(4), .policy = "fifo+scan", .futures = 0};
+  config.age_cap = 2s;
+  begin(config);
+  store::Submission small = shell("sleep 0.5");
+  small.time_limit = 1min;
+  std::atomic<bool> is_over = false;
+  for (int job = 0; job < 4; ++job) submit(small);
+  store::Submission large = shell("true", 4);
+  large.time_limit = 1h;
+  const JobNumber starved = submit(large);
+  std::thread stream([&] {
+    while (!is_over) {
+      static_cast<void>(service_->submit(small));
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  const auto said = service_->explain(starved);
+  ASSERT_TRUE(said) << to_string(said.error());
+  EXPECT_THAT(*said, testing::Contains(testing::HasSubstr(
+                         "goes before all others once it has waited 00:00:02 (the age cap)")));
+  EXPECT_TRUE(comes_to(starved, JobState::completed));
+  is_over = true;
+  stream.join();
+}
+
+// One of two GPUs is free, and kept for the job that has waited for longer than the cap.
+TEST_F(Fair, ExplainSaysForWhomGpusAreKept) {
+  Config config{.state = state(), .machine = made_up(2), .policy = "fifo+scan", .futures = 0};
+  config.age_cap = 100ms;
+  begin(config);
+  const JobNumber runs = submit(shell("sleep 1000"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber old = submit(shell("true", 2));
+  ASSERT_TRUE(eventually([&] {
+    return service_->explain(old)->front().find("has waited longer than the age cap") !=
+           std::string::npos;
+  }));
+  const JobNumber late = submit(shell("true"));
+  ASSERT_TRUE(eventually([&] {
+    return service_->explain(late)->front().find(fmt::format("GPUs are kept for job {}", old)) !=
+           std::string::npos;
+  })) << service_->explain(late)->front();
 }
 
 TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {

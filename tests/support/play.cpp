@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "perf/catalogue_file.h"
+#include "policy/kit/age_cap.h"
 #include "policy/registry.h"
 #include "sim/log_speeds.h"
 #include "sim/profile.h"
@@ -133,7 +134,8 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   }
   auto made = sim::make_policy(run, input.trace);
   if (!made) return tl::unexpected(made.error());
-  Witness witness(**made);
+  const auto policy = policy::age_capped(*std::move(made), run.composition, input.age_cap);
+  Witness witness(*policy);
   Played played;
   played.result = sim::simulate(input.trace, input.cluster, witness, options);
   played.runs = witness.runs();

@@ -28,7 +28,8 @@ struct Case {
   std::string believed{};  ///< What the policy believes of that, a file of tests/support;
                            ///< "learned": what it sees of types of GPUs; "": the truth.
   std::string elastic{};   ///< What elastic jobs do, a file of tests/support; "": none is.
-  sim::Options options{};  ///< But for the quotas and the incidents.
+  Duration age_cap = kNoDuration;  ///< As policy::age_capped() takes it.
+  sim::Options options{};          ///< But for the quotas and the incidents.
   std::optional<policy::Quotas> quotas{};
   std::optional<cluster::Incidents> incidents{};
 };

@@ -14,6 +14,7 @@
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "policy/conduct.h"
+#include "policy/kit/age_cap.h"
 #include "policy/registry.h"
 #include "serve/view_json.h"
 
@@ -126,12 +127,14 @@ Result<int> describe(const std::string& name, const std::string& output) {
   Json object = to_object(*composition);
   if (output == "json") {
     add_conduct(object, traits);
+    object["age_cap_h"] = seconds(policy::kAgeCap) / 3600;
     fmt::print("{}\n", object.dump(2));
     return kDone;
   }
   fmt::print("# {}: {}\n# Source: {}\n", composition->name, composition->summary,
              composition->source);
   for (const std::string& each : policy::sentences_of(traits)) fmt::print("# {}\n", each);
+  fmt::print("# {}\n", policy::age_cap_sentence(policy::kAgeCap));
   fmt::print("# As a file for --policy FILE.toml:\n");
   for (const auto& [key, value] : object.items()) {
     if (key != "source") fmt::print("{} = {}\n", key, value.dump());

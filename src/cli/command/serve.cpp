@@ -42,6 +42,7 @@ constexpr const char* kPower = "dgx1";
 constexpr std::uint64_t kClientsPart = 4;
 constexpr Duration kLongestGrace = 24h * 7;
 constexpr Duration kLongestRequeue = 24h * 90;
+constexpr Duration kLongestAgeCap = 24h * 365;
 
 struct ServeOptions {
   std::string state = serve::default_state();
@@ -56,6 +57,7 @@ struct ServeOptions {
   std::string power;
   std::string max_grace;
   std::string requeue_for;
+  std::string age_cap;
   std::string limits;
   std::string idle;
   std::string hooks;
@@ -178,6 +180,14 @@ Result<live::Config> read_config(const ServeOptions& options) {
     }
     config.requeue_for = *kept;
   }
+  if (!options.age_cap.empty()) {
+    const auto cap = text::parse_duration(options.age_cap);
+    if (!cap || *cap < Duration{0} || *cap > kLongestAgeCap) {
+      return fail(Code::usage,
+                  fmt::format("--age-cap is a time of at most 365 days, not {}", options.age_cap));
+    }
+    config.age_cap = *cap > Duration{0} ? *cap : kNoDuration;
+  }
   if (!options.limits.empty()) {
     auto limits = live::read_limits(options.limits);
     if (!limits) return tl::unexpected(limits.error());
@@ -201,12 +211,13 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.requeue_for.empty() || !options.limits.empty() ||
-        !options.idle.empty() || !options.hooks.empty() || options.make_instances) {
+        !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
+        !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
+        options.make_instances) {
       return fail(
           Code::usage,
-          "--cluster, --gpus, --power, --max-grace, --requeue-for, --limits, --idle, --hooks and "
-          "--make-instances are of one machine",
+          "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, --idle, "
+          "--hooks and --make-instances are of one machine",
           {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -348,6 +359,11 @@ void register_serve(Program& program) {
       .add_option("--requeue-for", options->requeue_for,
                   "How long after its end a job can be run again, and its environment, which may "
                   "hold secrets, is kept; 0 = it is not; default: 24:00:00")
+      ->type_name("TIME");
+  command
+      .add_option("--age-cap", options->age_cap,
+                  "A job that has waited for so long goes before all others, under any policy; 0 = "
+                  "no such bound; default: 24:00:00")
       ->type_name("TIME");
   command
       .add_option("--limits", options->limits,

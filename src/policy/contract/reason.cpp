@@ -110,6 +110,15 @@ std::string to_string(const Reason& reason, const std::string& other) {
           "never: asks {:g} GB of GPU memory, more than there is for it on any GPU "
           "where it may run",
           reason.wanted / 1e3);
+    case ReasonKind::oldest:
+      return fmt::format(
+          "has waited longer than the age cap and goes first; free GPUs are kept for it: asks {}, "
+          "{} free",
+          reason.wanted, reason.available);
+    case ReasonKind::set_aside:
+      return fmt::format(
+          "would fit, but GPUs are kept for job {}, which has waited longer than the age cap",
+          other);
   }
   return "";
 }
@@ -164,6 +173,10 @@ std::string name(ReasonKind kind) {
       return "NOT_IN_THOUSANDTHS";
     case ReasonKind::gpu_memory_too_small:
       return "GPU_MEMORY_TOO_SMALL";
+    case ReasonKind::oldest:
+      return "OLDEST";
+    case ReasonKind::set_aside:
+      return "SET_ASIDE";
   }
   return "";
 }

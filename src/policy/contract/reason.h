@@ -37,6 +37,8 @@ enum class ReasonKind : std::uint8_t {
   no_such_instance,  ///< Never: no board where it may run can be cut so.
   not_in_thousandths,    ///< Never: where it may run GPUs are cut in instances.
   gpu_memory_too_small,  ///< Never: it asks more GPU memory than those where it may run have.
+  oldest,  ///< Not now: it has waited beyond the age cap, and GPUs are kept for it until it fits.
+  set_aside,  ///< Not now: it would fit, but what is free is kept for a job beyond the age cap.
 };
 
 struct Reason {

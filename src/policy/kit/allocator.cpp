@@ -28,11 +28,17 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
   for (std::uint32_t vc = 0; vc < vcs_.size(); ++vc) {
     if (std::exchange(vcs_[vc].touched, false)) settle(VcId{vc}, view, plan);
   }
+  const std::vector<JobId> aside = std::exchange(aside_, {});
   leave_aside(plan);
+  // What this plan has freed of a quota a job may have that was left aside until now.
+  const bool has_more_room = std::any_of(aside.begin(), aside.end(), [&](JobId job) {
+    return view.progress(job).phase == Phase::waiting && plan.find(job) == nullptr &&
+           !is_aside(job);
+  });
+  if (has_more_room) plan.wake(view.now);
 }
 
 void Allocator::leave_aside(const Plan& plan) {
-  aside_.clear();
   if (plan.quotas == nullptr) return;
   for (const std::vector<JobId>& line : lines_) {
     std::copy_if(line.begin(), line.end(), std::back_inserter(aside_),
@@ -395,14 +401,15 @@ bool Allocator::has_gained(JobId job, Duration lease, const View& view) {
 }
 
 double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
-                               const cluster::Ledger& ledger) const {
+                               const cluster::Ledger& ledger, int gpus) const {
   if (view.speeds != nullptr) {
     const perf::SpeedModel& model = view.speeds->model(job);
     bool differs = false;
     for (std::size_t at = 0; at < model.types() && !differs; ++at) {
       differs = model.on(perf::GpuType{static_cast<std::uint16_t>(at)}).alone != 1;
     }
-    const double profiled = rate_on(job, asked(job, view).gpus, type, vc, view, ledger);
+    const double profiled =
+        rate_on(job, gpus > 0 ? gpus : int{asked(job, view).gpus}, type, vc, view, ledger);
     return differs ? profiled : profiled * types_.speed(job, type, view);
   }
   return types_.speed(job, type, view);

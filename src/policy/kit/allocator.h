@@ -141,9 +141,10 @@ class Allocator : public Policy {
   static std::uint64_t type_held(JobId job, const View& view);
   static std::uint64_t type_of(std::span<const cluster::Grant> grants, const View& view);
   /// The speed that is believed of a GPU job on what it asks, of a type (one bit): as profiled
-  /// (View::speeds); else as learned of types, or where nothing is, 1 on all.
+  /// (View::speeds); else as learned of types, or where nothing is, 1 on all. On `gpus` GPUs; 0 =
+  /// as many as it asks.
   double rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
-                      const cluster::Ledger& ledger) const;
+                      const cluster::Ledger& ledger, int gpus = 0) const;
   /// That on each type of `stock`; 0 on those that the job does not accept.
   std::vector<double> rates_on(const std::vector<Stock>& stock, JobId job, VcId vc,
                                const View& view, const cluster::Ledger& ledger) const;

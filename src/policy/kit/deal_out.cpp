@@ -62,7 +62,7 @@ double missing(const PackNode& node, const cluster::Amount& more) {
 class Packer {
  public:
   Packer(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger)
-      : jobs_(jobs), ledger_(ledger), home_(jobs.size(), kNowhere) {
+      : jobs_(jobs), ledger_(ledger), home_(jobs.size(), kNowhere), stays_(jobs.size(), false) {
     std::size_t first = kNowhere;
     std::size_t last = 0;
     for (const cluster::Pool& pool : ledger.pools(vc)) {
@@ -83,7 +83,15 @@ class Packer {
       }
     }
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
-      for (const cluster::Grant& grant : jobs_[job].held) {
+      // One that another policy started may hold less than its least, and there be no more.
+      const auto holds_least = [&](const cluster::Grant& grant) {
+        const PackNode& node = nodes_[at[index(grant.node) - first]];
+        return has_room(node.room, node.least, least_of(job, grant.count()));
+      };
+      const auto held = jobs_[job].held;
+      stays_[job] = !held.empty() && std::all_of(held.begin(), held.end(), holds_least);
+      if (!stays_[job]) continue;
+      for (const cluster::Grant& grant : held) {
         put(job, at[index(grant.node) - first], grant.count());
       }
     }
@@ -132,11 +140,11 @@ class Packer {
            has_room(node.room, node.least, least_of(job, gpus));
   }
 
-  /// Jobs that wait, those of most GPUs first, since they are the hardest to place.
+  /// Jobs that do not stay, those of most GPUs first, since they are the hardest to place.
   void place_new() {
     std::vector<std::size_t> wait;
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
-      if (jobs_[job].held.empty()) wait.push_back(job);
+      if (!stays_[job]) wait.push_back(job);
     }
     std::stable_sort(wait.begin(), wait.end(), [&](std::size_t a, std::size_t b) {
       if (jobs_[a].gpus != jobs_[b].gpus) return jobs_[a].gpus > jobs_[b].gpus;
@@ -396,7 +404,7 @@ class Packer {
     for (std::size_t job = 0; job < jobs_.size(); ++job) {
       PackedJob& made = jobs_[job];
       const bool stays =
-          !made.held.empty() && (!single(job) || nodes_[home_[job]].id == made.held.front().node);
+          stays_[job] && (!single(job) || nodes_[home_[job]].id == made.held.front().node);
       if (!stays) {
         others.push_back(job);
         continue;
@@ -422,6 +430,7 @@ class Packer {
   cluster::Ledger& ledger_;
   std::vector<PackNode> nodes_;
   std::vector<std::size_t> home_;  // of each job, where it is on one node only
+  std::vector<bool> stays_;        // of jobs that run: where they are
   std::vector<std::optional<double>> values_;
   std::vector<NodeJob> split_;
 };

@@ -107,7 +107,7 @@ std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
     const JobId job = stale_.begin()->second;
     stale_.erase(stale_.begin());
     const Progress& state = view_->progress(job);
-    if (state.phase != Phase::waiting) continue;
+    if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) continue;
     VcState& vc = vcs[index(state.vc)];
     vc.waiting.erase(demand_id(job), key(job));
     const std::uint32_t sequence = slots_[index(job)].sequence;
@@ -146,6 +146,7 @@ Acceptable Desk::first_with_room(VcId vc, JobId job) {
 
 void Desk::withdraw(VcState& vc, JobId job) {
   vc.waiting.erase(demand_id(job), key(job));
+  slots_[index(job)].sequence = kNotFiled;
   asked_.forget(job);
   vc.blocked = kNoJob;
   beliefs_.forget(job);

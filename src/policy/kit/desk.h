@@ -205,6 +205,8 @@ class Desk {
   /// Whether the ranks of running jobs fall, and not all alike.
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
+  /// Of a job that was withdrawn: another host of jobs may have it, and it may still wait there.
+  static constexpr std::uint32_t kNotFiled = ~std::uint32_t{0};
   struct Slot {
     double rank = 0;
     double tie = 0;

@@ -4,23 +4,25 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <utility>
 
 namespace almanac::policy {
 
-std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, std::uint64_t type,
+std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, std::uint64_t types,
                                                                    const View& view) {
   const trace::Request& request = view.request(job);
   const cluster::Demand& demand = asked(job, view);
-  if (request.max_gpus == 0 || (demand.gpu_types & type) == 0) return std::nullopt;
+  if (request.max_gpus == 0 || (demand.gpu_types & types) == 0) return std::nullopt;
   const auto told = view.training(job);
   if (!told || told->batches.initial_batch == 0 || told->total <= 0) return std::nullopt;
-  Elastic made{.job = job, .told = *told};
+  Elastic made{.job = job, .told = *told, .types = demand.gpu_types & types};
   made.most =
       std::clamp(told->batches.max_batch / told->batches.min_local_batch, 1, request.max_gpus);
   made.least = std::max(1, request.min_gpus);
   if (view.progress(job).phase == Phase::running) {
-    if (type_held(job, view) != type) return std::nullopt;
+    made.held_type = type_held(job, view);
+    if ((made.held_type & types) == 0) return std::nullopt;
     for (const cluster::Grant& grant : view.grants(job)) made.held_gpus += grant.count();
     made.held_nodes = static_cast<int>(view.grants(job).size());
   }
@@ -32,7 +34,7 @@ std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, st
 
 ElasticAllocator::Room ElasticAllocator::room_of(VcId vc, std::uint64_t type,
                                                  const cluster::Ledger& ledger) {
-  Room made;
+  Room made{.type = type};
   for (const cluster::Pool& pool : ledger.pools(vc)) {
     if (pool.gpu_type != type || pool.gpus_per_node == 0) continue;
     made.per_node = std::max(made.per_node, pool.gpus_per_node);
@@ -46,13 +48,42 @@ ElasticAllocator::Room ElasticAllocator::room_of(VcId vc, std::uint64_t type,
   return made;
 }
 
-void ElasticAllocator::open_up(Room& room, std::span<const cluster::Grant> held) {
-  for (const cluster::Grant& grant : held) {
-    const auto at =
-        std::lower_bound(room.nodes.begin(), room.nodes.end(), grant.node,
-                         [](const NodeGpus& each, NodeId node) { return each.node < node; });
-    if (at != room.nodes.end() && at->node == grant.node) at->gpus += grant.count();
+void ElasticAllocator::open_up(std::span<Room> rooms, std::span<const cluster::Grant> held) {
+  for (Room& room : rooms) {
+    for (const cluster::Grant& grant : held) {
+      const auto at =
+          std::lower_bound(room.nodes.begin(), room.nodes.end(), grant.node,
+                           [](const NodeGpus& each, NodeId node) { return each.node < node; });
+      if (at != room.nodes.end() && at->node == grant.node) at->gpus += grant.count();
+    }
   }
+}
+
+void ElasticAllocator::take_least(const Elastic& job, std::vector<Stock>& left,
+                                  std::vector<Room>& rooms, const View& view) {
+  Room* most = nullptr;
+  std::int64_t milli = 0;
+  for (Room& room : rooms) {
+    if ((room.type & job.types) == 0) continue;
+    for (const Stock& each : left) {
+      if (each.gpu_type != room.type || each.milli <= milli) continue;
+      most = &room;
+      milli = each.milli;
+    }
+  }
+  if (most == nullptr) return;
+  cluster::Demand one = asked(job.job, view);
+  one.gpus = job.least;
+  one.gpu_types = most->type;
+  if (take(left, one)) most->gpus += one.gpus;
+}
+
+void ElasticAllocator::deal_types(VcId, std::span<const Elastic> jobs, std::span<const Room> rooms,
+                                  const View& view, const cluster::Ledger&,
+                                  std::vector<Wish>& wishes) {
+  const std::size_t first = wishes.size();
+  deal(jobs, rooms.front(), view, wishes);
+  for (std::size_t at = first; at < wishes.size(); ++at) wishes[at].gpu_types = rooms.front().type;
 }
 
 Wish ElasticAllocator::keep(JobId job, std::vector<Stock>& stock, const View& view) {
@@ -83,56 +114,69 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
     is_behind_ = true;
     return carry_on(jobs, std::move(left), view, wishes);
   }
+  std::vector<Room> rooms;
+  std::uint64_t types = 0;
   const auto most = std::max_element(
       left.begin(), left.end(), [](const Stock& a, const Stock& b) { return a.milli < b.milli; });
-  const std::uint64_t type = most == left.end() ? 0 : most->gpu_type;
+  for (auto each = left.begin(); each != left.end(); ++each) {
+    if (!deals_all_types() && each != most) continue;
+    rooms.push_back(room_of(vc, each->gpu_type, plan.ledger));
+    types |= each->gpu_type;
+  }
   std::vector<std::pair<JobId, std::optional<Elastic>>> line;
   for (const JobId job : jobs) {
-    line.emplace_back(job, elastic(job, type, view));
+    line.emplace_back(job, elastic(job, types, view));
     const std::optional<Elastic>& open = line.back().second;
     if (open) {
-      speeds.hear(job, open->told, view);
+      hear(*open, view);
     } else if (view.progress(job).phase == Phase::running) {
       wishes.push_back(keep(job, left, view));
     }
   }
   std::vector<Elastic> open_jobs;
-  Room room = room_of(vc, type, plan.ledger);
   for (const auto& [job, open] : line) {
     if (!open) {
       const bool waits = view.progress(job).phase != Phase::running;
       if (waits && take(left, job, view)) wishes.push_back({.job = job});
       continue;
     }
-    cluster::Demand one = asked(job, view);
-    one.gpus = open->least;
-    one.gpu_types = type;
-    if (take(left, one)) room.gpus += one.gpus;
+    take_least(*open, left, rooms, view);
     open_jobs.push_back(*open);
   }
   if (open_jobs.empty()) return;
   for (const Stock& each : left) {
-    if (each.gpu_type == type) room.gpus += static_cast<int>(each.milli / cluster::kWholeGpu);
+    for (Room& room : rooms) {
+      if (each.gpu_type == room.type) {
+        room.gpus += static_cast<int>(each.milli / cluster::kWholeGpu);
+      }
+    }
   }
   for (const Elastic& job : open_jobs) {
-    if (job.held_gpus > 0) open_up(room, view.grants(job.job));
+    if (job.held_gpus > 0) open_up(rooms, view.grants(job.job));
   }
   const std::size_t dealt = wishes.size();
-  deal(open_jobs, room, view, wishes);
-  for (std::size_t at = dealt; at < wishes.size(); ++at) wishes[at].gpu_types = type;
-  heed_least(open_jobs, dealt, room, wishes);
+  deal_types(vc, open_jobs, rooms, view, plan.ledger, wishes);
+  heed_least(open_jobs, dealt, rooms, wishes);
+}
+
+void ElasticAllocator::hear(const Elastic& job, const View& view) {
+  speeds.hear(job.job, job.told, view, deals_all_types() ? job.held_type : 0);
 }
 
 void ElasticAllocator::heed_least(std::span<const Elastic> jobs, std::size_t first,
-                                  const Room& room, std::vector<Wish>& wishes) {
-  int left = room.gpus;
-  for (std::size_t at = first; at < wishes.size(); ++at) left -= wishes[at].gpus;
+                                  std::span<const Room> rooms, std::vector<Wish>& wishes) {
+  std::map<std::uint64_t, int> left_of;
+  for (const Room& room : rooms) left_of[room.type] = room.gpus;
+  for (std::size_t at = first; at < wishes.size(); ++at) {
+    left_of[wishes[at].gpu_types] -= wishes[at].gpus;
+  }
   std::vector<Wish> kept(wishes.begin(), wishes.begin() + static_cast<std::ptrdiff_t>(first));
   for (std::size_t at = first; at < wishes.size(); ++at) {
     Wish wish = wishes[at];
     const auto job = std::find_if(jobs.begin(), jobs.end(),
                                   [&](const Elastic& each) { return each.job == wish.job; });
     wish.least = job->least;
+    int& left = left_of[wish.gpu_types];
     const int lacks = std::max(0, wish.least - wish.gpus);
     if (lacks > left) {
       left += wish.gpus;
@@ -176,7 +220,7 @@ void ElasticAllocator::deal_by(Time at, const View& view) {
 void ElasticAllocator::reported(JobId job, double metric, const View& view) {
   const auto told = elastic(job, type_held(job, view), view);
   if (!told) return;
-  speeds.hear(job, told->told, view);
+  hear(*told, view);
   if (!std::isnan(metric)) noted(job, told->told, metric);
 }
 

@@ -10,8 +10,9 @@
 /// job counts, in the order in which they came, for what it asks, an elastic one for one GPU or the
 /// fewest that it says (Request::min_gpus); what does not fit waits, and the rest is for the
 /// elastic jobs that are in the line. They have GPUs of one type, that of which the virtual cluster
-/// has most. A job that a deal gives fewer GPUs than it says gets these if they are left, in the
-/// order of the wishes, else none.
+/// has most, unless the scheduler deals out those of all types (deals_all_types()); each job has
+/// GPUs of one type then. A job that a deal gives fewer GPUs than it says gets these if they are
+/// left, in the order of the wishes, else none.
 #pragma once
 
 #include <memory>
@@ -37,9 +38,12 @@ class ElasticAllocator : public Allocator {
     int least = 1;      ///< On fewer it does not run.
     int held_gpus = 0;  ///< 0 = it waits.
     int held_nodes = 0;
-    double restart_s = 0;  ///< What another number of GPUs costs it.
+    std::uint64_t types = 0;      ///< That are dealt out and will do, as bits.
+    std::uint64_t held_type = 0;  ///< One bit; 0 = it waits.
+    double restart_s = 0;         ///< What another number of GPUs costs it.
   };
   struct Room {
+    std::uint64_t type = 0;         ///< Of the GPUs, one bit.
     int gpus = 0;                   ///< For all of them.
     int per_node = 1;               ///< The most that a node has.
     std::vector<NodeGpus> nodes{};  ///< What of each node they may have.
@@ -51,6 +55,12 @@ class ElasticAllocator : public Allocator {
   /// at least. The type of GPUs is the frame's matter.
   virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
                     std::vector<Wish>& wishes) = 0;
+  /// Whether GPUs of all types are dealt out: then deal_types() is asked, and deal() is not.
+  virtual bool deals_all_types() const { return false; }
+  /// The same with the room of each type; wishes are to say of which type (Wish::gpu_types).
+  virtual void deal_types(VcId vc, std::span<const Elastic> jobs, std::span<const Room> rooms,
+                          const View& view, const cluster::Ledger& ledger,
+                          std::vector<Wish>& wishes);
   /// Told of each metric that a job reports, and of jobs that will not run again.
   virtual void noted(JobId job, const Training& told, double metric) {
     static_cast<void>(job);
@@ -60,6 +70,7 @@ class ElasticAllocator : public Allocator {
   virtual void forgotten(JobId job) { static_cast<void>(job); }
   /// Sees to it that there is another deal at that time at the latest.
   void deal_by(Time at, const View& view);
+  Duration every() const { return every_; }
 
   /// The speed that is believed of a job with the best batch, in samples of the initial batch a
   /// second; as many as GPUs until it has reported anything.
@@ -77,19 +88,24 @@ class ElasticAllocator : public Allocator {
   /// Heard at once: it may have ended before the next deal.
   void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
+  /// Believes what a job has reported.
+  void hear(const Elastic& job, const View& view);
   /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,
                        std::vector<Wish>& wishes);
   /// What a running job holds, taken out of the stock.
   static Wish keep(JobId job, std::vector<Stock>& stock, const View& view);
-  /// A job as a deal looks at it; nothing = it is not elastic on GPUs of that type.
-  static std::optional<Elastic> elastic(JobId job, std::uint64_t type, const View& view);
+  /// A job as a deal looks at it; nothing = it is not elastic on GPUs of these types.
+  static std::optional<Elastic> elastic(JobId job, std::uint64_t types, const View& view);
   /// Gives the wishes from `first` on the fewest GPUs of their jobs, or takes them back.
-  static void heed_least(std::span<const Elastic> jobs, std::size_t first, const Room& room,
-                         std::vector<Wish>& wishes);
+  static void heed_least(std::span<const Elastic> jobs, std::size_t first,
+                         std::span<const Room> rooms, std::vector<Wish>& wishes);
+  /// Takes the fewest GPUs of a job, and adds them to the room of the type of which most is left.
+  static void take_least(const Elastic& job, std::vector<Stock>& left, std::vector<Room>& rooms,
+                         const View& view);
   /// What is free of the nodes of a type.
   static Room room_of(VcId vc, std::uint64_t type, const cluster::Ledger& ledger);
-  static void open_up(Room& room, std::span<const cluster::Grant> held);
+  static void open_up(std::span<Room> rooms, std::span<const cluster::Grant> held);
 
   Duration every_;
   Time dealt_ = kNoTime;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -36,13 +37,12 @@ class Keeping final : public Policy {
   void line_up(std::vector<JobId>& line) const override;
 
  private:
+  using NodeHolds = std::unordered_map<NodeId, int>;
+
   /// Whether an event is of a job that is kept; then it is taken in.
   bool take_in(const Event& event, const View& view);
-  /// Starts a job that waits; or takes for it, until the others have decided, what there is.
-  bool start(JobId job, const View& view, Plan& plan);
-  /// Boots the nodes that a job which waits would begin on if none slept.
-  void wake_for(JobId job, const View& view, Plan& plan) const;
-  void set_aside(JobId job, const View& view, cluster::Ledger& ledger);
+  /// GPUs of nodes that no end of another job will free.
+  NodeHolds held_for_good(const View& view) const;
   void tell_change(VcId vc);
 
   std::unique_ptr<Policy> others_;

@@ -8,11 +8,8 @@ namespace almanac::policy {
 void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
   Vc& vc = vcs_[id];
-  Deal made{.vc = id,
-            .jobs = jobs,
-            .has_others = !std::equal(jobs.begin(), jobs.end(), vc.jobs.begin(), vc.jobs.end()),
-            .begins = view.now >= vc.lease_ends,
-            .left = stock(id, plan.ledger)};
+  Deal made{
+      .vc = id, .jobs = jobs, .begins = view.now >= vc.lease_ends, .left = stock(id, plan.ledger)};
   if (made.begins) vc.lease_ends = view.now + lease_;
   vc.jobs.assign(jobs.begin(), jobs.end());
   deal(made, view, plan, wishes);
@@ -71,6 +68,26 @@ std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,
     }
   }
   return open;
+}
+
+LeaseAllocator::Division LeaseAllocator::division_of(const Deal& deal, const View& view) {
+  Division made{.at = view.now, .jobs = {deal.jobs.begin(), deal.jobs.end()}};
+  std::sort(made.jobs.begin(), made.jobs.end());
+  return made;
+}
+
+bool LeaseAllocator::is_outdated(const Division& last, const Deal& deal, Duration reset,
+                                 const View& view) {
+  if (last.at == kNoTime) return true;
+  const auto has_come = [&](JobId job) {
+    return !std::binary_search(last.jobs.begin(), last.jobs.end(), job) &&
+           !asked(job, view).is_cpu_job();
+  };
+  const bool any_came = std::any_of(deal.jobs.begin(), deal.jobs.end(), has_come);
+  if (view.now - last.at >= reset) return any_came || deal.jobs.size() != last.jobs.size();
+  return deal.begins && any_came && std::any_of(deal.jobs.begin(), deal.jobs.end(), [&](JobId job) {
+           return view.progress(job).phase == Phase::waiting;
+         });
 }
 
 void LeaseAllocator::settled(VcId id, const View& view, Plan& plan) {

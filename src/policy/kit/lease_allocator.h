@@ -34,7 +34,6 @@ class LeaseAllocator : public Allocator {
   struct Deal {
     VcId vc{};
     std::span<const JobId> jobs{};  ///< That wait or run, in the order in which they came.
-    bool has_others = false;        ///< These are not those of the last decision.
     bool begins = false;            ///< A lease, with this decision.
     std::vector<Stock> left{};      ///< GPUs that no named job takes; at first all.
   };
@@ -56,6 +55,17 @@ class LeaseAllocator : public Allocator {
   std::span<const std::vector<JobId>> groups(VcId vc) { return vcs_[vc].groups; }
 
   Duration lease() const { return lease_; }
+
+  /// When a program last divided time, and among which jobs.
+  struct Division {
+    Time at = kNoTime;
+    std::vector<JobId> jobs{};  ///< In order of number.
+  };
+  /// Whether a program must divide time again: it never has; or jobs have come or gone since and
+  /// the last division is `reset` old; or a lease begins in which a job waits and a job that came
+  /// since has no part. So a job never waits for `reset` because it came late.
+  static bool is_outdated(const Division& last, const Deal& deal, Duration reset, const View& view);
+  static Division division_of(const Deal& deal, const View& view);
 
  private:
   struct Vc {

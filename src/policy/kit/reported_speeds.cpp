@@ -20,7 +20,7 @@ double under_limit(JobId job, const View& view) {
 
 }  // namespace
 
-void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
+void ReportedSpeeds::hear(JobId job, const Training& told, const View& view, std::uint64_t type) {
   Page& page = pages_[job];
   page.model = view.request(job).model;
   page.batches = told.batches;
@@ -31,21 +31,41 @@ void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
     lore.first = *told.gradient;
   }
   bool has_news = false;
+  bool has_news_of_type = false;
   for (; page.read < told.seen.size(); ++page.read) {
     elastic::Observation report = told.seen[page.read];
     report.time = report.time.on_gpus_of(1 / under_limit(job, view));
-    const bool is_known =
-        std::any_of(lore.seen.begin(), lore.seen.end(), [&](const elastic::Observation& each) {
-          return each.nodes == report.nodes && each.gpus == report.gpus &&
-                 each.atomic_batch == report.atomic_batch;
-        });
-    if (is_known || lore.seen.size() == kMostReports) continue;
-    lore.seen.push_back(report);
-    has_news = true;
+    has_news = add(lore, report) || has_news;
+    if (type != 0) {
+      has_news_of_type = add(page.on_type[type], report) || has_news_of_type;
+    }
   }
-  if (!has_news) return;
+  if (has_news) fit(lore);
+  if (has_news_of_type) fit(page.on_type[type]);
+}
+
+bool ReportedSpeeds::add(Lore& lore, const elastic::Observation& report) {
+  const bool is_known =
+      std::any_of(lore.seen.begin(), lore.seen.end(), [&](const elastic::Observation& each) {
+        return each.nodes == report.nodes && each.gpus == report.gpus &&
+               each.atomic_batch == report.atomic_batch;
+      });
+  if (is_known || lore.seen.size() == kMostReports) return false;
+  lore.seen.push_back(report);
+  return true;
+}
+
+void ReportedSpeeds::fit(Lore& lore) {
   lore.model = elastic::fit_steps(lore.seen);
   lore.fit = ++fits_;
+}
+
+std::vector<std::uint64_t> ReportedSpeeds::types(JobId job) const {
+  std::vector<std::uint64_t> made;
+  const auto page = pages_.find(job);
+  if (page == pages_.end()) return made;
+  for (const auto& [type, lore] : page->second.on_type) made.push_back(type);
+  return made;
 }
 
 bool ReportedSpeeds::knows(JobId job) const {
@@ -65,8 +85,15 @@ elastic::Gradient ReportedSpeeds::gradient(JobId job) const {
 }
 
 elastic::Goodput ReportedSpeeds::best(JobId job, int nodes, int gpus) {
+  return best_by(lore(page(job)), job, nodes, gpus);
+}
+
+elastic::Goodput ReportedSpeeds::best_on(JobId job, std::uint64_t type, int nodes, int gpus) {
+  return best_by(page(job).on_type.at(type), job, nodes, gpus);
+}
+
+elastic::Goodput ReportedSpeeds::best_by(const Lore& lore, JobId job, int nodes, int gpus) {
   const Page& own = page(job);
-  const Lore& lore = this->lore(own);
   const elastic::Gradient noise = gradient(job);
   if (known_.size() > kMostKnown) known_.clear();
   const elastic::BatchLimits& may = own.batches;

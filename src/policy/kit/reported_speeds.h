@@ -30,17 +30,23 @@ class ReportedSpeeds {
   };
   explicit ReportedSpeeds(Pool pool) : pool_(pool) {}
 
-  /// Takes in what a job has reported since it was last heard.
-  void hear(JobId job, const Training& told, const View& view);
+  /// Takes in what a job has reported since it was last heard; `type`: of the GPUs on which it was,
+  /// one bit, of which the job has a belief of its own then; 0 = of whatever GPUs.
+  void hear(JobId job, const Training& told, const View& view, std::uint64_t type = 0);
   /// It will not be asked for again.
   void forget(JobId job) { pages_.erase(job); }
 
   /// Whether anything was reported; else there is nothing to ask for.
   bool knows(JobId job) const;
+  /// The types of GPUs on which a job itself has reported anything, one bit each, as hear() was
+  /// told.
+  std::vector<std::uint64_t> types(JobId job) const;
   /// The most GPUs on which steps were reported; 0 = none were.
   int most_gpus(JobId job) const;
   /// The batch of the best goodput on `gpus` of `nodes`, in samples of the initial batch a second.
   elastic::Goodput best(JobId job, int nodes, int gpus);
+  /// The same by what the job has reported on GPUs of a type, one of types().
+  elastic::Goodput best_on(JobId job, std::uint64_t type, int nodes, int gpus);
   /// Seconds of a step that is split so.
   double step_s(JobId job, int nodes, int gpus, elastic::Split split) const;
   /// The same of a step of `batch` samples over all GPUs, however many these are.
@@ -60,6 +66,7 @@ class ReportedSpeeds {
   };
   struct Page {
     Lore own;
+    std::map<std::uint64_t, Lore> on_type;  // its own reports, by the type of its GPUs
     NameId model = kNoName;
     std::size_t read = 0;  // reports taken in
     elastic::BatchLimits batches{};
@@ -72,6 +79,10 @@ class ReportedSpeeds {
     return pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_.at(page.model);
   }
   const Page& page(JobId job) const { return pages_.at(job); }
+  /// Adds a report; false = steps that are made so are known.
+  static bool add(Lore& lore, const elastic::Observation& report);
+  void fit(Lore& lore);
+  elastic::Goodput best_by(const Lore& lore, JobId job, int nodes, int gpus);
 
   Pool pool_;
   std::map<JobId, Page> pages_;

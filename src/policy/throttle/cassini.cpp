@@ -8,14 +8,16 @@
 /// the placement would give without the nodes of the last one whose links are crowded. It gets the
 /// place whose links have the best mean score, the first of equals. Then all jobs that are bound
 /// to each other by links are shifted, link by link, each keeping the shift that it has from an
-/// earlier one. Where links and jobs form a loop no shift suits all, and those jobs are not
-/// shifted.
+/// earlier one. Where links and jobs form a loop, as two jobs do that share two links, each job is
+/// shifted so that all of its links lose least together. The shifts are consistent if no link loses
+/// more than it would with the best shifts for that link alone; else these jobs are not shifted.
 ///
 /// Source   Rajasekaran et al., NSDI'24 (Cassini), sections 3 and 4: affinity graph, score of a
 ///          placement, propagation of shifts.
-/// Differs  a place whose graph has a loop is not thrown away, but scored with all the others; the
-///          best shift of a link is found at the moments at which transfers meet, and not at angles
-///          of 5 degrees (links/contention.h). Drift of iterations is not simulated.
+/// Differs  a place whose graph has a loop is not thrown away, but scored with all the others, and
+///          shifted where the shifts around the loop are consistent; the best shift of a link is
+///          found at the moments at which transfers meet, and not at angles of 5 degrees
+///          (links/contention.h). Drift of iterations is not simulated.
 /// Cost     O(links of the job) shifts a place; nothing for jobs that send nothing.
 #include <algorithm>
 #include <map>
@@ -31,8 +33,12 @@ namespace almanac::policy::throttle {
 namespace {
 
 constexpr int kPlaces = 10;
+// Jobs bound to each other in loops; more are not shifted, for that no shifts suit all of them is
+// near certain and costly to find out.
+constexpr std::size_t kMostInLoops = 32;
 
 using Grants = std::vector<cluster::Grant>;
+using Shifts = std::map<JobId, std::optional<double>>;  // nothing = it drifts
 
 class Cassini final : public Throttle {
  public:
@@ -176,8 +182,10 @@ class Cassini final : public Throttle {
       }
     }
     const bool is_tree = bonds + 1 == jobs.size() + shared.size();
-    std::map<JobId, std::optional<double>> shifts;
-    if (is_tree && jobs.size() > 1) {
+    Shifts shifts;
+    if (!is_tree) {
+      shifts = shift_around(jobs, shared);
+    } else if (jobs.size() > 1) {
       for (const std::uint32_t each : shared) shift_on(each, shifts);
     }
     for (const JobId job : jobs) {
@@ -186,14 +194,52 @@ class Cassini final : public Throttle {
     }
   }
 
-  void shift_on(std::uint32_t link, std::map<JobId, std::optional<double>>& shifts) {
-    std::vector<links::Flow> flows;
-    for (const JobId job : on_link_[link]) {
-      flows.push_back(senders_.at(job).flow);
-      flows.back().shift_ms = shifts[job];
-    }
-    const auto made = links::best_shifts(flows, map_->gbps()[link]);
+  void shift_on(std::uint32_t link, Shifts& shifts) {
+    const auto made = links::best_shifts(flows_on(link, shifts), map_->gbps()[link]);
     for (std::size_t at = 0; at < made.size(); ++at) shifts[on_link_[link][at]] = made[at];
+  }
+
+  /// What jobs send over a link, with their shifts as far as they have some.
+  std::vector<links::Flow> flows_on(std::uint32_t link, const Shifts& shifts) const {
+    std::vector<links::Flow> flows;
+    for (const JobId job : on_link_.at(link)) {
+      flows.push_back(senders_.at(job).flow);
+      if (const auto found = shifts.find(job); found != shifts.end()) {
+        flows.back().shift_ms = found->second;
+      }
+    }
+    return flows;
+  }
+
+  /// Shifts of `jobs`, which the links `shared` bind to each other in loops; none where those that
+  /// are found do not suit each link as well as the best shifts for it alone.
+  Shifts shift_around(const std::vector<JobId>& jobs, const std::vector<std::uint32_t>& shared) {
+    if (jobs.size() > kMostInLoops) return {};
+    Shifts shifts;
+    for (int round = 0; round < 2; ++round) {  // the second knows all that the first has found
+      for (const JobId job : jobs) {
+        std::vector<links::SharedLink> over;
+        for (const std::uint32_t link : senders_.at(job).links) {
+          if (on_link_[link].size() < 2) continue;
+          links::SharedLink each{.capacity_gbps = map_->gbps()[link]};
+          each.flows = flows_on(link, shifts);
+          const auto place = std::find(on_link_[link].begin(), on_link_[link].end(), job);
+          std::swap(each.flows.front(),
+                    each.flows[static_cast<std::size_t>(place - on_link_[link].begin())]);
+          over.push_back(std::move(each));
+        }
+        shifts[job] = links::best_common_shift(std::move(over));
+        if (!shifts[job]) return {};
+      }
+    }
+    const bool suits_all = std::all_of(shared.begin(), shared.end(), [&](std::uint32_t link) {
+      std::vector<links::Flow> alone = flows_on(link, {});
+      const auto best = links::best_shifts(alone, map_->gbps()[link]);
+      for (std::size_t at = 0; at < alone.size(); ++at) alone[at].shift_ms = best[at];
+      return links::lost(flows_on(link, shifts), map_->gbps()[link]) <=
+             links::lost(alone, map_->gbps()[link]) + 1e-9;
+    });
+    return suits_all ? shifts : Shifts{};
   }
 
   static void tell(JobId job, std::optional<double> shift, Desk& desk) {

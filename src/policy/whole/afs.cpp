@@ -9,10 +9,16 @@
 /// gets all that it asks with its first step, or nothing. Where no speeds are known, each runs on
 /// what it asks, the shortest first.
 ///
+/// A job takes the fewest further GPUs with which it is faster, and none where no number of those
+/// that are left makes it faster: what nobody gains by stays idle.
+///
 /// Source   Hwang et al., NSDI'21 (AFS-L), section 4.
-/// Differs  The paper's GPUs are alike. Jobs that are to have another number of GPUs restart at the
-///          cost that the run says.
-/// Cost     O(n g) a decision with n jobs and g GPUs of a virtual cluster.
+/// Differs  The paper's GPUs are alike, and more of them never slow a job; its public code deals
+///          all of them out, at a loss too. A step of several GPUs counts by its mean gain for
+///          each. Jobs that are to have another number of GPUs restart at the cost that the run
+///          says.
+/// Cost     O(n g) a decision with n jobs and g GPUs of a virtual cluster, where speeds rise with
+///          each GPU.
 #include <algorithm>
 #include <map>
 
@@ -22,6 +28,8 @@
 
 namespace almanac::policy::whole {
 namespace {
+
+constexpr double kLeastGain = 1e-9;  // of a speed: less is rounding
 
 class Afs final : public Allocator {
  public:
@@ -35,6 +43,10 @@ class Afs final : public Allocator {
     std::uint64_t gpu_type = 0;  // one bit; 0 = not chosen
     bool open = true;            // for one more step
   };
+  struct Step {
+    int gpus = 0;
+    std::uint64_t type = 0;
+  };
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
@@ -43,30 +55,34 @@ class Afs final : public Allocator {
     for (const JobId job : jobs) shares.push_back({.job = job, .gpu_type = type_held(job, view)});
     std::vector<Contender> contenders;
     std::vector<std::size_t> who;
+    std::vector<Step> steps;
     for (;;) {
       contenders.clear();
       who.clear();
+      steps.clear();
       for (std::size_t at = 0; at < shares.size(); ++at) {
         Share& share = shares[at];
         if (!share.open) continue;
-        const std::uint64_t type = choose_type(share, vc, left, view, plan.ledger);
-        if (type == 0) {
-          share.open = false;
-          continue;
-        }
-        const int next = share.gpus + step(share, view);
-        contenders.push_back({.work = seconds(work_left(share.job, view)),
-                              .speed = speed(share.job, share.gpus, type, vc, view, plan.ledger),
-                              .next_speed = speed(share.job, next, type, vc, view, plan.ledger)});
+        const Step step = next_step(share, vc, left, view, plan.ledger);
+        share.open = step.gpus > 0;
+        if (!share.open) continue;
+        const double now = speed(share.job, share.gpus, step.type, vc, view, plan.ledger);
+        const double then =
+            speed(share.job, share.gpus + step.gpus, step.type, vc, view, plan.ledger);
+        const double next = share.gpus == 0 ? then : now + (then - now) / step.gpus;
+        contenders.push_back(
+            {.work = seconds(work_left(share.job, view)), .speed = now, .next_speed = next});
         who.push_back(at);
+        steps.push_back(step);
       }
       if (contenders.empty()) break;
-      Share& winner = shares[who[win_step(contenders)]];
-      winner.gpu_type = choose_type(winner, vc, left, view, plan.ledger);
+      const std::size_t won = win_step(contenders);
+      Share& winner = shares[who[won]];
       cluster::Demand demand = asked(winner.job, view);
-      demand.gpus = step(winner, view);
-      demand.gpu_types = winner.gpu_type;
+      demand.gpus = steps[won].gpus;
+      demand.gpu_types = steps[won].type;
       take(left, demand);
+      winner.gpu_type = steps[won].type;
       winner.gpus += demand.gpus;
       winner.open = winner.gpus < most(winner.job, view);
     }
@@ -91,29 +107,47 @@ class Afs final : public Allocator {
     if (!is_elastic(job, view)) return asked(job, view).gpus;
     return request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
   }
-  static int step(const Share& share, const View& view) {
-    if (!is_elastic(share.job, view)) return asked(share.job, view).gpus;
-    return share.gpus == 0 ? std::max(1, view.request(share.job).min_gpus) : 1;
+
+  /// GPUs that a job takes next; 0 = none of those that are left make it faster.
+  Step next_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
+                 const cluster::Ledger& ledger) {
+    return share.gpus == 0 ? first_step(share, vc, left, view, ledger)
+                           : further_step(share, vc, left, view, ledger);
   }
 
-  /// The type of the job's next GPUs; 0 = there are none for it.
-  std::uint64_t choose_type(const Share& share, VcId vc, const std::vector<Stock>& left,
-                            const View& view, const cluster::Ledger& ledger) {
+  Step first_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
+                  const cluster::Ledger& ledger) {
     const cluster::Demand& demand = asked(share.job, view);
-    if (demand.is_cpu_job()) return 0;
-    const std::int64_t wanted = std::int64_t{step(share, view)} * demand.gpu_milli;
-    std::uint64_t best = 0;
+    if (demand.is_cpu_job()) return {};
+    const int gpus = is_elastic(share.job, view) ? std::max(1, view.request(share.job).min_gpus)
+                                                 : int{demand.gpus};
+    Step best;
     double fastest = -1;
     for (const Stock& each : left) {
-      if (each.milli < wanted || (each.gpu_type & demand.gpu_types) == 0) continue;
-      if (share.gpus > 0 && each.gpu_type != share.gpu_type) continue;
-      if (each.gpu_type == share.gpu_type) return each.gpu_type;
-      const double rate = speed(share.job, step(share, view), each.gpu_type, vc, view, ledger);
+      if (each.milli < std::int64_t{gpus} * demand.gpu_milli) continue;
+      if ((each.gpu_type & demand.gpu_types) == 0) continue;
+      if (each.gpu_type == share.gpu_type) return {gpus, each.gpu_type};
+      const double rate = speed(share.job, gpus, each.gpu_type, vc, view, ledger);
       if (rate <= fastest) continue;
       fastest = rate;
-      best = each.gpu_type;
+      best = {gpus, each.gpu_type};
     }
     return best;
+  }
+
+  Step further_step(const Share& share, VcId vc, const std::vector<Stock>& left, const View& view,
+                    const cluster::Ledger& ledger) {
+    const auto own = std::find_if(left.begin(), left.end(), [&](const Stock& each) {
+      return each.gpu_type == share.gpu_type;
+    });
+    const auto free = static_cast<int>(own->milli / cluster::kWholeGpu);
+    const double now = speed(share.job, share.gpus, share.gpu_type, vc, view, ledger);
+    const int end = std::min(most(share.job, view), share.gpus + free);
+    for (int gpus = share.gpus + 1; gpus <= end; ++gpus) {
+      const double then = speed(share.job, gpus, share.gpu_type, vc, view, ledger);
+      if (then > now * (1 + kLeastGain)) return {gpus - share.gpus, share.gpu_type};
+    }
+    return {};
   }
 
   /// Of a job on so many GPUs of a type, on as few nodes as hold them.

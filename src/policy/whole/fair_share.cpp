@@ -8,21 +8,27 @@
 /// has used least for its share comes first, then the one below it that has; within one, jobs come
 /// in the order of submission. A job that finds no GPUs keeps those behind it from starting. As
 /// `astraea` running jobs are in that line too, and stop at the end of a lease for those before
-/// them: over time all owners with enough to do have GPU time by their shares.
+/// them: over time all owners with enough to do have GPU time by their shares. The jobs of an owner
+/// divide its time too: the job that has had least of the GPU time that it deserved comes first. A
+/// job deserves an equal part of its owner's GPUs, up to those that it asks, for as long as it is
+/// there.
 ///
 /// Source   Slurm's fair tree: siblings are compared by share / use. Ye et al., TPDS'22 (Astraea):
-///          long-term GPU-time fairness, by leases.
-/// Differs  Use decays in closed form, not in steps of PriorityCalcPeriod. Astraea divides GPU time
-///          among the jobs of a tenant too; here they come in the order of submission.
+///          long-term GPU-time fairness, by leases, of tenants and of their jobs.
+/// Differs  Use decays in closed form, not in steps of PriorityCalcPeriod. Astraea rounds the
+///          fairness of jobs to fifths, and orders those that are equal by how likely they end in
+///          the next lease; here they come in the order of submission.
 /// Cost     O(n log n) a decision with n jobs.
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "fairness/decayed_use.h"
 #include "policy/kit/allocator.h"
 #include "policy/kit/owner.h"
+#include "policy/kit/tree_parts.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
@@ -42,6 +48,7 @@ class FairShare final : public Allocator {
   /// A job, and what its owner and those above it have used for their shares, from the top down.
   struct Next {
     std::vector<double> used;
+    double had = 0;  // GPU time, for what the job deserved
     JobId job{};
   };
   struct Run {
@@ -53,6 +60,8 @@ class FairShare final : public Allocator {
     std::vector<JobId> line;  // those that did not run on, the next one first
     Time lease_ends{};
     bool waits = false;
+    std::map<JobId, double> deserved_s;  // GPU time; where there are leases
+    Time counted{};                      // until then it is
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -60,10 +69,11 @@ class FairShare final : public Allocator {
     if (past_use_) take_past(view);
     for (auto& [job, run] : runs_) count(job, run, view);
     Vc& vc = vcs_[id];
+    std::vector<Stock> left = stock(id, plan.ledger);
+    if (lease_ > Duration{0}) count_deserved(vc, jobs, left, view);
     vc.jobs.assign(jobs.begin(), jobs.end());
     const bool deals_anew = lease_ > Duration{0} && view.now >= vc.lease_ends;
     if (deals_anew) vc.lease_ends = view.now + lease_;
-    std::vector<Stock> left = stock(id, plan.ledger);
     std::vector<Next> line;
     for (const JobId job : jobs) {
       const bool runs = view.progress(job).phase == Phase::running;
@@ -71,11 +81,12 @@ class FairShare final : public Allocator {
         take(left, job, view);
         wishes.push_back({job});
       } else {
-        line.push_back({used(job, view), job});
+        line.push_back({used(job, view), had_of_deserved(vc, job, view), job});
       }
     }
-    std::stable_sort(line.begin(), line.end(),
-                     [](const Next& one, const Next& other) { return one.used < other.used; });
+    std::stable_sort(line.begin(), line.end(), [](const Next& one, const Next& other) {
+      return std::tie(one.used, one.had) < std::tie(other.used, other.had);
+    });
     vc.line.clear();
     for (const Next& next : line) vc.line.push_back(next.job);
     vc.waits = false;
@@ -84,6 +95,46 @@ class FairShare final : public Allocator {
       if (vc.waits) break;
       wishes.push_back({next.job});
     }
+  }
+
+  static double had_s(JobId job, const View& view) {
+    return seconds(view.attained(job)) * gpus_of(job, view);
+  }
+  static double gpus_of(JobId job, const View& view) {
+    const cluster::Demand& demand = asked(job, view);
+    return demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
+  }
+
+  /// Adds what jobs that were there at the last decision have deserved since.
+  void count_deserved(Vc& vc, std::span<const JobId> jobs, const std::vector<Stock>& stock,
+                      const View& view) const {
+    const double passed_s = seconds(view.now - std::exchange(vc.counted, view.now));
+    std::map<Owner, double> of;  // so many jobs; then so many GPUs for each of them
+    for (const JobId job : vc.jobs) of[owner_of(job, view)] += 1;
+    std::vector<Owner> present;
+    for (const auto& [owner, count] : of) present.push_back(owner);
+    double gpus = 0;
+    for (const Stock& each : stock) gpus += each.gpus();
+    const std::vector<double> parts = parts_of_tree(present, view);
+    for (std::size_t at = 0; at < present.size(); ++at) {
+      of[present[at]] = gpus * parts[at] / of[present[at]];
+    }
+    for (auto& [job, deserved_s] : vc.deserved_s) {
+      deserved_s += passed_s * std::min(gpus_of(job, view), of[owner_of(job, view)]);
+    }
+    std::map<JobId, double> there;
+    for (const JobId job : jobs) {
+      const auto before = vc.deserved_s.find(job);
+      there[job] = before == vc.deserved_s.end() ? had_s(job, view) : before->second;
+    }
+    vc.deserved_s = std::move(there);
+  }
+
+  /// GPU time that a job has had for what it deserved; 0 without leases.
+  static double had_of_deserved(const Vc& vc, JobId job, const View& view) {
+    const auto deserved = vc.deserved_s.find(job);
+    if (deserved == vc.deserved_s.end()) return 0;
+    return had_s(job, view) / std::max(1e-3, deserved->second);
   }
 
   void order_rest(VcId id, std::span<JobId> waiting) const override {
@@ -96,9 +147,7 @@ class FairShare final : public Allocator {
     for (const JobId job : vc.jobs) {
       if (!will_run(job, view, plan)) continue;
       any_runs = true;
-      const cluster::Demand& demand = asked(job, view);
-      const double gpus = demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
-      runs_.try_emplace(job, Run{gpus, view.now});
+      runs_.try_emplace(job, Run{gpus_of(job, view), view.now});
     }
     if (lease_ > Duration{0} && vc.waits && any_runs) plan.wake(vc.lease_ends);
   }
@@ -200,7 +249,8 @@ void register_fair_share(Registry& registry) {
       });
   registry.wholes.add(
       {.name = "astraea",
-       .summary = "the same by leases: over time each has GPU time by its share",
+       .summary =
+           "the same by leases: over time each has GPU time by its share, and so have its jobs",
        .source = "Ye et al. TPDS'22 (Astraea)",
        .traits = {.has = {Trait::stops_jobs, Trait::leases}},
        .parameters = {number("lease_s", "after which running jobs may stop for others", 360, 1,

@@ -14,14 +14,19 @@
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP). Prices that change:
 ///          Narayanan et al., DISPA'20 (MLCloudPrice).
 /// Differs  The published rounds go type by type in a fixed order; here all pairs of job and type
-///          are one line, and stops that gain nothing are left out. Jobs that came after the last
-///          division wait behind those that have a part.
-/// Cost     a program where jobs have come or gone, at most once in `reset_s`; else a sort. One
-/// that
-///          gives up leaves each job 1 / n of each type.
+///          are one line, and stops that gain nothing are left out. The published program leaves a
+///          job that came after the last division without a part for up to `reset_s`; here the
+///          next lease divides again where a job waits. What a job was due and did not have counts
+///          on top of its next part; the published program only breaks ties by it, and forgets
+///          jobs whose turn does not come within `reset_s`.
+/// Cost     a program where jobs have come or gone, at most once in `reset_s`, or once a lease
+///          while jobs that come have to wait; else a sort. A program that gives up leaves each
+///          job 1 / n of each type.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 #include "policy/kit/lease_allocator.h"
 #include "policy/kit/prices.h"
@@ -47,10 +52,18 @@ class Gavel final : public LeaseAllocator {
   struct Part {
     std::map<std::uint64_t, double> due;
     std::map<std::uint64_t, double> had_s;
+
+    /// Time that it was due in the last `elapsed_s` and did not have.
+    double owed_s(double elapsed_s) const {
+      double owed = 0;
+      for (const auto& [type, part] : due) owed += part * elapsed_s;
+      for (const auto& [type, had] : had_s) owed -= had;
+      return std::max(0.0, owed);
+    }
   };
   struct Vc {
     std::map<JobId, Part> parts;
-    Time divided = kNoTime;
+    Division last;
     Time counted{};
     bool prices_changed = false;  // in this lease
   };
@@ -63,9 +76,7 @@ class Gavel final : public LeaseAllocator {
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Vc& vc = vcs_[deal.vc];
     count(vc, deal.jobs, view);
-    if (vc.divided == kNoTime || (deal.has_others && view.now - vc.divided >= reset_)) {
-      divide(vc, deal, view, plan);
-    }
+    if (is_outdated(vc.last, deal, reset_, view)) divide(vc, deal, view, plan);
     if (deal.begins) vc.prices_changed = false;
     const std::vector<JobId> open = keep(deal.jobs, deal, view, wishes);
     std::set<JobId> named;
@@ -109,19 +120,44 @@ class Gavel final : public LeaseAllocator {
     }
     timeshare::Fractions fractions = objective_(problem, who, deal.left, view);
     if (!timeshare::can_be_carried_out(problem, fractions)) fractions = alone;
-    vc.parts.clear();
+    const std::map<JobId, Part> before = std::exchange(vc.parts, {});
+    const double elapsed_s = vc.last.at == kNoTime ? 0 : seconds(view.now - vc.last.at);
     for (std::size_t at = 0; at < who.size(); ++at) {
+      const auto known = before.find(who[at]);
+      const bool had_part = known != before.end() && was_there(vc.last, who[at]);
+      const double owed_s = had_part ? known->second.owed_s(elapsed_s)
+                                     : newcomers_s(who[at], fractions[at], elapsed_s, view);
+      const double grown = with_owed(fractions[at], owed_s);
       for (std::size_t type = 0; type < deal.left.size(); ++type) {
-        vc.parts[who[at]].due[deal.left[type].gpu_type] = fractions[at][type];
+        vc.parts[who[at]].due[deal.left[type].gpu_type] = fractions[at][type] * grown;
       }
     }
-    vc.divided = view.now;
+    vc.last = division_of(deal, view);
+  }
+
+  static bool was_there(const Division& last, JobId job) {
+    return std::binary_search(last.jobs.begin(), last.jobs.end(), job);
+  }
+
+  /// What is owed to a job that came after the last division: its part since it came, less what it
+  /// has had.
+  static double newcomers_s(JobId job, const std::vector<double>& row, double elapsed_s,
+                            const View& view) {
+    const double there_s = std::min(elapsed_s, seconds(view.now - view.request(job).submit));
+    const double due = std::accumulate(row.begin(), row.end(), 0.0);
+    return std::max(0.0, due * there_s - seconds(view.attained(job)));
+  }
+
+  /// By how much a row grows to make up for what is owed within `reset_s`.
+  double with_owed(const std::vector<double>& row, double owed_s) const {
+    const double due = std::accumulate(row.begin(), row.end(), 0.0);
+    return due > 0 ? 1 + owed_s / (due * seconds(std::max(reset_, lease()))) : 1;
   }
 
   void signalled(const Event& event, const View& view) override {
     if (!heeds_prices_ || !is_price(view.signals[event.subject])) return;
     for (auto& [id, vc] : vcs_) {
-      vc.divided = kNoTime;
+      vc.last.at = kNoTime;
       vc.prices_changed = true;
     }
   }
@@ -155,8 +191,9 @@ class Gavel final : public LeaseAllocator {
 
 void register_gavel(Registry& registry) {
   const Parameter lease = number("lease_s", "after which all is dealt out anew", 360, 1, 1e6);
-  const Parameter reset =
-      number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7);
+  const Parameter reset = number(
+      "reset_s", "two programs are at least so far apart, unless a job that came since waits",
+      1'920, 0, 1e7);
   registry.wholes.add(
       {.name = "gavel",
        .summary = "leases on types of GPUs by a program: fairness, finish times, duration, "

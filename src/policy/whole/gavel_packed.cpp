@@ -43,7 +43,7 @@ class GavelPacked final : public LeaseAllocator {
   };
   struct Vc {
     std::map<Unit, Share> times;
-    Time divided = kNoTime;
+    Division last;
     Time counted{};
   };
 
@@ -52,9 +52,7 @@ class GavelPacked final : public LeaseAllocator {
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Vc& vc = vcs_[deal.vc];
     count(vc, groups(deal.vc), view);
-    if (vc.divided == kNoTime || (deal.has_others && view.now - vc.divided >= reset_)) {
-      divide(vc, deal, view, plan.ledger);
-    }
+    if (is_outdated(vc.last, deal, reset_, view)) divide(vc, deal, view, plan.ledger);
     const std::vector<JobId> open = keep_groups(deal, view, wishes);
     for (Wish& wish : wishes) {  // one that guests of others leave no cores moves on its type only
       if (const auto type = type_held(wish.job, view); type != 0) wish.gpu_types = type;
@@ -74,7 +72,7 @@ class GavelPacked final : public LeaseAllocator {
     for (const JobId job : open) jobs_of[kinds_.of(job, view)].push_back(job);
     std::vector<std::pair<double, const Unit*>> behind;  // places, and of which
     for (const auto& [unit, time] : vc.times) {
-      const double due_s = time.due * seconds(view.now - vc.divided + lease());
+      const double due_s = time.due * seconds(view.now - vc.last.at + lease());
       behind.emplace_back((due_s - time.had_s) / seconds(lease()), &unit);
     }
     const auto by_places = [](const auto& a, const auto& b) {
@@ -150,12 +148,63 @@ class GavelPacked final : public LeaseAllocator {
 
   void divide(Vc& vc, const Deal& deal, const View& view, const cluster::Ledger& ledger) {
     const auto rates = [&](JobId job) { return rates_on(deal.left, job, deal.vc, view, ledger); };
-    vc.times.clear();
-    vc.divided = view.now;
-    for (const auto& [unit, due] :
-         divide_among_pairs(deal.jobs, deal.left, deal.vc, rates, kinds_, view, ledger)) {
-      vc.times[unit].due = due;
+    std::map<SharerKind, double> owed_s = owed(vc, view);
+    const Time before = vc.last.at;
+    const std::map<Unit, double> dues =
+        divide_among_pairs(deal.jobs, deal.left, deal.vc, rates, kinds_, view, ledger);
+    std::map<SharerKind, double> due_of;
+    for (const auto& [unit, due] : dues) {
+      for (const SharerKind& kind : kinds_in(unit)) due_of[kind] += due;
     }
+    if (before != kNoTime) add_newcomers(owed_s, due_of, vc, deal, view);
+    const double window_s = seconds(std::max(reset_, lease()));
+    vc.times.clear();
+    for (const auto& [unit, due] : dues) {
+      double grown = 1;
+      for (const SharerKind& kind : kinds_in(unit)) {
+        const auto known = owed_s.find(kind);
+        if (known != owed_s.end()) {
+          grown = std::max(grown, 1 + known->second / (due_of[kind] * window_s));
+        }
+      }
+      vc.times[unit].due = due * grown;
+    }
+    vc.last = division_of(deal, view);
+  }
+
+  /// Adds what is owed to kinds of which no job was there at the last division: their time since
+  /// the first of them came.
+  void add_newcomers(std::map<SharerKind, double>& owed_s,
+                     const std::map<SharerKind, double>& due_of, const Vc& vc, const Deal& deal,
+                     const View& view) {
+    std::set<SharerKind> known;
+    for (const auto& [unit, time] : vc.times) {
+      for (const SharerKind& kind : kinds_in(unit)) known.insert(kind);
+    }
+    for (const JobId job : deal.jobs) {  // in the order in which they came
+      const SharerKind kind = kinds_.of(job, view);
+      const auto due = due_of.find(kind);
+      if (due == due_of.end() || !known.insert(kind).second) continue;
+      const Time since = std::max(vc.last.at, view.request(job).submit);
+      owed_s[kind] = due->second * seconds(view.now - since);
+    }
+  }
+
+  static std::vector<SharerKind> kinds_in(const Unit& unit) {
+    if (!unit.is_pair || unit.one == unit.other) return {unit.one};
+    return {unit.one, unit.other};
+  }
+
+  /// Time that jobs of a kind were due since the last division and did not have.
+  static std::map<SharerKind, double> owed(const Vc& vc, const View& view) {
+    std::map<SharerKind, double> made;
+    if (vc.last.at == kNoTime) return made;
+    for (const auto& [unit, time] : vc.times) {
+      const double owed_s = time.due * seconds(view.now - vc.last.at) - time.had_s;
+      for (const SharerKind& kind : kinds_in(unit)) made[kind] += owed_s;
+    }
+    std::erase_if(made, [](const auto& each) { return each.second <= 0; });
+    return made;
   }
 
   MayShare may_share_;
@@ -173,8 +222,11 @@ void register_gavel_packed(Registry& registry) {
        .source = "Narayanan et al. OSDI'20 (Gavel) §4.2",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
-                      number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7)}},
+       .parameters =
+           {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+            number("reset_s",
+                   "two programs are at least so far apart, unless a job that came since waits",
+                   1'920, 0, 1e7)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<GavelPacked>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -46,6 +46,7 @@ class Pollux final : public ElasticAllocator {
     const std::size_t nodes = room.nodes.size();
     on_.assign(rows.size(), {});
     int left = room.gpus;
+    const std::size_t before = wishes.size();
     for (std::size_t row = 0; row < rows.size(); ++row) {
       Wish wish{.job = rows[row].job};
       for (std::size_t node = 0; node < nodes; ++node) {
@@ -64,6 +65,8 @@ class Pollux final : public ElasticAllocator {
       }
       wishes.push_back(wish);
     }
+    // What a job that waits is worth grows with its age: nothing in the moment in which it comes.
+    if (wishes.size() < before + rows.size()) deal_by(view.now + every(), view);
     remember(rows, room, std::move(found.front));
   }
 

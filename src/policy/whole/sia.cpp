@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sia: on how many GPUs each elastic job runs, by an integer program over configurations, so that
-/// goodputs are large and fair (elastic/typed_program.h). A configuration is a power of two of GPUs
-/// of one node, or whole nodes. A job may have twice the most GPUs that it has reported of; until
-/// it has reported anything it has one. A change costs a job the more the younger it is.
+/// Sia: on GPUs of which type, and on how many, each elastic job runs, by an integer program over
+/// configurations, so that goodputs are large and fair (elastic/typed_program.h). A configuration
+/// is a power of two of GPUs of one node, or whole nodes, of one type. A job may have twice the
+/// most GPUs that it has reported of; until it has reported anything it has one. A change costs a
+/// job the more the younger it is.
+///
+/// A job that waits costs the more the longer: from its beginning if it has never run, else after
+/// ten minutes. So each has its turn.
+///
+/// On a type on which a job has reported nothing its goodput is that on a type on which it has,
+/// times how much faster it is believed to be there (Allocator::rate_on_type()).
 ///
 /// Source   Jayaram Subramanya et al., SOSP'23 (Sia), section 3.
-/// Differs  Elastic jobs of a virtual cluster have GPUs of one type, as the frame deals them, so
-///          the program chooses among numbers of them only.
+/// Differs  Jobs are not profiled on a GPU of each type before they start. The published price of a
+///          waiting job is always the same, a tenth more than that of one GPU: a job that has four
+///          never gives two of them to one that comes.
 /// Cost     CBC, some ms for 50 jobs and 20 configurations, and a fit for each new report.
 #include <algorithm>
 #include <cmath>
@@ -21,6 +29,7 @@ namespace almanac::policy::whole {
 namespace {
 
 constexpr double kCannotUse = 1e-4;
+constexpr Duration kPatience = 10min;  // of a job that has run, and waits
 
 class Sia final : public ElasticAllocator {
  public:
@@ -30,54 +39,119 @@ class Sia final : public ElasticAllocator {
         terms_{.fairness = told.number("fairness"), .idle_price = told.number("idle_price")} {}
 
  private:
-  void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
-            std::vector<Wish>& wishes) override {
-    const std::vector<elastic::TypedConfiguration> configurations = all_of(room);
+  /// GPUs of a type, on so many of its nodes.
+  struct Choice {
+    std::uint64_t type = 0;
+    int gpus = 0;
+    int nodes = 0;
+  };
+
+  bool deals_all_types() const override { return true; }
+  void deal(std::span<const Elastic>, const Room&, const View&, std::vector<Wish>&) override {}
+
+  void deal_types(VcId vc, std::span<const Elastic> jobs, std::span<const Room> rooms,
+                  const View& view, const cluster::Ledger& ledger,
+                  std::vector<Wish>& wishes) override {
+    std::vector<elastic::TypedConfiguration> configurations;
+    std::vector<Choice> choices;
+    std::vector<int> gpus;
+    for (const Room& room : rooms) {
+      for (const int count : counts_of(room)) {
+        configurations.push_back({.type = gpus.size(), .gpus = count});
+        choices.push_back({room.type, count, room.nodes_of(count)});
+      }
+      gpus.push_back(room.gpus);
+    }
+    const auto rate = [&](const Elastic& job, std::uint64_t type) {
+      return rate_on_type(job.job, type, vc, view, ledger, 1);
+    };
     std::vector<elastic::TypedJob> rows;
-    for (const Elastic& job : jobs) rows.push_back(row_of(job, configurations, room, view));
-    const auto choice =
-        elastic::choose_types(configurations, std::vector<int>{room.gpus}, rows, terms_);
+    for (const Elastic& job : jobs) rows.push_back(row_of(job, choices, rate, view));
+    const auto choice = elastic::choose_types(configurations, gpus, rows, terms_);
     std::vector<Wish> dealt;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
       const auto chosen = choice->chosen[at];
-      if (chosen) dealt.push_back(wish_of(jobs[at], configurations[*chosen].gpus, room));
+      if (chosen) dealt.push_back(typed_wish(jobs[at], choices[*chosen]));
     }
+    if (dealt.size() < jobs.size()) deal_by(view.now + every(), view);
     std::stable_sort(dealt.begin(), dealt.end(),
                      [](const Wish& a, const Wish& b) { return a.gpus > b.gpus; });
     wishes.insert(wishes.end(), dealt.begin(), dealt.end());
   }
 
-  static std::vector<elastic::TypedConfiguration> all_of(const Room& room) {
-    std::vector<elastic::TypedConfiguration> made;
-    for (int gpus = 1; gpus < room.per_node && gpus <= room.gpus; gpus *= 2) {
-      made.push_back({.gpus = gpus});
-    }
-    for (int gpus = room.per_node; gpus <= room.gpus; gpus += room.per_node) {
-      made.push_back({.gpus = gpus});
-    }
+  /// Numbers of GPUs of a type that a job may be given.
+  static std::vector<int> counts_of(const Room& room) {
+    std::vector<int> made;
+    for (int gpus = 1; gpus < room.per_node && gpus <= room.gpus; gpus *= 2) made.push_back(gpus);
+    for (int gpus = room.per_node; gpus <= room.gpus; gpus += room.per_node) made.push_back(gpus);
     return made;
   }
 
-  elastic::TypedJob row_of(const Elastic& job,
-                           const std::vector<elastic::TypedConfiguration>& configurations,
-                           const Room& room, const View& view) {
+  /// By how much a job that waits counts as faster.
+  double eagerness(JobId job, const View& view) const {
+    const Progress& state = view.progress(job);
+    if (state.phase != Phase::waiting) return 1;
+    const Duration patient = state.start == kNoTime ? Duration{0} : kPatience;
+    const double beyond_s = std::max(0.0, seconds(view.now - state.since - patient));
+    return std::pow(1 + beyond_s / seconds(kPatience) * 10, -1 / terms_.fairness);
+  }
+
+  /// `rate` says how fast a job is believed to be on a type, beside others.
+  template <typename Rate>
+  elastic::TypedJob row_of(const Elastic& job, const std::vector<Choice>& choices, Rate rate,
+                           const View& view) {
     const int known = speeds.knows(job.job) ? 2 * speeds.most_gpus(job.job) : 1;
     const int most = std::min(job.most, std::max(known, 1));
-    const double alone = speed_on(job, 1, 1);
     const double age_s = seconds(view.now - view.request(job.job).submit);
     const double lost_s = job.restart_s * view.progress(job.job).preemptions;
     elastic::TypedJob row;
     if (age_s >= job.restart_s && age_s > 0) {
       row.restart_factor = std::max(age_s - lost_s, 0.0) / (age_s + job.restart_s);
     }
-    for (std::size_t at = 0; at < configurations.size(); ++at) {
-      const int gpus = configurations[at].gpus;
-      const bool is_usable = gpus <= most && alone > 0;
-      row.goodputs.push_back(is_usable ? speed_on(job, room.nodes_of(gpus), gpus) / alone
-                                       : kCannotUse);
-      if (gpus == job.held_gpus) row.present = at;
+    double least = 0;
+    for (std::size_t at = 0; at < choices.size(); ++at) {
+      const Choice& each = choices[at];
+      const bool is_usable = each.gpus <= most && (each.type & job.types) != 0;
+      const double goodput = is_usable ? goodput_on(job, each, rate) : 0;
+      row.goodputs.push_back(goodput);
+      if (goodput > 0 && (least == 0 || goodput < least)) least = goodput;
+      if (each.gpus == job.held_gpus && each.type == job.held_type) row.present = at;
     }
+    const double eager = eagerness(job.job, view);
+    for (double& each : row.goodputs) each = each > 0 ? eager * each / least : kCannotUse;
     return row;
+  }
+
+  template <typename Rate>
+  double goodput_on(const Elastic& job, const Choice& choice, Rate rate) {
+    const std::uint64_t told = reported_type(job, choice.type);
+    if (told == 0) {
+      return speed_on(job, choice.nodes, choice.gpus) * rate(job, choice.type);
+    }
+    const double there = speeds.best_on(job.job, told, choice.nodes, choice.gpus).value;
+    if (told == choice.type) return there;
+    const double slower = rate(job, told);
+    return slower > 0 ? there * rate(job, choice.type) / slower : 0;
+  }
+
+  /// The type of whose reports a job's speed on `type` is believed: that itself, else the first of
+  /// which there are any; 0 = there are none.
+  std::uint64_t reported_type(const Elastic& job, std::uint64_t type) const {
+    const std::vector<std::uint64_t> told = speeds.types(job.job);
+    if (told.empty()) return 0;
+    return std::find(told.begin(), told.end(), type) == told.end() ? told.front() : type;
+  }
+
+  /// With the best batch there; its own until it has reported anything.
+  Wish typed_wish(const Elastic& job, const Choice& choice) {
+    Wish wish{.job = job.job, .gpus = choice.gpus, .gpu_types = choice.type};
+    const std::uint64_t told = reported_type(job, choice.type);
+    if (told == 0) return wish;
+    const bool stays = choice.gpus == job.held_gpus && choice.type == job.held_type;
+    const int nodes = stays ? job.held_nodes : choice.nodes;
+    wish.config.batch =
+        choice.gpus * speeds.best_on(job.job, told, nodes, choice.gpus).split.local_batch();
+    return wish;
   }
 
   elastic::TypedTerms terms_;
@@ -88,8 +162,8 @@ class Sia final : public ElasticAllocator {
 void register_sia(Registry& registry) {
   registry.wholes.add(
       {.name = "sia",
-       .summary =
-           "numbers of GPUs of elastic jobs by an integer program, for large and fair goodputs",
+       .summary = "types and numbers of GPUs of elastic jobs by an integer program, for large and "
+                  "fair goodputs",
        .source = "Jayaram Subramanya et al. SOSP'23",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
