@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -80,6 +81,33 @@ double drift_of(std::span<const double> values) {
     }
   }
   return pairs > 0 ? std::sqrt(std::max(0.0, squares / pairs)) : 0;
+}
+
+/// The parts of a log in which the most that it shows of something is looked for.
+constexpr std::size_t kParts = 8;
+
+/// The mean of the eighth of `values` that has the largest, as a multiple of the mean of all.
+double peak_of(std::span<const double> values) {
+  if (values.size() < kParts) return 0;
+  const auto mean = [](std::span<const double> of) {
+    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+  };
+  double most = 0;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const std::size_t from = part * values.size() / kParts;
+    const std::size_t until = (part + 1) * values.size() / kParts;
+    most = std::max(most, mean(values.subspan(from, until - from)));
+  }
+  return most / mean(values);
+}
+
+/// The requests of the eighth of [0, span_s) that has most, as a multiple of the mean of all.
+double busiest_of(const std::vector<double>& even_s, double span_s) {
+  std::vector<double> counts(kParts, 0);
+  for (const double at : even_s) {
+    counts[std::min(kParts - 1, static_cast<std::size_t>(at / span_s * kParts))] += 1;
+  }
+  return peak_of(counts);
 }
 
 /// The spreads of halves of the stretches that `even_s`, within [0, span_s), is cut into, twice as
@@ -274,13 +302,17 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
     outputs.push_back(std::max(requests[id].output, 1));
   }
   const double longest_s = day.empty() || hours >= kHoursOfTwoDays ? hours * 3600 : 2 * 3600;
+  const std::vector<double> even_s = in_even_time(at_s, day, hours);
   Tenant made{.requests = static_cast<double>(of.size()),
               .prompt = lengths_of(prompts),
               .output = lengths_of(outputs),
               .prompt_drift = drift_of(prompts),
               .output_drift = drift_of(outputs),
+              .requests_peak = busiest_of(even_s, hours * 3600),
+              .prompt_peak = peak_of(prompts),
+              .output_peak = peak_of(outputs),
               .together = together(prompts, outputs),
-              .bursts = bursts_of(in_even_time(at_s, day, hours), hours * 3600, longest_s)};
+              .bursts = bursts_of(even_s, hours * 3600, longest_s)};
   learn_adapters(requests, of, made);
   learn_heads(requests, of, made);
   return made;
