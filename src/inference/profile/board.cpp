@@ -16,12 +16,13 @@ namespace {
 /// Shares that iterations reach: of boards with HBM, and of those with GDDR.
 ///
 /// Source   H100, A100 and L40S: fitted, with Roofline's fixed times, to the time per token of 56
-///          stages of vLLM runs that inference-sim published (docs/inference.md#checked-against).
-///          Other boards take those of the board with the same memory.
+///          stages of vLLM runs that inference-sim published and, of the H100's arithmetic, of 4
+///          that inference-perf did (docs/inference.md#the-roofline); of the other two the share
+///          of the peak is set. Other boards take those of the board with the same memory.
 struct Reached {
   double memory = 0, compute = 0;
 };
-constexpr Reached kHopper{0.87, 0.80}, kAmpere{0.84, 0.80}, kGddr{0.81, 0.51};
+constexpr Reached kHopper{0.89, 0.48}, kAmpere{0.70, 0.50}, kGddr{0.75, 0.40};
 
 struct Figures {
   const char* name;

@@ -21,9 +21,9 @@ inline constexpr int kNodeGpus = 8;
 /// Time that an iteration takes beyond arithmetic and memory: kernels that are launched layer by
 /// layer, and the engine between two iterations.
 ///
-/// Source   fitted as the shares of Board are (docs/inference.md#checked-against).
+/// Source   fitted as the shares of Board are (docs/inference.md#the-roofline).
 struct Launch {
-  Micros layer = 34, iteration = 1160, sequence = 4;
+  Micros layer = 49, iteration = 830, sequence = 18;
 };
 
 /// What an iteration cannot do without, on one of the GPUs that compute each layer together.

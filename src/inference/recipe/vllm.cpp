@@ -19,11 +19,12 @@
 namespace almanac::inference {
 namespace {
 
-/// A stage of a run: requests come evenly, and their prompts begin with one of some prefixes.
+/// A stage of a run: requests come evenly. Their prompts are so many and come again and again; 0 =
+/// each is another.
 struct Stage {
   double per_s = 0, seconds = 0;
-  std::int32_t prefix = 0, prompt = 0, output = 0;
-  std::size_t prefixes = 1;
+  std::int32_t prompt = 0, output = 0;
+  std::size_t prompts = 0;
 };
 
 Requests requests_of(const Stage& stage) {
@@ -32,7 +33,8 @@ Requests requests_of(const Stage& stage) {
   Requests made;
   made.tokens_per_block = kBlock;
   const auto count = static_cast<std::size_t>(stage.per_s * std::min(stage.seconds, kLongest_s));
-  const auto blocks = static_cast<std::uint32_t>(stage.prefix / kBlock);
+  const auto blocks =
+      stage.prompts > 0 ? static_cast<std::uint32_t>(stage.prompt / kBlock) : std::uint32_t{0};
   for (std::size_t each = 0; each < count; ++each) {
     made.all.push_back({.arrival = 1e6 * static_cast<double>(each) / stage.per_s,
                         .prompt = stage.prompt,
@@ -40,7 +42,7 @@ Requests requests_of(const Stage& stage) {
                         .first_block = static_cast<std::uint32_t>(made.blocks.size()),
                         .blocks = blocks});
     for (std::uint32_t block = 0; block < blocks; ++block) {
-      made.blocks.push_back((each % stage.prefixes) * 100'000 + block);
+      made.blocks.push_back((each % stage.prompts) * 100'000 + block);
     }
   }
   return made;
@@ -117,12 +119,13 @@ Result<Model> model_of(const std::string& name) {
   return model;
 }
 
-/// vLLM 0.15.1 on H100, A100 and L40S. Prompts have about 15 tokens of a template besides.
+/// vLLM 0.15.1 on H100, A100 and L40S, with its prefix cache. Each user has one prompt, which
+/// inference-perf sends again and again, with about 15 tokens of a template besides.
 Result<void> compare_showdown(const std::string& path, Errors& errors, Comparison& made) {
-  const auto sheet =
-      Sheet::read(path, {"exp_id", "stage", "model", "hardware", "tp", "stages", "max_num_seqs",
-                         "max_num_batched_tokens", "prefix_len", "question_len", "output_len",
-                         "n_prefixes", "e2e_mean", "itl_mean", "ttft_mean", "workload"});
+  const auto sheet = Sheet::read(
+      path, {"exp_id", "stage", "model", "hardware", "tp", "stages", "max_num_seqs",
+             "max_num_batched_tokens", "prefix_len", "question_len", "output_len",
+             "users_per_prefix", "n_prefixes", "e2e_mean", "itl_mean", "ttft_mean", "workload"});
   if (!sheet) return tl::unexpected(sheet.error());
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const auto number = [&](const char* column) {
@@ -139,10 +142,10 @@ Result<void> compare_showdown(const std::string& path, Errors& errors, Compariso
     const auto whole = [&](const char* column) {
       return static_cast<std::int32_t>(number(column));
     };
-    stage->prefix = whole("prefix_len");
-    stage->prompt = stage->prefix + whole("question_len") + kTemplate;
+    stage->prompt = whole("prefix_len") + whole("question_len") + kTemplate;
     stage->output = whole("output_len");
-    stage->prefixes = static_cast<std::size_t>(std::max(1, whole("n_prefixes")));
+    stage->prompts =
+        static_cast<std::size_t>(std::max(1, whole("n_prefixes") * whole("users_per_prefix")));
     const Service service{.model = *model,
                           .board = *board,
                           .gpus = whole("tp"),
@@ -159,20 +162,24 @@ Result<void> compare_showdown(const std::string& path, Errors& errors, Compariso
   return {};
 }
 
-/// vLLM 0.11.0 on one H100, by inference-perf; the time per token is (E2E - TTFT) / (tokens - 1),
-/// for its own counts events of the stream.
+/// vLLM 0.11.0 on one H100 without prefix cache, by inference-perf, at the rates that it kept up
+/// with; the time per token is (E2E - TTFT) / (tokens - 1), for its own counts events of the
+/// stream.
 Result<void> compare_inference_perf(const std::string& path, Errors& errors, Comparison& made) {
-  const auto sheet = Sheet::read(path, {"setup", "requested_rps", "prompt_tokens_mean",
-                                        "output_tokens_mean", "ttft_mean_ms", "e2e_mean_ms"});
+  const auto sheet = Sheet::read(
+      path, {"setup", "requested_rps", "achieved_rps", "requests_per_s", "prompt_tokens_mean",
+             "output_tokens_mean", "ttft_mean_ms", "e2e_mean_ms"});
   if (!sheet) return tl::unexpected(sheet.error());
   const auto model = find_model("llama-3.1-8b");
   const auto board = find_board("h100");
   if (!model || !board) return tl::unexpected(model ? board.error() : model.error());
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
+    constexpr double kKeptUp = 0.9;
     if (sheet->text("setup", row) != "vllm") continue;
     const auto number = [&](const char* column) {
       return sheet->number(column, row).value_or(std::nan(""));
     };
+    if (number("requests_per_s") < kKeptUp * number("requested_rps")) continue;
     const double output = number("output_tokens_mean");
     const double first = number("ttft_mean_ms"), whole = number("e2e_mean_ms");
     const Stage stage{
@@ -181,10 +188,7 @@ Result<void> compare_inference_perf(const std::string& path, Errors& errors, Com
         .prompt = static_cast<std::int32_t>(std::lround(number("prompt_tokens_mean"))),
         .output = static_cast<std::int32_t>(std::lround(output))};
     constexpr std::int32_t kSequences = 128;
-    const Service service{.model = *model,
-                          .board = *board,
-                          .limits = {.sequences = kSequences},
-                          .former = "prefill_first"};
+    const Service service{.model = *model, .board = *board, .limits = {.sequences = kSequences}};
     auto done = compare_stage(
         fmt::format("{} on h100, inference-perf at {:.4g}/s", model->name, stage.per_s),
         "h100, inference-perf", service, stage, {first, (whole - first) / (output - 1), whole},

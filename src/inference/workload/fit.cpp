@@ -84,9 +84,9 @@ double drift_of(std::span<const double> values) {
 }
 
 /// The parts of a log in which the most that it shows of something is looked for.
-constexpr std::size_t kParts = 8;
+constexpr std::size_t kParts = 4;
 
-/// The mean of the eighth of `values` that has the largest, as a multiple of the mean of all.
+/// The mean of the quarter of `values` that has the largest, as a multiple of the mean of all.
 double peak_of(std::span<const double> values) {
   if (values.size() < kParts) return 0;
   const auto mean = [](std::span<const double> of) {
@@ -101,7 +101,7 @@ double peak_of(std::span<const double> values) {
   return most / mean(values);
 }
 
-/// The requests of the eighth of [0, span_s) that has most, as a multiple of the mean of all.
+/// The requests of the quarter of [0, span_s) that has most, as a multiple of the mean of all.
 double busiest_of(const std::vector<double>& even_s, double span_s) {
   std::vector<double> counts(kParts, 0);
   for (const double at : even_s) {

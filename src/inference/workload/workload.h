@@ -56,7 +56,7 @@ struct Tenant {
   /// How far mean lengths move from a stretch as long as the log to the next: standard deviation of
   /// their logarithm.
   double prompt_drift = 0, output_drift = 0;
-  /// How much of all this an eighth of the log has shown at most, as a multiple of the mean: its
+  /// How much of all this a quarter of the log has shown at most, as a multiple of the mean: its
   /// requests, and its mean lengths. What follows is not drawn beyond it. 0 = not known.
   double requests_peak = 0, prompt_peak = 0, output_peak = 0;
   double together = 0;  ///< Correlation of both lengths, of normal scores.
@@ -102,7 +102,7 @@ Requests generate(const Workload& workload, std::uint64_t seed);
 /// The workload of the stretch of time that follows the one that it was learnt from: as long, with
 /// as many requests of each tenant as the longest stretch's spread lets come in one half when as
 /// many came in the other, and lengths that have drifted as far as they do. Neither is more than an
-/// eighth of the log had: the halves of a short log differ by chance and by bursts that are over
+/// quarter of the log had: the halves of a short log differ by chance and by bursts that are over
 /// within seconds, and would else become a load that was never seen.
 Workload following(const Workload& workload, std::uint64_t seed);
 
