@@ -38,7 +38,11 @@ class MigServing {
   explicit MigServing(const PlanningCase& asked) : asked_(asked), rng_(asked.seed) {
     for (const TaskService& service : asked.services) {
       std::vector<Use>& uses = uses_.emplace_back(8);
-      for (int slices = 1; slices <= 7; ++slices) uses[index(slices)] = best_use(service, slices);
+      double& most = part_of_slice_.emplace_back(0);
+      for (int slices = 1; slices <= 7; ++slices) {
+        uses[index(slices)] = best_use(service, slices);
+        most = std::max(most, uses[index(slices)].part / slices);
+      }
     }
   }
 
@@ -128,6 +132,12 @@ class MigServing {
       return true;
     }
     if (at == slices.size() || left-- <= 0) return false;
+    double needed = 0;  // slices, each as good as the best
+    for (std::size_t each = 0; each < lacking.size(); ++each) {
+      if (lacking[each] > kDone) needed += lacking[each] / part_of_slice_[each];
+    }
+    const auto first = slices.begin() + static_cast<std::ptrdiff_t>(at);
+    if (needed > std::accumulate(first, slices.end(), 0) + kDone) return false;
     for (std::size_t service = 0; service < lacking.size(); ++service) {
       const double part = uses_[service][index(slices[at])].part;
       if (lacking[service] <= kDone || part <= 0) continue;
@@ -208,6 +218,7 @@ class MigServing {
   const PlanningCase& asked_;
   Rng rng_;
   std::vector<std::vector<Use>> uses_;  // by service, then slices
+  std::vector<double> part_of_slice_;   // by service: the most that one slice of an instance adds
 };
 
 }  // namespace
