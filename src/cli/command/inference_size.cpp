@@ -135,7 +135,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   if (size->replicas > size->for_log) {
     note(fmt::format(
         "{} {} enough for this log; {} are enough for {} of {} logs drawn like it, none "
-        "of them busier than the busiest quarter of this log (--confidence 0: this log "
+        "of them busier than the busiest stretch of this log (--confidence 0: this log "
         "alone)",
         text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
         size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn));
