@@ -74,7 +74,9 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       .add_option("--model", options->model,
                   "What is served: a name such as llama-3.1-8b, or a config.json")
       ->required();
-  command.add_option("--board", options->board, "On which GPU: h100, a100 or l40s")
+  command
+      .add_option("--board", options->board,
+                  fmt::format("GPU of the replicas: {}", inference::board_names()))
       ->capture_default_str();
   command
       .add_option("--profile", options->profile,

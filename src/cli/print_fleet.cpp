@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/columns.h"
@@ -59,12 +63,24 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
   return made;
 }
 
+/// "TTFT <= 500 ms and TPOT <= 50 ms"; "none".
+std::string objective_of(const inference::Limits& objective) {
+  std::vector<std::string> made;
+  for (const auto& [name, bound] :
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+    if (bound != inference::kNever)
+      made.push_back(fmt::format("{} <= {:.6g} ms", name, bound / 1e3));
+  }
+  return made.empty() ? "none" : fmt::format("{}", fmt::join(made, " and "));
+}
+
 }  // namespace
 
 void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
                  const inference::Size* size) {
   if (format == "json") {
     nlohmann::ordered_json made;
+    made["objective"] = objective_of(plan.service.limits);
     if (size != nullptr) {
       made["holds_for"] = size->holds_for();
       made["doubts"] = size->doubts;
@@ -86,6 +102,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
   }
   std::vector<std::vector<std::string>> rows;
   if (format == "csv") {
+    rows.push_back({"objective", objective_of(plan.service.limits)});
     if (size != nullptr) rows.push_back({"holds_for", size->holds_for()});
     for (const auto& [name, value] : figures(plan, fleet, size)) {
       rows.push_back({name, fmt::format("{:.9g}", value)});
@@ -102,6 +119,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
     print_csv({"figure", "value"}, rows);
     return;
   }
+  fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
   if (size != nullptr) fmt::print("{:20} {}\n", "holds_for", size->holds_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {:.6g}\n", name, value);

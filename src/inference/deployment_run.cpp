@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace almanac::inference {
 namespace {
 
@@ -151,6 +153,50 @@ double DeploymentRun::worst() const {
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals) {
   return Deployed(asked, deployment, arrivals).run();
+}
+
+namespace {
+
+Result<Replayed> replay(const PlannerChoice& planner, const PlanningCase& asked,
+                        const std::vector<TaskArrival>& arrivals, double rates) {
+  PlanningCase busier = asked;
+  for (TaskService& each : busier.services) {
+    each.rate *= rates;
+    for (double& rate : each.rates) rate *= rates;
+  }
+  auto plan = planner.plan(busier);
+  if (!plan) return tl::unexpected(plan.error());
+  Replayed made{.rates = rates, .plan = *std::move(plan)};
+  made.run = play_deployment(asked, made.plan, arrivals);
+  return made;
+}
+
+}  // namespace
+
+Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCase& asked,
+                                 const std::vector<TaskArrival>& arrivals) {
+  return replay(planner, asked, arrivals, 1);
+}
+
+Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,
+                              const std::vector<TaskArrival>& arrivals, double share) {
+  constexpr int kMostTenths = 40;
+  double best = 0;
+  std::string why;
+  for (int tenths = 10; tenths <= kMostTenths; ++tenths) {
+    auto tried = replay(planner, asked, arrivals, tenths / 10.0);
+    if (!tried) {
+      if (tenths == 10) return tried;
+      why = fmt::format("; for {:.1f} times the rates: {}", tenths / 10.0, tried.error().message);
+      break;
+    }
+    if (tried->run.worst() >= share) return tried;
+    best = std::max(best, tried->run.worst());
+  }
+  return fail(Code::unavailable,
+              fmt::format("no plan serves {:.4g} % of the requests in time, the best {:.1f} %{}",
+                          100 * share, 100 * best, why),
+              {}, "give more GPUs, a longer objective or a smaller --share");
 }
 
 }  // namespace almanac::inference

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inference/deployment.h"
+#include "inference/registry.h"
 #include "inference/task_run.h"
 
 namespace almanac::inference {
@@ -29,5 +30,24 @@ struct DeploymentRun {
 /// time if all its answers come within the objective. O(arrivals x instances).
 DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
                               const std::vector<TaskArrival>& arrivals);
+
+/// A plan, and what requests see of it when it is played.
+struct Replayed {
+  double rates = 1;  ///< The plan is made for so many times the rates of the services.
+  Deployment plan{};
+  DeploymentRun run{};
+};
+
+/// Returns the plan of `planner` for the rates as they are, and what a replay sees of it. Fails as
+/// the planner does.
+Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCase& asked,
+                                 const std::vector<TaskArrival>& arrivals);
+
+/// Returns the first plan with which `share` of the requests of each service are in time when it is
+/// played with `arrivals`, made for 1.1, 1.2 ... 4 times the rates: planners leave no room for
+/// requests that come at random. Fails with unavailable if none is, naming the best.
+/// Cost: up to 31 plans and replays.
+Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,
+                              const std::vector<TaskArrival>& arrivals, double share);
 
 }  // namespace almanac::inference

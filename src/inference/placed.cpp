@@ -102,7 +102,7 @@ Result<Service> member(const Service& service, const Plan& plan, const Plan::Gro
   made.replicas = 1;
   if (group.board) made.board = *group.board;
   if (group.models.size() == 1) return made;
-  const double block = made.model.kv_bytes() * made.limits.block_tokens;
+  const double block = made.model.kv_bytes(made.gpus) * made.limits.block_tokens;
   double left = static_cast<double>(fitting_blocks(made)) * block;
   for (const std::size_t other : group.models) {
     if (other == model) continue;

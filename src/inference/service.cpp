@@ -40,13 +40,13 @@ tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const
 std::int64_t fitting_blocks(const Service& service) {
   constexpr double kGib = 1024.0 * 1024 * 1024;
   const double gpus = service.replica_gpus();
-  const double activations = service.model.moe_layers > 0 ? 8 : 5.5;
-  const double overhead = service.replica_gpus() == 1 ? 0.15 : 0.6 * gpus;
-  const double left = (0.9 * service.board.memory_gib * gpus - activations - overhead) * kGib -
+  const double activations = (service.model.has_experts() ? 8 : 1.75) * kGib;
+  const double left = gpus * (0.9 * service.board.memory_bytes - activations) -
                       service.model.bytes() -
+                      service.limits.sequences * service.model.state_bytes() -
                       service.adapters * service.model.adapter_bytes(service.adapter_rank);
   return static_cast<std::int64_t>(
-      std::floor(left / (service.model.kv_bytes() * service.limits.block_tokens)));
+      std::floor(left / (service.model.kv_bytes(service.gpus) * service.limits.block_tokens)));
 }
 
 Result<Parts> parts(const Service& service) {
@@ -60,8 +60,10 @@ Result<Parts> parts(const Service& service) {
     const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
     if (blocks < 1) {
       return fail(Code::invalid,
-                  fmt::format("{} does not fit on {} {}", service.model.name,
-                              service.replica_gpus(), service.board.name),
+                  fmt::format("{} does not fit on {} {}: its weights take {:.1f} of {:.1f} GB",
+                              service.model.name, service.replica_gpus(), service.board.name,
+                              service.model.bytes() / 1e9,
+                              service.replica_gpus() * service.board.memory_bytes / 1e9),
                   {}, "give a replica more GPUs");
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
@@ -72,7 +74,7 @@ Result<Parts> parts(const Service& service) {
                             service.prefill),
                 {}, "leave one for the tokens");
   }
-  const double block = service.model.kv_bytes() * limits.block_tokens;
+  const double block = service.model.kv_bytes(service.gpus) * limits.block_tokens;
   constexpr double kGib = 1024.0 * 1024 * 1024;
   limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
   limits.stages = service.stages;

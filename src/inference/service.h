@@ -43,7 +43,10 @@ struct Service {
 /// Blocks of KV cache that fit beside the weights and adapters of `service` on one replica; below 1
 /// = none do.
 ///
-/// Source   inference-sim (BLIS): nine tenths of the memory, less what activations take.
+/// Source   vLLM gives KV nine tenths of the memory less weights and activations. Activations take
+///          1.75 GiB of a GPU, or 8 with experts: of four servers whose blocks inference-sim
+///          published the figure is at most 6 % off. A sequence's state of linear attention is
+///          set aside for as many as may run.
 std::int64_t fitting_blocks(const Service& service);
 
 class Simulation;

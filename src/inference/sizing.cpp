@@ -152,6 +152,7 @@ class Sizing {
     const std::size_t last = days.count();
     const std::size_t first = std::max<std::size_t>(1, last - std::min(last, kMost));
     std::vector<Result<std::string>> missed(last - std::min(first, last), std::string());
+    report("sizing for the days before each of the last ones");
     tbb::parallel_for(std::size_t{0}, missed.size(),
                       [&](std::size_t at) { missed[at] = missed_day(days, first + at); });
     std::vector<std::string> made;
@@ -166,7 +167,9 @@ class Sizing {
   Result<std::string> missed_day(const Days& days, std::size_t day) const {
     const Requests before = days.part(requests_, 0, day), then = days.part(requests_, day, day + 1);
     if (then.size() == 0) return std::string();
-    const auto size = Sizing(attained_of_, before, asked_).for_all();
+    SizeQuestion quietly = asked_;
+    quietly.progress = {};
+    const auto size = Sizing(attained_of_, before, quietly).for_all();
     if (!size) {
       if (size.error().code == Code::usage) return tl::unexpected(size.error());
       return fmt::format("before its day {} it told of none: {}", day + 1, size.error().message);
@@ -243,8 +246,9 @@ class Sizing {
                       .served = **served};
         }
       }
+      report(fmt::format("{} replicas: too few for {} logs drawn like this one", tried, kDraws));
     }
-    return too_few("the requests of logs that may follow");
+    return too_few("the requests of logs that may follow", least);
   }
 
   /// Those that serve the log as asked, the best first; none = none does.
@@ -260,8 +264,10 @@ class Sizing {
       Result<double> attained = 0.0;
     };
     std::vector<Trial> trials;
+    std::vector<int> fresh;
     for (int replicas = first; replicas < end; ++replicas) {
       if (!divisions_.try_emplace(replicas).second) continue;
+      fresh.push_back(replicas);
       const int least = asked_.split ? 1 : 0, most = asked_.split ? replicas : 1;
       for (int prefill = least; prefill < most; ++prefill) trials.push_back({replicas, prefill});
     }
@@ -275,8 +281,10 @@ class Sizing {
       if (*trial.attained < asked_.share) continue;
       divisions_.at(trial.replicas).push_back({trial.prefill, *trial.attained});
     }
-    for (int replicas = first; replicas < end; ++replicas) {
+    for (const int replicas : fresh) {
       std::vector<Division>& made = divisions_.at(replicas);
+      report(fmt::format("{} replicas: {} for this log", replicas,
+                         made.empty() ? "too few" : "enough"));
       std::stable_sort(made.begin(), made.end(), [](const Division& a, const Division& b) {
         return a.attained > b.attained;
       });
@@ -284,10 +292,19 @@ class Sizing {
     return {};
   }
 
-  tl::unexpected<Error> too_few(const char* what) const {
+  void report(const std::string& text) const {
+    if (asked_.progress) asked_.progress(text);
+  }
+
+  /// `for_log`: replicas that serve the log alone; 0 = none do.
+  tl::unexpected<Error> too_few(const char* what, int for_log = 0) const {
+    const std::string alone = for_log == 0
+                                  ? ""
+                                  : fmt::format("; {} serve{} this log alone (--confidence 0)",
+                                                for_log, for_log == 1 ? "s" : "");
     return fail(Code::unavailable,
-                fmt::format("{} replicas do not serve {:.4g} % of {} as asked", asked_.most,
-                            100 * asked_.share, what),
+                fmt::format("{} replicas do not serve {:.4g} % of {} as asked{}", asked_.most,
+                            100 * asked_.share, what, alone),
                 {}, "more replicas, GPUs of a replica, or time");
   }
 

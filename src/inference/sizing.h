@@ -4,6 +4,7 @@
 /// How many replicas requests need: those of a log, and those that may follow it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct SizeQuestion {
   bool split = false;  ///< Some replicas compute prompts for the others.
   /// Part of the logs that may follow which must be served so too; 0 = the log alone counts.
   double confidence = 0.95;
+  /// Hears of each number of replicas that was tried; may be empty.
+  std::function<void(const std::string&)> progress{};
 };
 
 /// A fleet, and how sure that it is enough.
@@ -48,7 +51,8 @@ struct Size {
 /// sized the same way for what came before a day serves that day: of its last three, as far as
 /// there are days before them.
 ///
-/// Fails with unavailable where `most` are not enough, and as play() does; with invalid where the
+/// Fails with unavailable where `most` are not enough, saying how many are for the log alone where
+/// that is known, and as play() does; with invalid where the
 /// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores, each
 /// as far as it takes to know whether it is served; with `split` as many for each division; of two
 /// days or more up to four times that.

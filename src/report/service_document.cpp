@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "inference/loss.h"
 #include "inference/tenants.h"
@@ -44,6 +45,28 @@ std::array<std::vector<double>, kMeasures.size()> latencies(const ServiceInput& 
   return made;
 }
 
+/// "TTFT at most 500 ms, TPOT at most 50 ms".
+std::string spelled(const inference::Objective& objective) {
+  std::vector<std::string> made;
+  for (const auto& [name, bound] :
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+    if (bound != kNever) made.push_back(fmt::format("{} at most {:.6g} ms", name, bound / 1e3));
+  }
+  return made.empty() ? "none: every request that is finished counts"
+                      : fmt::format("{}", fmt::join(made, ", "));
+}
+
+/// A line across a chart of parts of requests at each limit of the objective.
+std::vector<figure::Reference> limits(const inference::Objective& objective) {
+  std::vector<figure::Reference> made;
+  for (const auto& [name, bound] : {std::pair("objective: first token", objective.first_token),
+                                    std::pair("objective: each token", objective.per_token)}) {
+    if (bound == kNever) continue;
+    made.push_back({.name = name, .x = {bound / 1e3, bound / 1e3}, .y = {0, 1}});
+  }
+  return made;
+}
+
 Figure draw_latencies(const ServiceInput& input) {
   Figure made{.id = "service_latency", .title = "Latencies"};
   made.caption = "Of the requests that were finished: this part of them took at most so long.";
@@ -58,8 +81,12 @@ Figure draw_latencies(const ServiceInput& input) {
       part.add(percent / 100.0);
     }
   }
-  made.charts.push_back(
-      {.kind = "line", .x = "latency_ms", .y = {"part"}, .by = "measure", .x_scale = "log"});
+  made.charts.push_back({.kind = "line",
+                         .x = "latency_ms",
+                         .y = {"part"},
+                         .by = "measure",
+                         .x_scale = "log",
+                         .references = limits(input.objective)});
   return made;
 }
 
@@ -72,6 +99,7 @@ Figure percentiles(const ServiceInput& input) {
   auto& p90 = made.number("p90_ms", "90 %");
   auto& p99 = made.number("p99_ms", "99 %");
   auto& most = made.number("max_ms", "Longest");
+  auto& limit = made.number("objective_ms", "Objective");
   for (const auto& [name, spread] :
        {std::pair(kMeasures[0], &input.seen.first_token),
         std::pair(kMeasures[1], &input.seen.per_token),
@@ -83,6 +111,10 @@ Figure percentiles(const ServiceInput& input) {
     p90.add(spread->p90 / 1e3);
     p99.add(spread->p99 / 1e3);
     most.add(spread->most / 1e3);
+    const inference::Micros bound = spread == &input.seen.first_token ? input.objective.first_token
+                                    : spread == &input.seen.per_token ? input.objective.per_token
+                                                                      : kNever;
+    limit.add(bound == kNever ? stats::kNaN : bound / 1e3);
   }
   return made;
 }
@@ -254,9 +286,9 @@ std::string latency_words(const inference::Seen& seen) {
 
 void find(const ServiceInput& input, const Bins& bins, figure::Document& document) {
   document.findings.push_back(
-      {.headline = fmt::format("{:.1f} % of {} requests were served as asked",
-                               100 * input.seen.attainment(),
-                               text::grouped(static_cast<std::int64_t>(input.seen.requests))),
+      {.headline = fmt::format(
+           "{:.1f} % of {} requests met the objective ({})", 100 * input.seen.attainment(),
+           text::grouped(static_cast<std::int64_t>(input.seen.requests)), spelled(input.objective)),
        .detail = latency_words(input.seen),
        .figure = "service_attainment",
        .advice = {}});
@@ -287,7 +319,8 @@ figure::Document service_document(const ServiceInput& input,
   document.subtitle = fmt::format("{} on replicas of {} {}, {} + {} + {}", input.service.model.name,
                                   input.service.replica_gpus(), input.service.board.name,
                                   input.service.former, input.service.router, input.scaler);
-  document.facts = {{"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
+  document.facts = {{"objective", spelled(input.objective)},
+                    {"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
                     {"GPU hours", fmt::format("{:.2f}", input.played.replica_s *
                                                             input.service.replica_gpus() / 3600)},
                     {"kWh", fmt::format("{:.2f}", input.energy_kwh)}};

@@ -6,9 +6,9 @@
 
 namespace almanac::reproduce {
 
-Recipe served(std::string name, std::string summary, std::string paper,
-              inference::Compare compare) {
-  const std::string files = "golden/" + name + "/*";
+Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare,
+              std::string files) {
+  if (files.empty()) files = "golden/" + name + "/*";
   return {.name = name,
           .summary = std::move(summary),
           .paper = paper,

@@ -11,7 +11,8 @@
 
 namespace almanac::reproduce {
 
-/// A recipe that lays on the bench what `compare` makes of all files of golden/`name`/.
-Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare);
+/// A recipe that lays on the bench what `compare` makes of `files`; "" = all of golden/`name`/.
+Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare,
+              std::string files = "");
 
 }  // namespace almanac::reproduce

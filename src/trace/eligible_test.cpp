@@ -20,6 +20,12 @@ using testing::HasSubstr;
 constexpr const char* kHeader =
     "JobID|JobName|User|Partition|Submit|Eligible|Start|End|ElapsedRaw|State|AllocTRES\n";
 
+std::string under_header(std::string_view rows) {
+  std::string made = kHeader;
+  made += rows;
+  return made;
+}
+
 class Eligible : public testing::Test {
  protected:
   Trace read(const std::string& name, const std::string& text) {
@@ -41,17 +47,17 @@ class Eligible : public testing::Test {
 /// A chain of two, one with a begin time, one that was held until it was cancelled, one cancelled
 /// in the queue.
 std::string sacct() {
-  return std::string(kHeader) +
-         "1|prep|ann|gpu|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T08:00:05|"
-         "2026-01-05T12:00:05|14400|COMPLETED|cpu=8,gres/gpu=1\n"
-         "2|train|ann|gpu|2026-01-05T08:00:00|2026-01-05T12:00:06|2026-01-05T12:00:10|"
-         "2026-01-05T16:00:10|14400|COMPLETED|cpu=8,gres/gpu=1\n"
-         "3|begin|bob|gpu|2026-01-05T08:00:00|2026-01-06T08:00:00|2026-01-06T08:00:02|"
-         "2026-01-06T10:00:02|7200|COMPLETED|cpu=8,gres/gpu=1\n"
-         "4|held|cem|gpu|2026-01-05T09:00:00|Unknown|2026-01-05T11:00:00|2026-01-05T11:00:00|0|"
-         "CANCELLED by 7|cpu=8,gres/gpu=4\n"
-         "5|queued|cem|gpu|2026-01-05T09:00:00|2026-01-05T09:00:00|2026-01-05T10:00:00|"
-         "2026-01-05T10:00:00|0|CANCELLED by 7|cpu=8,gres/gpu=4\n";
+  return under_header(
+      "1|prep|ann|gpu|2026-01-05T08:00:00|2026-01-05T08:00:00|2026-01-05T08:00:05|"
+      "2026-01-05T12:00:05|14400|COMPLETED|cpu=8,gres/gpu=1\n"
+      "2|train|ann|gpu|2026-01-05T08:00:00|2026-01-05T12:00:06|2026-01-05T12:00:10|"
+      "2026-01-05T16:00:10|14400|COMPLETED|cpu=8,gres/gpu=1\n"
+      "3|begin|bob|gpu|2026-01-05T08:00:00|2026-01-06T08:00:00|2026-01-06T08:00:02|"
+      "2026-01-06T10:00:02|7200|COMPLETED|cpu=8,gres/gpu=1\n"
+      "4|held|cem|gpu|2026-01-05T09:00:00|Unknown|2026-01-05T11:00:00|2026-01-05T11:00:00|0|"
+      "CANCELLED by 7|cpu=8,gres/gpu=4\n"
+      "5|queued|cem|gpu|2026-01-05T09:00:00|2026-01-05T09:00:00|2026-01-05T10:00:00|"
+      "2026-01-05T10:00:00|0|CANCELLED by 7|cpu=8,gres/gpu=4\n");
 }
 
 TEST_F(Eligible, IsWhenAJobJoinsTheQueue) {
@@ -128,14 +134,14 @@ TEST_F(Eligible, IsTheEndOfTheJobBeforeWhereOnlyThatIsKnown) {
 }
 
 TEST_F(Eligible, IsNotTakenWhereTheLogContradictsIt) {
-  const Trace trace = read(
-      "sacct.txt", std::string(kHeader) +
-                       "1|a|ann|gpu|2026-01-05T08:00:00|2026-01-05T09:00:00|2026-01-05T08:30:00|"
-                       "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n"
-                       "2|b|ann|gpu|2026-01-05T08:00:00|2026-01-05T07:00:00|2026-01-05T08:30:00|"
-                       "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n"
-                       "3|c|ann|gpu|2026-01-05T08:00:00|Unknown|2026-01-05T08:30:00|"
-                       "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n");
+  const Trace trace =
+      read("sacct.txt",
+           under_header("1|a|ann|gpu|2026-01-05T08:00:00|2026-01-05T09:00:00|2026-01-05T08:30:00|"
+                        "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n"
+                        "2|b|ann|gpu|2026-01-05T08:00:00|2026-01-05T07:00:00|2026-01-05T08:30:00|"
+                        "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n"
+                        "3|c|ann|gpu|2026-01-05T08:00:00|Unknown|2026-01-05T08:30:00|"
+                        "2026-01-05T08:40:00|600|COMPLETED|gres/gpu=1\n"));
   EXPECT_EQ(job(trace, 1).request.submit, job(trace, 1).outcome.start) << "not after its start";
   EXPECT_EQ(job(trace, 2).outcome.start - job(trace, 2).request.submit, 30min);
   EXPECT_EQ(job(trace, 3).outcome.start - job(trace, 3).request.submit, 30min) << "it ran";

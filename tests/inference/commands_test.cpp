@@ -177,6 +177,45 @@ TEST_F(InferenceCommand, SizesForWhatMayFollowToo) {
   EXPECT_EQ(alone["following_logs"], 0);
 }
 
+TEST_F(InferenceCommand, SuggestsThePrefixCacheWhereItPays) {
+  // Prompts of 8 blocks, of which 7 are one of 10 heads.
+  std::string rows = "arrival_s,prompt_tokens,output_tokens,block_ids\n";
+  for (int each = 0; each < 200; ++each) {
+    const int head = 10 * (each * 7 % 10);
+    rows += std::to_string(each / 10.0) + ",4096,20," + std::to_string(head) + "-" +
+            std::to_string(head + 6) + " " + std::to_string(1000 + each) + "\n";
+  }
+  requests_ = folder_.write("heads.csv", rows);
+  const ProgramRun plain = run("size", {"--confidence", "0"});
+  ASSERT_EQ(plain.status, 0) << plain.err;
+  EXPECT_THAT(plain.err, HasSubstr("of the prompt tokens repeat an earlier prompt"));
+  EXPECT_THAT(plain.err, HasSubstr("--prefix-cache"));
+  const ProgramRun both =
+      run("size", {"--confidence", "0", "--prefix-cache", "--router", "prefix_affinity"});
+  EXPECT_EQ(both.err.find("repeat an earlier prompt"), std::string::npos) << both.err;
+}
+
+TEST_F(InferenceCommand, NamesTheObjective) {
+  const json made = json::parse(run("simulate", {"--tpot", "50ms", "-o", "json"}).out);
+  EXPECT_EQ(made["objective"], "TTFT <= 300 ms and TPOT <= 50 ms");
+  EXPECT_THAT(run("simulate").out, HasSubstr("objective            TTFT <= 300 ms\n"));
+}
+
+TEST_F(InferenceCommand, RefusesAModelOrBoardThatItDoesNotKnow) {
+  const auto refused = [&](const std::string& model, const std::string& board) {
+    const ProgramRun made =
+        run_program({"inference", "simulate", requests_, "--model", model, "--board", board});
+    EXPECT_NE(made.status, 0) << model << board;
+    return made.err;
+  };
+  EXPECT_THAT(refused("llama-3.1-8b-fp8", "h100"), HasSubstr("nearest: llama-3.1-8b"));
+  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is called \"h100,a100\""));
+  const std::string config = folder_.write(
+      "config.json", R"({"num_hidden_layers":4,"hidden_size":64,"num_attention_heads":4,
+                         "intermediate_size":128,"vocab_size":1000,"mamba_d_state":16})");
+  EXPECT_THAT(refused(config, "h100"), HasSubstr("config.json: mamba_d_state: 16"));
+}
+
 TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
   const ProgramRun one = run("simulate", {"--replicas", "2", "-o", "json"});
   const ProgramRun other = run("compare", {"--replicas", "2", "--of", "chunked", "-o", "json"});
@@ -285,7 +324,7 @@ TEST_F(InferenceCommand, LeavesAReport) {
   for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
   }
-  EXPECT_THAT(made.out, HasSubstr("% of 40 requests were served as asked"));
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT at most 300 ms)"));
   EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
 }
 

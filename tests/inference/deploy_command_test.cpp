@@ -68,6 +68,27 @@ TEST_F(DeployCommand, PlaysEveryPlanAndTellsTurns) {
   EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("turn each ms"));
 }
 
+TEST_F(DeployCommand, SaysWhichPlansMissTheirObjectiveAndCorrectsThem) {
+  const ProgramRun made = run({"--gpus", "8", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  for (const json& each : json::parse(made.out)) {
+    const std::string name = each["planner"];
+    const bool meets = each["in_time"] >= 0.99;
+    EXPECT_EQ(each["meets"], meets ? 1 : 0) << name;
+    EXPECT_EQ(each.contains("corrected"), !meets) << name;
+    const std::string missed = name + ": the plan as published serves ";
+    EXPECT_EQ(made.err.find(missed) != std::string::npos, !meets) << name << made.err;
+    if (meets) continue;
+    const json& corrected = each["corrected"];
+    EXPECT_GE(corrected["in_time"], 0.99) << name;
+    EXPECT_GT(corrected["planned_rates"], 1) << name;
+    EXPECT_GE(corrected["gpus"], each["gpus"]) << name;
+  }
+  // No plan serves all of what comes at random.
+  const ProgramRun all = run({"--gpus", "4", "--planner", "gslice", "--share", "1"});
+  EXPECT_THAT(all.err, HasSubstr("less than 100 %"));
+}
+
 TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
   const std::string answers = folder_.write(
       "answers.csv",

@@ -168,7 +168,8 @@ TEST_F(Placed, ModelsThatAreBusyInTurnAreGivenBothGpus) {
 }
 
 TEST_F(Placed, TakesTheKindOfGpuThatIsEnoughAndCheapest) {
-  const Requests all = requests();
+  Requests all = requests();
+  for (Request& each : all.all) each.arrival *= 4;
   PlacingQuestion asked{.pools = {{.board = *find_board("h100"), .gpus = 2, .gpu_hour = 3},
                                   {.board = *find_board("l40s"), .gpus = 2, .gpu_hour = 1}},
                         .share = 0.9};
@@ -183,8 +184,8 @@ TEST_F(Placed, TakesTheKindOfGpuThatIsEnoughAndCheapest) {
     return made;
   };
   EXPECT_EQ(kinds(1e6).find("h100"), std::string::npos) << "anything is quick enough";
-  // A token's weights take two L40S 7.6 ms, of the other model 9.3, and one H100 3.9 and 4.8.
-  EXPECT_EQ(kinds(7e3).find("l40s"), std::string::npos);
+  // A step takes two L40S 14 ms at least, of the other model 13, and one H100 7.5 and 7.
+  EXPECT_EQ(kinds(12e3).find("l40s"), std::string::npos);
   asked.objective = {.first_token = 5e6, .per_token = 1e3};
   const auto never = place_models(service(), all, asked);
   ASSERT_FALSE(never);

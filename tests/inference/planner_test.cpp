@@ -272,6 +272,45 @@ TEST(MigServing, CutsAGpuInSevenForAServiceThatFillsOneSlice) {
   EXPECT_EQ(planned("mig_serving", asked).error().code, Code::unavailable);
 }
 
+TEST(MigServing, TakesOneGpuWhereOneSuffices) {
+  PlanningCase asked{.variants = {variant("small", 0.9, 1)},
+                     .services = {{.task = "see", .rate = 428, .slo_ms = 100},
+                                  {.task = "see", .rate = 571, .slo_ms = 100}},
+                     .fleet = {.gpus = 4, .mig = true}};
+  // A slice answers 142.9 a second: three slices and four. The first has nothing better than four
+  // for itself, and then the second lacks a slice.
+  const auto plan = planned("mig_serving", asked);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  EXPECT_EQ(judge(asked, *plan).gpus, 1);
+  EXPECT_TRUE(judge(asked, *plan).meets(asked));
+  EXPECT_TRUE(check(asked, *plan));
+}
+
+TEST(Replay, CorrectsAPlanThatMissesItsObjective) {
+  const PlanningCase asked{.variants = {variant("one", 0.9, 1)},
+                           .services = {{.task = "see", .rate = 300, .slo_ms = 40}},
+                           .fleet = {.gpus = 4, .beside = 1}};
+  const auto arrivals = poisson_arrivals(asked.services, 60, 1);
+  for (const char* name : {"gslice", "kube_knots", "igniter", "nexus", "gpulet"}) {
+    const PlannerChoice& planner = registry().planners.find(name)->make;
+    const auto published = plan_and_replay(planner, asked, arrivals);
+    ASSERT_TRUE(published) << name << to_string(published.error());
+    EXPECT_EQ(published->rates, 1);
+    const auto corrected = plan_in_time(planner, asked, arrivals, 0.99);
+    ASSERT_TRUE(corrected) << name << to_string(corrected.error());
+    EXPECT_GE(corrected->run.worst(), 0.99) << name;
+    EXPECT_EQ(corrected->rates > 1, published->run.worst() < 0.99) << name;
+    EXPECT_GE(play_deployment(asked, corrected->plan, arrivals).worst(), 0.99) << name;
+  }
+  PlanningCase small = asked;
+  small.fleet.gpus = 1;
+  small.services[0].rate = 950;
+  const auto never = plan_in_time(registry().planners.find("gslice")->make, small,
+                                  poisson_arrivals(small.services, 60, 1), 0.99);
+  ASSERT_FALSE(never);
+  EXPECT_NE(never.error().message.find("the best "), std::string::npos) << never.error().message;
+}
+
 TEST(MigServing, TakesNoFewerGpusThanItsBoundAndFewOnesMore) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     PlanningCase asked = drawn(seed, true);

@@ -6,6 +6,7 @@
 #include "inference/recipe/recipes.h"
 
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <string>
 
@@ -53,6 +54,24 @@ INSTANTIATE_TEST_SUITE_P(Families, PublishedFigures,
                                          Family{"nexus", compare_nexus, 6e-4, 1e-8},
                                          Family{"alpaserve", compare_alpaserve, 1e-9}),
                          [](const auto& each) { return std::string(each.param.name); });
+
+TEST(MeasuredVllm, IsNotFarFromWhatTheRooflineSays) {
+  const auto data = shared_path("data/llm/league/blis_runs.csv");
+  if (!data) GTEST_SKIP() << "the shared data are not at hand";
+  const auto made = compare_vllm({*shared_path("data"), ""});
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  for (const Error& error : made->errors()) ADD_FAILURE() << to_string(error);
+  int checked = 0;
+  for (const Figure& each : made->figures()) {
+    if (each.unit == "%") std::printf("%s %.1f %%\n", each.what.c_str(), each.ours);
+    if (each.what.find("mean absolute error") == std::string::npos) continue;
+    ++checked;
+    // Receiving and tokenizing a request is not counted, so that TTFT is a lower bound.
+    const bool of_first = each.what.find("TTFT") != std::string::npos;
+    EXPECT_LT(each.ours, of_first ? 75 : 20) << each.what;
+  }
+  EXPECT_EQ(checked, 12);
+}
 
 TEST(PublishedServegen, IsDrawnFromTheSameDistributions) {
   const auto golden = shared_path("golden");

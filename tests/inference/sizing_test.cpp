@@ -91,6 +91,33 @@ TEST(Size, IsTheFewestReplicasForALogAndWhatMayFollow) {
   }
 }
 
+TEST(Size, OfAShortLogIsNoLoadThatWasNeverSeen) {
+  // Eight minutes whose bursts are over within seconds: halves of it differ by that alone.
+  const Requests requests = bursty(2400, 8.0 / 60, 0.35);
+  const auto learnt = fit_workload(requests);
+  ASSERT_TRUE(learnt);
+  const double peak = learnt->tenants.front().requests_peak;
+  EXPECT_GT(peak, 1);
+  EXPECT_LT(peak, 8);
+  for (std::uint64_t draw = 1; draw <= 200; ++draw) {
+    const Workload next = following(*learnt, draw);
+    EXPECT_LE(static_cast<double>(next.requests), peak * 2400 + 1) << draw;
+    EXPECT_LE(
+        next.tenants.front().prompt.quantile(0.5),
+        learnt->tenants.front().prompt_peak * learnt->tenants.front().prompt.quantile(0.5) + 1);
+  }
+}
+
+TEST(Size, SaysWhatItTriesWhileItRuns) {
+  std::vector<std::string> heard;
+  const SizeQuestion asked{.objective = kObjective,
+                           .progress = [&](const std::string& text) { heard.push_back(text); }};
+  const auto size = size_fleet(of_8b(), bursty(3000, 0.1, 0.2), asked);
+  ASSERT_TRUE(size) << to_string(size.error());
+  EXPECT_THAT(heard,
+              testing::Contains(fmt::format("{} replicas: enough for this log", size->for_log)));
+}
+
 TEST(Size, OfAPlanIsTheFewestCopiesOfEachPartThatServeEachOfItsModels) {
   Requests requests = bursty(2400, 0.01, 0.1);
   requests.models = {"llama-3.1-8b", "qwen2.5-7b", "mistral-7b"};
@@ -208,8 +235,9 @@ TEST(Size, SaysWhyItRecommendsNothing) {
               HasSubstr("a log that has too few requests to learn from (--confidence 0"));
   Service large = of_8b();
   large.model = *find_model("llama-3.1-70b");
-  EXPECT_THAT(to_string(size_fleet(large, requests, {.objective = kObjective}).error()),
-              HasSubstr("does not fit on 1 h100 (give a replica more GPUs)"));
+  EXPECT_THAT(
+      to_string(size_fleet(large, requests, {.objective = kObjective}).error()),
+      HasSubstr("does not fit on 1 h100: its weights take 141.1 of 85.9 GB (give a replica"));
 }
 
 /// A log in two: what a fleet is sized for, and what then comes.

@@ -14,6 +14,7 @@
 #include <tbb/parallel_for.h>
 
 #include "cli/columns.h"
+#include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/program.h"
 #include "inference/registry.h"
@@ -161,9 +162,11 @@ Result<int> compare_services(InferenceOptions options, const ComparedServices& a
     plans.push_back(std::move(*plan));
   }
   std::vector<Result<Fleet>> played(plans.size(), Fleet{});
-  tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t each) {
-    const auto& plan = (*rows)[each].plan;
-    played[each] = plan ? play_plan(*plan, plans[each], *told) : play_fleet(plans[each], *told);
+  while_showing("comparing", [&](ProgressBar&) {
+    tbb::parallel_for(std::size_t{0}, plans.size(), [&](std::size_t each) {
+      const auto& plan = (*rows)[each].plan;
+      played[each] = plan ? play_plan(*plan, plans[each], *told) : play_fleet(plans[each], *told);
+    });
   });
   std::vector<Fleet> fleets;
   for (auto& each : played) {

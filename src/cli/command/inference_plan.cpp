@@ -4,6 +4,7 @@
 /// almanac inference plan: which models are to share which GPUs.
 #include <fmt/format.h>
 
+#include "cli/elapsed.h"
 #include "cli/inference_placed.h"
 #include "cli/program.h"
 #include "inference/placing.h"
@@ -62,7 +63,9 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
     question.pools.push_back(
         {.board = told->service.board, .gpus = asked.total, .gpu_hour = asked.gpu_hour});
   }
-  auto plan = inference::place_models(told->service, told->requests, question);
+  auto plan = while_showing("planning", [&](ProgressBar&) {
+    return inference::place_models(told->service, told->requests, question);
+  });
   if (!plan) return tl::unexpected(plan.error());
   if (auto written = table::write_file(asked.out, inference::to_csv(*plan)); !written) {
     return tl::unexpected(written.error());

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac inference report: a page of what requests saw of a service, and what it took.
+#include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/print_document.h"
 #include "cli/program.h"
@@ -28,7 +29,8 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
   if (auto opened = report::open_document_directory(asked.out, "service"); !opened) {
     return tl::unexpected(opened.error());
   }
-  const auto fleet = play_fleet(*plan, *told);
+  const auto fleet =
+      while_showing("simulating", [&](ProgressBar&) { return play_fleet(*plan, *told); });
   if (!fleet) return tl::unexpected(fleet.error());
   const figure::Document document = report::service_document({.requests_file = options.requests,
                                                               .requests = told->requests,

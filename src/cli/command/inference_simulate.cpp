@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac inference simulate: what requests would see of a service.
+#include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_placed.h"
 #include "cli/program.h"
@@ -18,7 +19,8 @@ Result<int> simulate(const InferenceOptions& options, const FleetOptions& asked)
   if (told->plan) return simulate_placed(*told, asked.gpu_hour, options.output);
   const auto plan = plan_fleet(asked, *told, "");
   if (!plan) return tl::unexpected(plan.error());
-  const auto fleet = play_fleet(*plan, *told);
+  const auto fleet =
+      while_showing("simulating", [&](ProgressBar&) { return play_fleet(*plan, *told); });
   if (!fleet) return tl::unexpected(fleet.error());
   print_fleet(options.output, *plan, *fleet);
   return kDone;

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_placed.h"
 #include "cli/program.h"
 #include "inference/placing.h"
+#include "inference/prefixes.h"
 #include "inference/sizing.h"
 #include "table/output_file.h"
 #include "text/human.h"
@@ -34,9 +36,54 @@ void note_doubts(const inference::Requests& requests, const std::vector<std::str
                   fmt::join(doubts, "; "), inference::hours_of(requests)));
 }
 
+/// Calls `size` while stderr shows what is tried and how long it has taken.
+template <typename Size>
+auto with_progress(inference::SizeQuestion question, const Size& size) {
+  return while_showing("sizing", [&](ProgressBar& bar) {
+    question.progress = [&bar](const std::string& text) { bar.say(text); };
+    return size(question);
+  });
+}
+
+/// Suggests the prefix cache, or the router that knows it, where a run of the same fleet with them
+/// shows that they pay.
+void note_prefixes(const InferenceCase& told, const FleetPlan& plan, const Fleet& fleet) {
+  constexpr double kWorthwhile = 0.1;
+  constexpr const char* kRouter = "prefix_affinity";
+  const double repeated = inference::repeated_share(told.requests);
+  const bool has_both =
+      plan.service.limits.reuse && (plan.service.router == kRouter || plan.service.replicas == 1);
+  if (repeated < kWorthwhile || has_both || plan.service.prefill > 0) return;
+  FleetPlan other = plan;
+  other.service.limits.reuse = true;
+  if (other.service.replicas > 1) other.service.router = kRouter;
+  const auto tried = play_fleet(other, told);
+  if (!tried) return;
+  const auto hits = [](const inference::Seen& seen) {
+    return seen.prompt_tokens > 0
+               ? static_cast<double>(seen.hit_tokens) / static_cast<double>(seen.prompt_tokens)
+               : 0;
+  };
+  const double gain = hits(tried->seen) - hits(fleet.seen);
+  constexpr double kLeastGain = 0.05;
+  if (gain < kLeastGain || tried->seen.attained < fleet.seen.attained) return;
+  note(fmt::format(
+      "{:.0f} % of the prompt tokens repeat an earlier prompt: with {}{} this fleet finds {:.0f} % "
+      "of them in its caches instead of {:.0f} %, and the mean TTFT is {:.0f} ms instead of {:.0f} "
+      "ms; size again with {} to see if fewer replicas are enough",
+      100 * repeated, plan.service.limits.reuse ? "" : "--prefix-cache",
+      other.service.replicas > 1
+          ? fmt::format("{}--router {}", plan.service.limits.reuse ? "" : " ", kRouter)
+          : "",
+      100 * hits(tried->seen), 100 * hits(fleet.seen), tried->seen.first_token.mean / 1e3,
+      fleet.seen.first_token.mean / 1e3, plan.service.limits.reuse ? "it" : "them"));
+}
+
 Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
                          const SizeOptions& asked, const inference::SizeQuestion& question) {
-  auto sized = inference::size_plan(told.service, told.requests, *told.plan, question);
+  auto sized = with_progress(question, [&](const inference::SizeQuestion& shown) {
+    return inference::size_plan(told.service, told.requests, *told.plan, shown);
+  });
   if (!sized) return tl::unexpected(sized.error());
   std::string holds_for;
   for (const auto& part : sized->parts) {
@@ -74,7 +121,9 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   question.objective = told->objective;
   if (told->plan) return size_of_plan(*std::move(told), options, asked, question);
   if (!asked.out.empty()) return fail(Code::usage, "--out is for the plan that --plan sizes");
-  const auto size = inference::size_fleet(told->service, told->requests, question);
+  const auto size = with_progress(question, [&](const inference::SizeQuestion& shown) {
+    return inference::size_fleet(told->service, told->requests, shown);
+  });
   if (!size) return tl::unexpected(size.error());
   told->service.replicas = size->replicas;
   told->service.prefill = size->prefill;
@@ -84,13 +133,15 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
-    note(
-        fmt::format("this log is served as asked by {}; {} of {} logs drawn like it too are by {} "
-                    "(--confidence 0: this log alone)",
-                    text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
-                    size->served, size->drawn, size->replicas));
+    note(fmt::format(
+        "{} {} enough for this log; {} are enough for {} of {} logs drawn like it, none "
+        "of them busier than the busiest stretch of this log (--confidence 0: this log "
+        "alone)",
+        text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
+        size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn));
   }
   note_doubts(told->requests, size->doubts);
+  note_prefixes(*told, plan, *fleet);
   print_fleet(options.output, plan, *fleet, &*size);
   return kDone;
 }
@@ -100,7 +151,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
 void register_inference_size(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("size", "Find the fewest replicas that serve requests as asked");
+           .add_subcommand("size", "Find the fewest replicas that meet your latency objective");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<SizeOptions>();
   command
@@ -115,8 +166,8 @@ void register_inference_size(Program& program) {
                    "Let some replicas compute prompts only, as many as is best");
   command
       .add_option("--confidence", asked->question.confidence,
-                  "Part of 20 logs drawn as they may follow this one that must be served as asked "
-                  "too; 0 = this log alone counts")
+                  "Fraction of 20 resampled logs that must also meet the objective (0: judge this "
+                  "log only)")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")

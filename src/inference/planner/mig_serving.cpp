@@ -31,14 +31,18 @@ struct ServedGpu {
 ///          lacks, is largest, with two services at most while one lacks more than a GPU gives;
 ///          then rounds in which some GPUs are dropped and planned anew, the best kept.
 /// Differs  What a service gets beyond its throughput does not count; rounds are 64 and drop a
-/// third
-///          at random, without a tree search; nothing is moved from an older deployment.
+///          third at random. In place of the tree search, what one GPU can complete is found by
+///          trying every service on every instance. Nothing is moved from an older deployment.
 class MigServing {
  public:
   explicit MigServing(const PlanningCase& asked) : asked_(asked), rng_(asked.seed) {
     for (const TaskService& service : asked.services) {
       std::vector<Use>& uses = uses_.emplace_back(8);
-      for (int slices = 1; slices <= 7; ++slices) uses[index(slices)] = best_use(service, slices);
+      double& most = part_of_slice_.emplace_back(0);
+      for (int slices = 1; slices <= 7; ++slices) {
+        uses[index(slices)] = best_use(service, slices);
+        most = std::max(most, uses[index(slices)].part / slices);
+      }
     }
   }
 
@@ -119,6 +123,46 @@ class MigServing {
     return {std::move(gpu), score};
   }
 
+  /// Puts services on the instances from `at` on until nothing is lacking; false = none of the ways
+  /// does. Gives up after `left` tries.
+  bool finish(const std::vector<int>& slices, std::size_t at, const std::vector<double>& lacking,
+              int& left, ServedGpu& gpu) const {
+    constexpr double kDone = 1e-9;
+    if (std::all_of(lacking.begin(), lacking.end(), [](double each) { return each <= kDone; })) {
+      return true;
+    }
+    if (at == slices.size() || left-- <= 0) return false;
+    double needed = 0;  // slices, each as good as the best
+    for (std::size_t each = 0; each < lacking.size(); ++each) {
+      if (lacking[each] > kDone) needed += lacking[each] / part_of_slice_[each];
+    }
+    const auto first = slices.begin() + static_cast<std::ptrdiff_t>(at);
+    if (needed > std::accumulate(first, slices.end(), 0) + kDone) return false;
+    for (std::size_t service = 0; service < lacking.size(); ++service) {
+      const double part = uses_[service][index(slices[at])].part;
+      if (lacking[service] <= kDone || part <= 0) continue;
+      std::vector<double> after = lacking;
+      after[service] = std::max(0.0, after[service] - part);
+      gpu.slices.push_back(slices[at]);
+      gpu.services.push_back(service);
+      if (finish(slices, at + 1, after, left, gpu)) return true;
+      gpu.slices.pop_back();
+      gpu.services.pop_back();
+    }
+    return finish(slices, at + 1, lacking, left, gpu);  // this instance stays empty
+  }
+
+  /// One GPU that gives services all that they lack; nothing = none was found.
+  std::optional<ServedGpu> last_gpu(const std::vector<double>& lacking) const {
+    constexpr int kTries = 20'000;
+    for (const auto& split : mig_splits()) {
+      ServedGpu gpu;
+      int left = kTries;
+      if (finish(split, 0, lacking, left, gpu)) return gpu;
+    }
+    return std::nullopt;
+  }
+
   std::vector<ServedGpu> complete(std::vector<ServedGpu> gpus) const {
     constexpr double kDone = 1e-9;
     std::vector<std::size_t> all(uses_.size());
@@ -129,6 +173,10 @@ class MigServing {
       std::erase_if(all, [&](std::size_t each) { return lacking[each] <= kDone; });
       const bool is_too_many = gpus.size() > static_cast<std::size_t>(asked_.fleet.gpus);
       if (all.empty() || is_too_many) return gpus;
+      if (auto last = last_gpu(lacking)) {
+        gpus.push_back(*std::move(last));
+        return gpus;
+      }
       std::pair<ServedGpu, double> best{{}, 0};
       const auto consider = [&](const std::vector<std::size_t>& allowed) {
         for (const auto& split : mig_splits()) {
@@ -170,6 +218,7 @@ class MigServing {
   const PlanningCase& asked_;
   Rng rng_;
   std::vector<std::vector<Use>> uses_;  // by service, then slices
+  std::vector<double> part_of_slice_;   // by service: the most that one slice of an instance adds
 };
 
 }  // namespace

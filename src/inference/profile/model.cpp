@@ -3,122 +3,204 @@
 #include "inference/profile/model.h"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <span>
-#include <vector>
+#include <numeric>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
-
-#include "table/stream.h"
-#include "text/nearest.h"
+#include "inference/profile/named.h"
 
 namespace almanac::inference {
 namespace {
 
-const std::array kModels{
-    Model{"llama-2-7b", 32, 4096, 32, 32, 11008},
-    Model{"llama-2-70b", 80, 8192, 64, 8, 28672},
-    Model{"llama-3.1-8b", 32, 4096, 32, 8, 14336},
-    Model{"llama-3.1-70b", 80, 8192, 64, 8, 28672},
-    Model{"qwen2.5-7b", 28, 3584, 28, 4, 18944},
-    Model{"yi-34b", 60, 7168, 56, 8, 20480},
-    Model{"mistral-7b", 32, 4096, 32, 8, 14336},
-    Model{"mistral-nemo", 40, 5120, 32, 8, 14336},
-    Model{"llama-4-scout", 48, 5120, 40, 8, 16384, 24, 16, 1, 8192, 1},
-    Model{"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32, 8, 2, 14336},
-};
-
-/// Source   power: Patel et al., ISCA'24 (Splitwise), simulator; of the L40S its limit, and the
-/// rest in
-///          the A100's proportions. Way to the host: data sheets, PCIe 5 and 4 with 16 lanes; to
-///          other GPUs: data sheets, NVLink, and of the L40S, which has none, PCIe.
-const std::array kBoards{
-    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 64e9, 75, 700, 380, 450e9},
-    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 32e9, 63, 400, 250, 300e9},
-    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 32e9, 55, 350, 219, 32e9},
-};
-
-std::string lower(std::string_view text) {
-  std::string made(text);
-  std::transform(made.begin(), made.end(), made.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return made;
+template <typename Of>
+double sum(const std::vector<Layers>& all, const Of& of) {
+  return std::accumulate(all.begin(), all.end(), 0.0, [&](double so_far, const Layers& each) {
+    return so_far + each.count * of(each);
+  });
 }
 
-template <typename Known>
-Result<Known> find(const char* what, std::string_view name, std::span<const Known> all) {
-  const std::string asked = lower(name.substr(name.rfind('/') + 1));
-  std::vector<std::string> names;
-  for (const Known& each : all) {
-    if (asked.starts_with(each.name)) return each;
-    names.push_back(each.name);
-  }
-  return fail(Code::not_found, fmt::format("no {} is called \"{}\"", what, name), {},
-              text::meant_or_known(asked, names));
+struct Preset {
+  std::string name;
+  std::vector<std::string> aliases;
+  const char* config;
+};
+
+/// Every name under which a checkpoint is published that is no other model: its owner's, and the
+/// one tuned to follow instructions.
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> made{
+      {"llama-2-7b",
+       {"meta-llama/llama-2-7b-hf", "meta-llama/llama-2-7b-chat-hf", "llama-2-7b-hf",
+        "llama-2-7b-chat"},
+       R"({"model_type":"llama","num_hidden_layers":32,"hidden_size":4096,
+           "num_attention_heads":32,"intermediate_size":11008,"vocab_size":32000})"},
+      {"llama-2-70b",
+       {"meta-llama/llama-2-70b-hf", "meta-llama/llama-2-70b-chat-hf", "llama-2-70b-hf",
+        "llama-2-70b-chat"},
+       R"({"model_type":"llama","num_hidden_layers":80,"hidden_size":8192,
+           "num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,
+           "vocab_size":32000})"},
+      {"codellama-34b",
+       {"codellama/codellama-34b-instruct-hf", "codellama-34b-instruct",
+        "codellama-34b-instruct-hf"},
+       R"({"model_type":"llama","num_hidden_layers":48,"hidden_size":8192,
+           "num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":22016,
+           "vocab_size":32000})"},
+      {"llama-3.1-8b",
+       {"meta-llama/llama-3.1-8b", "meta-llama/llama-3.1-8b-instruct", "llama-3.1-8b-instruct",
+        "meta-llama/meta-llama-3.1-8b-instruct"},
+       R"({"model_type":"llama","num_hidden_layers":32,"hidden_size":4096,
+           "num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,
+           "vocab_size":128256})"},
+      {"llama-3.1-70b",
+       {"meta-llama/llama-3.1-70b", "meta-llama/llama-3.1-70b-instruct", "llama-3.1-70b-instruct",
+        "meta-llama/meta-llama-3.1-70b-instruct", "llama-3.3-70b", "llama-3.3-70b-instruct",
+        "meta-llama/llama-3.3-70b-instruct"},
+       R"({"model_type":"llama","num_hidden_layers":80,"hidden_size":8192,
+           "num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,
+           "vocab_size":128256})"},
+      {"llama-3.1-405b",
+       {"meta-llama/llama-3.1-405b", "meta-llama/llama-3.1-405b-instruct",
+        "llama-3.1-405b-instruct"},
+       R"({"model_type":"llama","num_hidden_layers":126,"hidden_size":16384,
+           "num_attention_heads":128,"num_key_value_heads":8,"intermediate_size":53248,
+           "vocab_size":128256})"},
+      {"llama-3.2-3b",
+       {"meta-llama/llama-3.2-3b", "meta-llama/llama-3.2-3b-instruct", "llama-3.2-3b-instruct"},
+       R"({"model_type":"llama","num_hidden_layers":28,"hidden_size":3072,
+           "num_attention_heads":24,"num_key_value_heads":8,"intermediate_size":8192,
+           "vocab_size":128256,"tie_word_embeddings":true})"},
+      {"llama-4-scout",
+       {"meta-llama/llama-4-scout-17b-16e", "meta-llama/llama-4-scout-17b-16e-instruct",
+        "llama-4-scout-17b-16e", "llama-4-scout-17b-16e-instruct"},
+       R"({"model_type":"llama4_text","num_hidden_layers":48,"hidden_size":5120,
+           "num_attention_heads":40,"num_key_value_heads":8,"head_dim":128,
+           "intermediate_size":8192,"intermediate_size_mlp":16384,"num_local_experts":16,
+           "num_experts_per_tok":1,"interleave_moe_layer_step":1,"attention_chunk_size":8192,
+           "vocab_size":202048})"},
+      {"qwen2.5-7b",
+       {"qwen/qwen2.5-7b", "qwen/qwen2.5-7b-instruct", "qwen2.5-7b-instruct"},
+       R"({"model_type":"qwen2","num_hidden_layers":28,"hidden_size":3584,
+           "num_attention_heads":28,"num_key_value_heads":4,"intermediate_size":18944,
+           "vocab_size":152064})"},
+      {"qwen2.5-32b",
+       {"qwen/qwen2.5-32b", "qwen/qwen2.5-32b-instruct", "qwen2.5-32b-instruct"},
+       R"({"model_type":"qwen2","num_hidden_layers":64,"hidden_size":5120,
+           "num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":27648,
+           "vocab_size":152064})"},
+      {"qwen3-8b",
+       {"qwen/qwen3-8b"},
+       R"({"model_type":"qwen3","num_hidden_layers":36,"hidden_size":4096,"head_dim":128,
+           "num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":12288,
+           "vocab_size":151936})"},
+      {"qwen3-14b",
+       {"qwen/qwen3-14b"},
+       R"({"model_type":"qwen3","num_hidden_layers":40,"hidden_size":5120,"head_dim":128,
+           "num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":17408,
+           "vocab_size":151936})"},
+      {"qwen3-32b",
+       {"qwen/qwen3-32b"},
+       R"({"model_type":"qwen3","num_hidden_layers":64,"hidden_size":5120,"head_dim":128,
+           "num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":25600,
+           "vocab_size":151936})"},
+      {"qwen3-30b-a3b",
+       {"qwen/qwen3-30b-a3b"},
+       R"({"model_type":"qwen3_moe","num_hidden_layers":48,"hidden_size":2048,"head_dim":128,
+           "num_attention_heads":32,"num_key_value_heads":4,"intermediate_size":6144,
+           "num_experts":128,"num_experts_per_tok":8,"moe_intermediate_size":768,
+           "decoder_sparse_step":1,"vocab_size":151936})"},
+      {"yi-34b",
+       {"01-ai/yi-34b", "01-ai/yi-34b-chat", "yi-34b-chat"},
+       R"({"model_type":"llama","num_hidden_layers":60,"hidden_size":7168,
+           "num_attention_heads":56,"num_key_value_heads":8,"intermediate_size":20480,
+           "vocab_size":64000})"},
+      {"mistral-7b",
+       {"mistralai/mistral-7b-v0.3", "mistralai/mistral-7b-instruct-v0.3", "mistral-7b-v0.3",
+        "mistral-7b-instruct-v0.3"},
+       R"({"model_type":"mistral","num_hidden_layers":32,"hidden_size":4096,
+           "num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,
+           "vocab_size":32768})"},
+      {"mistral-nemo",
+       {"mistralai/mistral-nemo-base-2407", "mistralai/mistral-nemo-instruct-2407",
+        "mistral-nemo-12b", "mistral-nemo-instruct-2407"},
+       R"({"model_type":"mistral","num_hidden_layers":40,"hidden_size":5120,"head_dim":128,
+           "num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,
+           "vocab_size":131072})"},
+      {"mixtral-8x7b",
+       {"mistralai/mixtral-8x7b-v0.1", "mistralai/mixtral-8x7b-instruct-v0.1", "mixtral-8x7b-v0.1",
+        "mixtral-8x7b-instruct-v0.1"},
+       R"({"model_type":"mixtral","num_hidden_layers":32,"hidden_size":4096,
+           "num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,
+           "num_local_experts":8,"num_experts_per_tok":2,"vocab_size":32000})"},
+      {"mixtral-8x22b",
+       {"mistralai/mixtral-8x22b-v0.1", "mistralai/mixtral-8x22b-instruct-v0.1",
+        "mixtral-8x22b-v0.1", "mixtral-8x22b-instruct-v0.1"},
+       R"({"model_type":"mixtral","num_hidden_layers":56,"hidden_size":6144,
+           "num_attention_heads":48,"num_key_value_heads":8,"intermediate_size":16384,
+           "num_local_experts":8,"num_experts_per_tok":2,"vocab_size":32000})"},
+      {"deepseek-v3",
+       {"deepseek-ai/deepseek-v3", "deepseek-r1", "deepseek-ai/deepseek-r1"},
+       R"({"model_type":"deepseek_v3","num_hidden_layers":61,"hidden_size":7168,
+           "num_attention_heads":128,"num_key_value_heads":128,"intermediate_size":18432,
+           "n_routed_experts":256,"num_experts_per_tok":8,"moe_intermediate_size":2048,
+           "n_shared_experts":1,"first_k_dense_replace":3,"kv_lora_rank":512,"q_lora_rank":1536,
+           "qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128,"vocab_size":129280,
+           "quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}})"},
+      {"gpt-oss-120b",
+       {"openai/gpt-oss-120b"},
+       R"({"model_type":"gpt_oss","num_hidden_layers":36,"hidden_size":2880,"head_dim":64,
+           "num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":2880,
+           "num_local_experts":128,"num_experts_per_tok":4,"sliding_window":128,
+           "vocab_size":201088,"quantization_config":{"quant_method":"mxfp4"}})"},
+  };
+  return made;
 }
 
 }  // namespace
 
+int Model::layer_count() const {
+  return static_cast<int>(sum(layers, [](const Layers&) { return 1.0; }));
+}
+
+bool Model::has_experts() const {
+  return std::any_of(layers.begin(), layers.end(),
+                     [](const Layers& each) { return each.experts > 0; });
+}
+
+double Model::weights() const {
+  return embedding + head + rest + sum(layers, [](const Layers& each) {
+           return each.attention + each.dense + each.router + each.small +
+                  each.experts * each.expert;
+         });
+}
+
+double Model::active_weights() const {
+  return weights() -
+         sum(layers, [](const Layers& each) { return (each.experts - each.chosen) * each.expert; });
+}
+
 double Model::bytes() const {
-  const double attention = 2.0 * hidden * (hidden + kv_size());
-  const double ffn = static_cast<double>(dense_layers()) * 3.0 * hidden * mlp +
-                     static_cast<double>(moe_layers) * experts * 3.0 * hidden * expert_mlp;
-  return weight_bytes * (layers * attention + ffn);
+  return 2 * (embedding + head + rest) + sum(layers, [&](const Layers& each) {
+           return attention.bytes * each.attention + dense.bytes * each.dense +
+                  2 * (each.router + each.small) + experts.bytes * each.experts * each.expert;
+         });
 }
 
-double Model::adapter_bytes(int rank) const {
-  const double into_and_out = 2 * (hidden + hidden) + 2 * (hidden + kv_size());
-  return 2.0 * layers * rank * into_and_out;
+double Model::kv_bytes(int gpus) const {
+  return kv_number_bytes * sum(layers, [&](const Layers& each) {
+           const int copies_of = (each.kv_parts + gpus - 1) / gpus * gpus;
+           return each.kv * copies_of / each.kv_parts;
+         });
 }
 
-Result<Model> find_model(std::string_view name) { return find<Model>("model", name, kModels); }
-
-Result<Board> find_board(std::string_view name) {
-  if (lower(name) == "a100") name = "a100-sxm";
-  return find<Board>("board", name, kBoards);
+double Model::state_bytes() const {
+  return sum(layers, [](const Layers& each) { return each.state_bytes; });
 }
 
-Result<Model> read_model(const std::string& path) {
-  const Result<std::string> content = table::read_text_file(path);
-  if (!content) return tl::unexpected(content.error());
-  const nlohmann::json config = nlohmann::json::parse(*content, nullptr, false);
-  if (!config.is_object()) {
-    return fail(Code::invalid, "is no JSON object", {.file = path});
+Result<Model> find_model(std::string_view name) {
+  const auto found = find_named(presets(), name);
+  if (!found) {
+    return no_such("model", name, presets(), "any other model: --model its config.json");
   }
-  Model model{.name = path};
-  const auto read = [&](const char* key, int& into, int otherwise) -> std::string {
-    const auto found = config.find(key);
-    if (found == config.end() || found->is_null()) {
-      into = otherwise;
-      return otherwise < 0 ? fmt::format("has no {}", key) : "";
-    }
-    if (!found->is_number_integer() || *found < 0 || *found > 10'000'000) {
-      return fmt::format("{}: {} is no count", key, found->dump());
-    }
-    into = found->get<int>();
-    return "";
-  };
-  for (const std::string& wrong :
-       {read("num_hidden_layers", model.layers, -1), read("hidden_size", model.hidden, -1),
-        read("num_attention_heads", model.heads, -1),
-        read("num_key_value_heads", model.kv_heads, 0), read("intermediate_size", model.mlp, -1),
-        read("num_local_experts", model.experts, 0),
-        read("num_experts_per_tok", model.active_experts, 0)}) {
-    if (!wrong.empty()) return fail(Code::invalid, wrong, {.file = path});
-  }
-  if (model.layers == 0 || model.hidden == 0 || model.heads == 0) {
-    return fail(Code::invalid, "layers, hidden size and heads must be above 0", {.file = path});
-  }
-  if (model.kv_heads == 0) model.kv_heads = model.heads;
-  if (model.experts > 0) {
-    model.moe_layers = model.layers;
-    model.expert_mlp = model.mlp;
-    if (model.active_experts == 0) model.active_experts = 1;
-  }
-  return model;
+  return parse_model((*found)->config, (*found)->name);
 }
 
 }  // namespace almanac::inference

@@ -2,6 +2,8 @@
 
 /// \file
 /// inference-sim (BLIS): times of iterations, runs of one engine, closed loops of sessions.
+#include "inference/published/blis.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -13,8 +15,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/profile/roofline.h"
-#include "inference/profile/trained_physics.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "inference/registry.h"
@@ -36,7 +36,7 @@ struct Overheads {
 };
 
 struct Trained {
-  TrainedPhysics::Weights weights{};
+  published::BlisTrained::Weights weights{};
   Overheads overheads{};
 };
 
@@ -48,14 +48,15 @@ struct Engine {
 
 Result<std::unique_ptr<StepTime>> step_time(const std::string& model_name,
                                             const std::string& board_name, int gpus,
-                                            const TrainedPhysics::Weights* weights) {
-  auto model = find_model(model_name);
+                                            const published::BlisTrained::Weights* weights) {
+  auto model = published::find_blis_model(model_name);
   if (!model) return tl::unexpected(model.error());
-  auto board = find_board(board_name);
+  auto board = published::find_blis_board(board_name);
   if (!board) return tl::unexpected(board.error());
-  board->peer_bandwidth = 0;  // inference-sim counts no time for links
-  if (weights == nullptr) return std::make_unique<Roofline>(*model, *board, gpus);
-  return std::make_unique<TrainedPhysics>(*model, *board, gpus, *weights);
+  if (weights == nullptr) {
+    return std::make_unique<published::BlisRoofline>(*model, *board, gpus);
+  }
+  return std::make_unique<published::BlisTrained>(*model, *board, gpus, *weights);
 }
 
 /// "0+512/512 16+32/48": done + fresh / prompt.

@@ -29,6 +29,8 @@ Result<Comparison> compare_gpulet(const Shared& shared);
 Result<Comparison> compare_igniter(const Shared& shared);
 /// Requests drawn from the clients of ServeGen (Xiang et al., 2025).
 Result<Comparison> compare_servegen(const Shared& shared);
+/// Measured runs of vLLM servers, and how far the roofline is off.
+Result<Comparison> compare_vllm(const Shared& shared);
 /// States of a GPU in instances, and operations on it.
 Result<Comparison> compare_mig(const Shared& shared);
 

@@ -56,9 +56,10 @@ class WorkloadReader final : text::TomlReader {
 
  private:
   Tenant tenant(const toml::table& from, const Tenant& plain) {
-    allow(from, {"name", "model", "requests", "adapters", "adapter_requests", "prompt",
-                 "prompt_tail", "output", "output_tail", "prompt_drift", "output_drift", "together",
-                 "bursts", "common_tokens", "follow", "follow_part", "follow_age_s"});
+    allow(from, {"name",         "model",         "requests",    "adapters",    "adapter_requests",
+                 "prompt",       "prompt_tail",   "output",      "output_tail", "prompt_drift",
+                 "output_drift", "requests_peak", "prompt_peak", "output_peak", "together",
+                 "bursts",       "common_tokens", "follow",      "follow_part", "follow_age_s"});
     Tenant made{.name = word(from, "name"),
                 .model = word(from, "model"),
                 .requests = number(from, "requests", 1, 0, 1e12),
@@ -66,6 +67,9 @@ class WorkloadReader final : text::TomlReader {
                 .output = lengths(from, "output", "output_tail", plain.output),
                 .prompt_drift = number(from, "prompt_drift", 0, 0, 5),
                 .output_drift = number(from, "output_drift", 0, 0, 5),
+                .requests_peak = number(from, "requests_peak", 0, 0, 1e6),
+                .prompt_peak = number(from, "prompt_peak", 0, 0, 1e6),
+                .output_peak = number(from, "output_peak", 0, 0, 1e6),
                 .together = number(from, "together", 0, -1, 1),
                 .bursts = bursts(from)};
     made.adapters = words(from, "adapters");
@@ -235,6 +239,11 @@ std::string to_toml(const Workload& workload) {
     list("output_tail", each.output.tail);
     made += fmt::format("prompt_drift = {:.4f}\noutput_drift = {:.4f}\n", each.prompt_drift,
                         each.output_drift);
+    for (const auto& [key, peak] :
+         {std::pair("requests_peak", each.requests_peak),
+          std::pair("prompt_peak", each.prompt_peak), std::pair("output_peak", each.output_peak)}) {
+      if (peak > 0) made += fmt::format("{} = {:.4f}\n", key, peak);
+    }
     made += fmt::format("together = {:.4f}\n", each.together);
     if (!each.bursts.empty()) {
       made += "bursts = [\n";

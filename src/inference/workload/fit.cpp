@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -80,6 +81,38 @@ double drift_of(std::span<const double> values) {
     }
   }
   return pairs > 0 ? std::sqrt(std::max(0.0, squares / pairs)) : 0;
+}
+
+/// In how many parts the most is looked for that a log of less than a day shows of something:
+/// eighths, but of three minutes at least, for shorter bursts are no load of hours.
+std::size_t parts_of(double span_s) {
+  constexpr double kShortest_s = 180, kMost = 8;
+  return static_cast<std::size_t>(std::clamp(std::floor(span_s / kShortest_s), 2.0, kMost));
+}
+
+/// The mean of the part of `values` that has the largest, as a multiple of the mean of all.
+double peak_of(std::span<const double> values, std::size_t parts) {
+  if (values.size() < parts) return 0;
+  const auto mean = [](std::span<const double> of) {
+    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+  };
+  double most = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t from = part * values.size() / parts;
+    const std::size_t until = (part + 1) * values.size() / parts;
+    most = std::max(most, mean(values.subspan(from, until - from)));
+  }
+  return most / mean(values);
+}
+
+/// The requests of the part of [0, span_s) that has most, as a multiple of the mean of all.
+double busiest_of(const std::vector<double>& even_s, double span_s, std::size_t parts) {
+  std::vector<double> counts(parts, 0);
+  for (const double at : even_s) {
+    const auto part = static_cast<std::size_t>(at / span_s * static_cast<double>(parts));
+    counts[std::min(parts - 1, part)] += 1;
+  }
+  return peak_of(counts, parts);
 }
 
 /// The spreads of halves of the stretches that `even_s`, within [0, span_s), is cut into, twice as
@@ -274,13 +307,20 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
     outputs.push_back(std::max(requests[id].output, 1));
   }
   const double longest_s = day.empty() || hours >= kHoursOfTwoDays ? hours * 3600 : 2 * 3600;
+  const std::vector<double> even_s = in_even_time(at_s, day, hours);
   Tenant made{.requests = static_cast<double>(of.size()),
               .prompt = lengths_of(prompts),
               .output = lengths_of(outputs),
               .prompt_drift = drift_of(prompts),
               .output_drift = drift_of(outputs),
               .together = together(prompts, outputs),
-              .bursts = bursts_of(in_even_time(at_s, day, hours), hours * 3600, longest_s)};
+              .bursts = bursts_of(even_s, hours * 3600, longest_s)};
+  if (hours < kLeastHoursForDay) {
+    const std::size_t parts = parts_of(hours * 3600);
+    made.requests_peak = busiest_of(even_s, hours * 3600, parts);
+    made.prompt_peak = peak_of(prompts, parts);
+    made.output_peak = peak_of(outputs, parts);
+  }
   learn_adapters(requests, of, made);
   learn_heads(requests, of, made);
   return made;

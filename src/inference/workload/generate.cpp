@@ -239,6 +239,9 @@ class AdapterDraw {
   std::vector<double> reach_;
 };
 
+/// `times`, but not beyond a peak that is known.
+double no_more(double times, double peak) { return peak > 0 ? std::min(times, peak) : times; }
+
 /// No length becomes longer than the longest was: that is a limit of the model mostly.
 void stretch(Lengths& lengths, double times) {
   const double most = lengths.at.back();
@@ -304,9 +307,11 @@ Workload following(const Workload& workload, std::uint64_t seed) {
     constexpr double kLeast = 0.05;
     const double spread = tenant.bursts.empty() ? 0 : tenant.bursts.front().spread;
     const double part = std::clamp(drawn_half(spread, rng), kLeast, 1 - kLeast);
-    tenant.requests *= (1 - part) / part;
-    stretch(tenant.prompt, std::exp(tenant.prompt_drift * rng.normal()));
-    stretch(tenant.output, std::exp(tenant.output_drift * rng.normal()));
+    tenant.requests *= no_more((1 - part) / part, tenant.requests_peak);
+    stretch(tenant.prompt,
+            no_more(std::exp(tenant.prompt_drift * rng.normal()), tenant.prompt_peak));
+    stretch(tenant.output,
+            no_more(std::exp(tenant.output_drift * rng.normal()), tenant.output_peak));
     after += tenant.requests;
   }
   made.requests = std::max<std::int64_t>(

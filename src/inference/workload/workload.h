@@ -57,6 +57,10 @@ struct Tenant {
   /// How far mean lengths move from a stretch as long as the log to the next: standard deviation of
   /// their logarithm.
   double prompt_drift = 0, output_drift = 0;
+  /// The most that an eighth of a log of less than a day has shown of all this, or three minutes if
+  /// that is longer, as a multiple of the mean: its requests, and its mean lengths. What follows is
+  /// not drawn beyond it. 0 = not known.
+  double requests_peak = 0, prompt_peak = 0, output_peak = 0;
   double together = 0;  ///< Correlation of both lengths, of normal scores.
   /// By descending seconds. Stretches longer than the first come as those of a Poisson process, as
   /// all do where there are none.
@@ -100,7 +104,9 @@ Requests generate(const Workload& workload, std::uint64_t seed);
 
 /// The workload of the stretch of time that follows the one that it was learnt from: as long, with
 /// as many requests of each tenant as the longest stretch's spread lets come in one half when as
-/// many came in the other, and lengths that have drifted as far as they do.
+/// many came in the other, and lengths that have drifted as far as they do. Neither is beyond the
+/// peaks that are known of a short log: its halves differ by chance and by bursts that are over
+/// within seconds, and would else become a load that was never seen.
 Workload following(const Workload& workload, std::uint64_t seed);
 
 /// Reads and writes a workload as TOML. Fail with not_found, with invalid naming the place, with

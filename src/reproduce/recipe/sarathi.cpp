@@ -64,7 +64,7 @@ void objectives(Bench& bench, const File& file) {
   const auto model = value_or_throw(inference::find_model("llama-3.1-8b"));
   const auto board = value_or_throw(inference::find_board("a100-sxm"));
   const double read_s = kSequences * kContext * model.kv_bytes() / board.bandwidth;
-  const double iteration_s = model.layers * at->second / 1e3 + read_s;
+  const double iteration_s = model.layer_count() * at->second / 1e3 + read_s;
   for (const auto& [name, times, published] :
        {std::tuple{"strict", 5, 0.1}, std::tuple{"relaxed", 25, 0.5}}) {
     bench.add(std::string("Mistral-7B, one A100: ") + name + " objective between tokens", published,

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/profile/fields.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace almanac::inference {
+namespace {
+
+/// In names of fields that change weights, KV cache or arithmetic.
+constexpr std::string_view kMatters[] = {
+    "expert",      "moe",     "lora",        "linear_",      "mamba",    "ssm",    "conv",
+    "window",      "sliding", "chunk",       "head",         "index",    "latent", "shared",
+    "quant",       "layers",  "hidden_size", "intermediate", "compress", "sparse", "kv_",
+    "multi_query", "ffn",     "layer_types", "pattern",      "num_",     "hybrid", "interval"};
+/// In names of those that do not although they have one of the above: training, generation, drafts
+/// of further tokens, other towers.
+constexpr std::string_view kHarmless[] = {
+    "loss",        "dropout",  "pdrop",     "dtype",    "init",          "mtp",
+    "nextn",       "vision",   "image",     "video",    "audio",         "token_id",
+    "token_index", "rope",     "rotary",    "summary",  "expert_bias",   "num_labels",
+    "num_return",  "num_beam", "processor", "indexer_", "output_hidden", "scal"};
+
+template <std::size_t size>
+bool has_any(std::string_view name, const std::string_view (&parts)[size]) {
+  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+bool says_nothing(const nlohmann::json& value) {
+  return value.is_null() || value == false || value == 0 ||
+         (value.is_structured() && value.empty()) || value == "";
+}
+
+}  // namespace
+
+const nlohmann::json* Fields::find(const std::string& name) {
+  read_.insert(name);
+  for (const nlohmann::json* where : {&inner_, &outer_}) {
+    const auto found = where->find(name);
+    if (found != where->end() && !found->is_null()) return &*found;
+  }
+  return nullptr;
+}
+
+int Fields::count_or(const std::vector<std::string>& names, int otherwise) {
+  std::optional<int> made;
+  for (const std::string& name : names) {
+    const nlohmann::json* const found = find(name);
+    if (found == nullptr) continue;
+    if (!found->is_number_integer() || *found < 0 || *found > 100'000'000) {
+      throw BadField(fmt::format("{}: expected a whole number up to 100,000,000, found {}", name,
+                                 found->dump()));
+    }
+    if (!made) made = found->get<int>();
+  }
+  return made.value_or(otherwise);
+}
+
+int Fields::count(const std::vector<std::string>& names) {
+  const int made = count_or(names, -1);
+  if (made < 0) throw BadField(fmt::format("{}: the field is missing", fmt::join(names, " or ")));
+  if (made == 0) throw BadField(fmt::format("{}: expected at least 1, found 0", names.front()));
+  return made;
+}
+
+bool Fields::flag_or(const std::string& name, bool otherwise) {
+  const nlohmann::json* const found = find(name);
+  if (found == nullptr) return otherwise;
+  if (!found->is_boolean()) {
+    throw BadField(fmt::format("{}: expected true or false, found {}", name, found->dump()));
+  }
+  return found->get<bool>();
+}
+
+std::string Fields::text_or(const std::string& name, const std::string& otherwise) {
+  const nlohmann::json* const found = find(name);
+  if (found == nullptr) return otherwise;
+  if (!found->is_string()) {
+    throw BadField(fmt::format("{}: expected a string, found {}", name, found->dump()));
+  }
+  return found->get<std::string>();
+}
+
+void Fields::refuse_rest() const {
+  for (const auto& [name, value] : inner_.items()) {
+    if (read_.contains(name) || says_nothing(value) || !has_any(name, kMatters) ||
+        has_any(name, kHarmless)) {
+      continue;
+    }
+    throw BadField(fmt::format("{}: {} is not understood, and may change weights or KV cache", name,
+                               value.dump().substr(0, 60)));
+  }
+}
+
+}  // namespace almanac::inference

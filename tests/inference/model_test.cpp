@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Models and boards by name and by config.json: weights, KV cache and bytes against what their
+/// makers published.
+#include "inference/profile/model.h"
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inference/profile/board.h"
+#include "support/run_program.h"
+#include "support/shared_data.h"
+
+namespace almanac::inference {
+namespace {
+
+using testing::HasSubstr;
+
+/// Rows of a CSV file by column; quoted cells may hold commas.
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> names;
+  std::vector<std::map<std::string, std::string>> made;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> cells(1);
+    bool quoted = false;
+    for (const char each : line) {
+      if (each == '"') {
+        quoted = !quoted;
+      } else if (each == ',' && !quoted) {
+        cells.emplace_back();
+      } else {
+        cells.back() += each;
+      }
+    }
+    if (names.empty()) {
+      names = cells;
+      continue;
+    }
+    auto& row = made.emplace_back();
+    for (std::size_t at = 0; at < names.size() && at < cells.size(); ++at)
+      row[names[at]] = cells[at];
+  }
+  return made;
+}
+
+struct Published {
+  const char* model;
+  double total, active;  // 10^9 weights; active 0 = dense
+  double kv_bytes;       // a token
+};
+
+class KnownModel : public testing::TestWithParam<Published> {};
+
+TEST_P(KnownModel, HasAsManyWeightsAsItsMakersSay) {
+  const Published& told = GetParam();
+  const auto model = find_model(told.model);
+  ASSERT_TRUE(model) << to_string(model.error());
+  EXPECT_NEAR(model->weights() / 1e9, told.total, 0.01 * told.total);
+  const double active = told.active > 0 ? told.active : told.total;
+  EXPECT_NEAR(model->active_weights() / 1e9, active, 0.025 * active);
+  EXPECT_EQ(model->kv_bytes(), told.kv_bytes);
+}
+
+// Llama 4 Scout is published as 109 with its vision tower of 1.2. DeepSeek counts 36.7 active of
+// its own way; 37.6 with all of embedding and head.
+INSTANTIATE_TEST_SUITE_P(
+    Presets, KnownModel,
+    testing::Values(
+        Published{"llama-2-7b", 6.74, 0, 524288}, Published{"llama-2-70b", 69.0, 0, 327680},
+        Published{"codellama-34b", 33.7, 0, 196608}, Published{"llama-3.1-8b", 8.03, 0, 131072},
+        Published{"llama-3.1-70b", 70.6, 0, 327680}, Published{"llama-3.1-405b", 405, 0, 516096},
+        Published{"llama-3.2-3b", 3.21, 0, 114688}, Published{"llama-4-scout", 107.8, 17.2, 196608},
+        Published{"qwen2.5-7b", 7.61, 0, 57344}, Published{"qwen2.5-32b", 32.5, 0, 262144},
+        Published{"qwen3-8b", 8.2, 0, 147456}, Published{"qwen3-14b", 14.8, 0, 163840},
+        Published{"qwen3-32b", 32.8, 0, 262144}, Published{"qwen3-30b-a3b", 30.5, 3.3, 98304},
+        Published{"yi-34b", 34.4, 0, 245760}, Published{"mistral-7b", 7.25, 0, 131072},
+        Published{"mistral-nemo", 12.2, 0, 163840}, Published{"mixtral-8x7b", 46.7, 12.9, 131072},
+        Published{"mixtral-8x22b", 141, 39, 229376}, Published{"deepseek-v3", 671, 37.6, 70272},
+        Published{"gpt-oss-120b", 116.8, 5.7, 73728}),
+    [](const auto& each) {
+      std::string name = each.param.model;
+      for (char& letter : name)
+        letter = std::isalnum(static_cast<unsigned char>(letter)) ? letter : '_';
+      return name;
+    });
+
+TEST(Models, AreCountedAsTheirMakersPublishedThem) {
+  const auto folder = shared_path("data/llm/configs");
+  if (!folder) GTEST_SKIP() << "no data at hand";
+  // Published figures that round more, or that count a vision tower of 1 to 2 % with the rest.
+  const std::set<std::string> rough{"devstral-2-123b", "devstral-small-2-24b", "kimi-k2-instruct",
+                                    "llama-4-scout"};
+  int seen = 0;
+  for (const auto& row : rows_of(*folder + "/models.csv")) {
+    const std::string name = row.at("model");
+    const auto model = read_model(*folder + "/" + row.at("config"));
+    if (!model) {
+      ADD_FAILURE() << to_string(model.error());
+      continue;
+    }
+    ++seen;
+    const double total = std::stod(row.at("params_total"));
+    EXPECT_NEAR(model->weights(), total, 2e-4 * total) << name;
+    EXPECT_NEAR(model->active_weights(), std::stod(row.at("params_active")), 5e-3 * total) << name;
+    const double published = std::stod(row.at("published_total"));
+    EXPECT_NEAR(model->weights(), published, (rough.contains(name) ? 0.02 : 0.01) * published)
+        << name;
+    EXPECT_EQ(model->kv_bytes(), std::stod(row.at("kv_bytes_per_token_2byte"))) << name;
+    const std::string& native = row.at("bytes_checkpoint_native");
+    const double bytes = std::stod(native.empty() ? row.at("bytes_bf16") : native);
+    EXPECT_NEAR(model->bytes(), bytes, 2e-3 * bytes) << name;
+  }
+  EXPECT_GE(seen, 51);
+}
+
+TEST(Boards, HaveTheFiguresOfTheirDataSheets) {
+  const auto path = shared_path("data/llm/boards.csv");
+  if (!path) GTEST_SKIP() << "no data at hand";
+  const std::map<std::string, std::string> ours{{"h100_sxm", "h100"},
+                                                {"h100_pcie", "h100-pcie"},
+                                                {"h100_nvl", "h100-nvl"},
+                                                {"h200_sxm", "h200"},
+                                                {"b200_sxm", "b200"},
+                                                {"a100_sxm_80", "a100"},
+                                                {"a100_sxm_40", "a100-40gb"},
+                                                {"a100_pcie_80", "a100-pcie"},
+                                                {"l40s", "l40s"},
+                                                {"l4", "l4"},
+                                                {"a10", "a10"}};
+  std::size_t seen = 0;
+  for (const auto& row : rows_of(*path)) {
+    const auto named = ours.find(row.at("board"));
+    if (named == ours.end()) continue;
+    ++seen;
+    const auto board = find_board(named->second);
+    ASSERT_TRUE(board);
+    const auto expect = [&](const char* column, double value, double unit) {
+      const std::string& told = row.at(column);
+      EXPECT_DOUBLE_EQ(value, told.empty() ? 0 : std::stod(told) * unit)
+          << row.at("board") << column;
+    };
+    expect("bandwidth_gbs", board->bandwidth, 1e9);
+    expect("bf16_tflops", board->bf16_flops, 1e12);
+    expect("fp8_tflops", board->fp8_flops, 1e12);
+    expect("int8_tops", board->int8_flops, 1e12);
+    expect("fp4_tflops", board->fp4_flops, 1e12);
+    expect("link_oneway_gbs", board->peer_bandwidth, 1e9);
+    if (!row.at("memory_bytes").empty()) expect("memory_bytes", board->memory_bytes, 1);
+    if (!row.at("idle_w").empty()) expect("idle_w", board->idle_w, 1);
+    expect("tdp_w", board->prefill_w, 1);
+  }
+  EXPECT_EQ(seen, ours.size());
+}
+
+TEST(Boards, ComputeAtSixteenBitsWhatTheyHaveNoUnitsFor) {
+  EXPECT_EQ(find_board("a100")->peak(Arithmetic::fp8), 312e12);
+  EXPECT_EQ(find_board("l40s")->peak(Arithmetic::fp8), 733e12);  // 1466 is of sparse matrices
+  EXPECT_EQ(find_board("h100")->peak(Arithmetic::fp4), 989e12);
+  EXPECT_EQ(find_board("h100")->peak(Arithmetic::weights_only), 989e12);
+}
+
+TEST(Names, MatchExactlyOrAreRefusedWithTheNearest) {
+  EXPECT_EQ(find_model("meta-llama/Llama-3.1-8B-Instruct")->name, "llama-3.1-8b");
+  EXPECT_EQ(find_board("H100-SXM")->name, "h100");
+  EXPECT_EQ(find_board("h100-pcie")->bandwidth, 2000e9);
+  for (const char* name : {"llama-3.1-8b-fp8", "someone/llama-3.1-8b", "llama-3.1-8b-awq"}) {
+    const auto found = find_model(name);
+    ASSERT_FALSE(found) << name;
+    EXPECT_THAT(to_string(found.error()), HasSubstr("nearest: llama-3.1-8b")) << name;
+    EXPECT_THAT(to_string(found.error()), HasSubstr("config.json")) << name;
+  }
+  for (const char* name : {"h100,a100", "h100-sxm5-64gb", "h1", ""}) {
+    EXPECT_FALSE(find_board(name)) << name;
+  }
+  EXPECT_THAT(to_string(find_board("h100-cnx").error()), HasSubstr("nearest: h100"));
+  EXPECT_THAT(to_string(find_model("lama-3.1-8b").error()), HasSubstr("llama-3.1-8b"));
+}
+
+/// A small Llama with `more` fields.
+Result<Model> small(const std::string& more) {
+  return parse_model(fmt::format(R"({{"num_hidden_layers":4,"hidden_size":64,
+      "num_attention_heads":4,"intermediate_size":128,"vocab_size":1000{}}})",
+                                 more),
+                     "config.json");
+}
+
+TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
+  ASSERT_TRUE(small(""));
+  for (const char* field :
+       {"mamba_d_state", "num_experts_of_mine", "kv_compress_dim", "num_kv_shared_layers",
+        "linear_attention_rank", "hidden_size_per_layer_input", "ssm_state", "moe_every"}) {
+    const auto refused = small(fmt::format(",\"{}\":3", field));
+    ASSERT_FALSE(refused) << field;
+    EXPECT_THAT(to_string(refused.error()), HasSubstr(fmt::format("config.json: {}: 3", field)));
+  }
+  // What says nothing is no field.
+  EXPECT_TRUE(small(R"(,"num_experts":0,"kv_lora_rank":null,"sliding_window":null)"));
+  const auto refusal = [](const std::string& more) { return to_string(small(more).error()); };
+  EXPECT_THAT(refusal(R"(,"num_experts":8)"),
+              HasSubstr("num_experts_per_tok: the field is missing"));
+  EXPECT_THAT(refusal(R"(,"num_experts":8,"num_experts_per_tok":9)"), HasSubstr("at most 8"));
+  EXPECT_THAT(refusal(R"(,"moe_intermediate_size":64)"),
+              HasSubstr("moe_intermediate_size: the file names no number of experts"));
+  EXPECT_THAT(refusal(R"(,"kv_lora_rank":16)"), HasSubstr("qk_nope_head_dim"));
+  EXPECT_THAT(refusal(R"(,"head_dim":"wide")"), HasSubstr("head_dim: expected a whole number"));
+  EXPECT_THAT(refusal(R"(,"layer_types":["full_attention"])"), HasSubstr("layer_types"));
+  EXPECT_THAT(refusal(R"(,"quantization_config":{"quant_method":"quip"})"),
+              HasSubstr("quant_method \"quip\""));
+  EXPECT_THAT(refusal(R"(,"model_type":"new","hidden_act":"gelu")"), HasSubstr("model_type"));
+  EXPECT_THAT(to_string(parse_model("{}", "c.json").error()), HasSubstr("hidden_size"));
+  EXPECT_THAT(to_string(parse_model("[", "c.json").error()), HasSubstr("JSON object"));
+}
+
+TEST(Config, IsReadAsItMeansIt) {
+  const double plain = small("")->weights();
+  EXPECT_EQ(small(R"(,"tie_word_embeddings":true)")->weights(), plain - 64'000);
+  // Four matrices of attention, 64 x 64 each, get 64 x 128.
+  EXPECT_EQ(small(R"(,"head_dim":32)")->weights(), plain + 4 * 4 * 64 * 64);
+  EXPECT_EQ(small(R"(,"head_dim":32)")->kv_bytes(), 2 * small("")->kv_bytes());
+  // Seven experts beside the one, and a router; with a width of its own, and one that all share.
+  const double expert = 3 * 64 * 128, router = 64 * 8;
+  EXPECT_EQ(small(R"(,"num_experts":8,"num_experts_per_tok":2)")->weights(),
+            plain + 4 * (7 * expert + router));
+  EXPECT_EQ(small(R"(,"n_routed_experts":8,"num_experts_per_tok":2,"moe_intermediate_size":64,
+                      "n_shared_experts":1,"first_k_dense_replace":1)")
+                ->weights(),
+            plain + 3 * (8 * expert / 2 + router + expert / 2 - expert));
+  const Model latent = *small(R"(,"kv_lora_rank":16,"qk_nope_head_dim":8,"qk_rope_head_dim":4,
+                                  "v_head_dim":8)");
+  EXPECT_EQ(latent.kv_bytes(), 2 * 4 * 20);
+  // Each GPU that computes a layer with others has all of the latent KV, and of few heads a copy.
+  EXPECT_EQ(latent.kv_bytes(8), 8 * latent.kv_bytes());
+  const Model few = *small(R"(,"num_key_value_heads":2)");
+  EXPECT_EQ(few.kv_bytes(2), few.kv_bytes());
+  EXPECT_EQ(few.kv_bytes(8), 4 * few.kv_bytes());
+  // A text part within a model that sees.
+  const auto nested = parse_model(R"({"model_type":"seen","vision_config":{"hidden_size":9},
+      "text_config":{"num_hidden_layers":4,"hidden_size":64,"num_attention_heads":4,
+      "intermediate_size":128,"vocab_size":1000}})",
+                                  "config.json");
+  ASSERT_TRUE(nested) << to_string(nested.error());
+  EXPECT_EQ(nested->weights(), plain);
+  // Two of four layers look back 10 tokens.
+  const Model windows = *small(R"(,"sliding_window":10,"layer_types":["sliding_attention",
+      "full_attention","sliding_attention","full_attention"])");
+  ASSERT_EQ(windows.layers.size(), 2U);
+  EXPECT_EQ(windows.layers[0].window, 10);
+  EXPECT_EQ(windows.layers[0].count, 2);
+}
+
+TEST(Config, WeightsTakeAsManyBytesAsTheyAreStoredIn) {
+  const Model plain = *small("");
+  const double linear = 4.0 * (4 * 64 * 64 + 3 * 64 * 128), other = plain.weights() - linear;
+  const auto bytes = [&](const std::string& quantization) {
+    const auto model = small(",\"quantization_config\":" + quantization);
+    EXPECT_TRUE(model) << to_string(model.error());
+    return (model->bytes() - 2 * other) / linear;
+  };
+  EXPECT_DOUBLE_EQ(plain.bytes(), 2 * plain.weights());
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"fp8"})"), 1);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"fp8","weight_block_size":[128,128]})"),
+                   1 + 4.0 / 16384);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"awq","bits":4,"group_size":128})"), 0.5 + 2.5 / 128);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"gptq","bits":8,"group_size":-1})"), 1);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"modelopt","quant_algo":"NVFP4"})"), 0.5625);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"compressed-tensors","config_groups":{"group_0":{
+      "weights":{"num_bits":8,"type":"float"},"input_activations":{"num_bits":8}}},
+      "ignore":["lm_head"]})"),
+                   1);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"bitsandbytes","load_in_4bit":true})"), 0.5625);
+  // Attention of all layers is kept; then that of one of four.
+  const double attention = 4.0 * 4 * 64 * 64 / linear;
+  EXPECT_DOUBLE_EQ(
+      bytes(R"({"quant_method":"fp8","modules_to_not_convert":["model.layers.*.self_attn"]})"),
+      1 + attention);
+  EXPECT_DOUBLE_EQ(bytes(R"({"quant_method":"fp8","ignored_layers":["model.layers.3.self_attn"]})"),
+                   1 + attention / 4);
+  EXPECT_EQ(small(R"(,"quantization_config":{"quant_method":"fp8"})")->dense.arithmetic,
+            Arithmetic::fp8);
+  EXPECT_EQ(small(R"(,"quantization_config":{"quant_method":"awq"})")->dense.arithmetic,
+            Arithmetic::weights_only);
+}
+
+TEST(Config, TheQuantizationBesideItCounts) {
+  TemporaryFolder folder;
+  const std::string config = folder.write("config.json", R"({"num_hidden_layers":4,"hidden_size":64,
+      "num_attention_heads":4,"intermediate_size":128,"vocab_size":1000})");
+  const double plain = read_model(config)->bytes();
+  folder.write("hf_quant_config.json",
+               R"({"quantization":{"quant_algo":"FP8","kv_cache_quant_algo":"FP8"}})");
+  const auto narrow = read_model(config);
+  ASSERT_TRUE(narrow) << to_string(narrow.error());
+  EXPECT_LT(narrow->bytes(), plain);
+  EXPECT_EQ(narrow->kv_number_bytes, 1);
+}
+
+}  // namespace
+}  // namespace almanac::inference
