@@ -132,7 +132,8 @@ void Core::send_letters() {
     letters.swap(letters_);
   }
   for (const IdleLetter& each : letters) {
-    if (const auto sent = send(idle_.rule(), each); !sent) log_error(to_string(sent.error()));
+    if (const auto sent = send(idle_.rule(), each, &ends_); !sent)
+      log_error(to_string(sent.error()));
   }
 }
 

@@ -514,6 +514,7 @@ class Core : public Service, public schedule::Actuator {
   bool closed_ = false;
   std::atomic<bool> reload_ = false;
   process::Bell bell_;
+  process::Bell ends_;  // the service: nobody waits for commands of the site any more
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
   std::uint64_t begun_ = 0;                    // policies so far

@@ -99,14 +99,14 @@ Result<IdleRule> read_idle_rule(const std::string& path) {
                               [&](const toml::table& all) { return IdleReader(path).read(all); });
 }
 
-Result<void> send(const IdleRule& rule, const IdleLetter& letter) {
+Result<void> send(const IdleRule& rule, const IdleLetter& letter, const process::Bell* stop) {
   if (rule.hook.empty()) return {};
   const auto ran = process::capture(
       {.argv = {"/bin/sh", "-c", rule.hook},
        .environment = {{"ALMANAC_USER", letter.user},
                        {"ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(letter.job))},
                        {"ALMANAC_TEXT", letter.text}}},
-      10s);
+      10s, stop);
   if (!ran) return tl::unexpected(ran.error());
   if (ran->ending.good()) return {};
   return fail(Code::unavailable, process::to_string(ran->ending), {.file = rule.hook});

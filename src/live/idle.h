@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "measure/stretch.h"
+#include "process/bell.h"
 #include "store/job.h"
 
 namespace almanac::live {
@@ -47,8 +48,10 @@ struct IdleLetter {
 };
 
 /// Runs the rule's hook with ALMANAC_USER, ALMANAC_JOB_ID and ALMANAC_TEXT; waits ten seconds for
-/// it at most. Fails as process::capture() does, and with unavailable when it ends badly.
-Result<void> send(const IdleRule& rule, const IdleLetter& letter);
+/// it at most, or until `stop` is rung (null = never). Fails as process::capture() does, and with
+/// unavailable when it ends badly.
+Result<void> send(const IdleRule& rule, const IdleLetter& letter,
+                  const process::Bell* stop = nullptr);
 
 /// What a look at a job asks for.
 enum class IdleStep : std::uint8_t { nothing, warn, act, busy_again };

@@ -246,6 +246,7 @@ std::optional<Core::Answer> Core::take_wish(Lock& lock) {
 }
 
 void Core::refuse_all() {
+  ends_.ring();
   const std::lock_guard lock(inbox_mutex_);
   closed_ = true;
   const Error ending{Code::unavailable, "the service is ending", {}, {}};
