@@ -50,7 +50,7 @@ VcId Admission::vc(const trace::Request& request) {
   }
   if (!vc_is_known_[name]) {
     const std::string_view text = request.vc == kNoName ? cluster::kUnnamedVc : names_[request.vc];
-    vc_of_name_[name] = cluster_.find_vc(text);
+    vc_of_name_[name] = cluster_.find_vc_of_jobs(text);
     vc_is_known_[name] = true;
   }
   return vc_of_name_[name];

@@ -18,9 +18,11 @@
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "script/scripted.h"
+#include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
 #include "sim/log_speeds.h"
 #include "sim/profile.h"
+#include "sim/shares_of_cluster.h"
 #include "table/digest.h"
 #include "text/datetime.h"
 #include "text/human.h"
@@ -335,6 +337,8 @@ Result<Prepared> prepare(const Experiment& experiment) {
                                          ? infer_cluster(*trace)
                                          : cluster::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
+  share_gpus_by(*cluster, *trace);
+  note_impossible_jobs(*cluster, *trace);
   return prepare(experiment, std::move(*trace), std::move(*cluster));
 }
 

@@ -316,7 +316,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - begin);
-  if (!cluster.inferred && cluster.changes.empty()) {
+  if (!cluster.lower_bound && cluster.changes.empty()) {
     made.gpu_allocation = share(busy_gpu_s, seconds(window.until - window.from) * cluster.gpus());
   } else {
     made.gpu_allocation = kNothing;

@@ -13,6 +13,7 @@
 #include "text/number.h"
 #include "trace/alternative.h"
 #include "trace/metric.h"
+#include "trace/node_list.h"
 
 namespace almanac::trace {
 namespace {
@@ -63,6 +64,8 @@ const char* expectation(const Column& column) {
   switch (column.field) {
     case Field::gpus:
     case Field::nodes:
+    case Field::shards:
+    case Field::mps:
     case Field::attempts:
     case Field::max_gpus:
     case Field::min_gpus:
@@ -113,6 +116,8 @@ const char* expectation(const Column& column) {
       return "gpu, or a MIG profile of a known board, such as 2g.20gb";
     case Field::gpu_profile:
       return "a MIG profile of a known board, such as 2g.20gb";
+    case Field::node_list:
+      return "the names of nodes, such as g[01-04,7],x1";
     case Field::alternatives:
       return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     default:
@@ -183,6 +188,8 @@ void set_whole(Field field, std::int64_t number, Job& job) {
   }
   (field == Field::gpus       ? job.request.gpus
    : field == Field::nodes    ? job.request.nodes
+   : field == Field::shards   ? job.request.shards
+   : field == Field::mps      ? job.request.mps
    : field == Field::max_gpus ? job.request.max_gpus
    : field == Field::min_gpus ? job.request.min_gpus
    : field == Field::batch    ? job.request.batch
@@ -235,6 +242,11 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.group);
     case Field::data_set:
       return intern(request.data_set);
+    case Field::node_list:
+      if (trace_.names[last] != text && !is_node_list(text)) {
+        return is_missing(text) ? "" : bad(column, text);
+      }
+      return intern(draft.job.outcome.node_list);
     case Field::gpu_profile:
       if (is_missing(text)) return {};
       return slices::profile_id(text) ? intern(request.gpu_profile) : bad(column, text);
@@ -249,8 +261,15 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::alternatives:
       if (is_missing(text)) return {};
       return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);
-    case Field::gpus:
     case Field::nodes:
+      if (const int named = nodes_in(text); named > 0) {  // their names tell how many
+        request.nodes = named;
+        return intern(draft.job.outcome.node_list);
+      }
+      return read_number(column, text, draft);
+    case Field::gpus:
+    case Field::shards:
+    case Field::mps:
     case Field::attempts:
     case Field::max_gpus:
     case Field::min_gpus:

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 49> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 52> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -31,8 +31,11 @@ constexpr std::array<std::pair<Field, std::string_view>, 49> kFields{{
     {Field::gpu_profile, "gpu_profile"},
     {Field::metric, "metric"},
     {Field::after, "after"},
+    {Field::node_list, "node_list"},
     {Field::gpus, "gpus"},
     {Field::nodes, "nodes"},
+    {Field::shards, "shards"},
+    {Field::mps, "mps"},
     {Field::attempts, "attempts"},
     {Field::max_gpus, "max_gpus"},
     {Field::min_gpus, "min_gpus"},

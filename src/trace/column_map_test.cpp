@@ -91,8 +91,9 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
   EXPECT_EQ(
       error("[columns]\nsubmit = \"t\"\n"),
       "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
-      "gpu_type, model, qos, alternatives, group, data_set, gpu_profile, metric, after, gpus, "
-      "nodes, attempts, "
+      "gpu_type, model, qos, alternatives, group, data_set, gpu_profile, metric, after, node_list, "
+      "gpus, "
+      "nodes, shards, mps, attempts, "
       "max_gpus, min_gpus, "
       "batch, steps, value, restart_s, checkpoint_s, gpu_share, gpu_memory_gb, cpus, memory_gb, "
       "reference_cpus, reference_memory_gb, reference_profile, data_gb, bandwidth_gbs, step_s, "

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "trace/eligible.h"
+#include "trace/runaway.h"
 #include "trace/select.h"
+#include "trace/shares.h"
 
 namespace almanac::trace {
 namespace {
@@ -156,6 +158,16 @@ Result<void> Intake::finish() {
   }
   const bool joined_later = find_dependencies(*trace_);
   if (!in_order || joined_later || !doubled_.empty()) reorder();
+  share_gpus(*trace_);
+  // Our own files hold what somebody has judged already, and read back as they were written.
+  const bool is_own = trace_->format == "almanac";
+  if (const std::int64_t left = is_own ? 0 : leave_out_runaways(*trace_); left > 0) {
+    // They are among those that were remarked upon as running.
+    for (auto& [text, count] : remarks_) {
+      if (text.starts_with("jobs still running")) count = std::max<std::int64_t>(0, count - left);
+    }
+    std::erase_if(remarks_, [](const auto& each) { return each.second == 0; });
+  }
   write_notes();
   if (trace_->jobs.empty()) {
     return fail(Code::invalid,

@@ -34,7 +34,7 @@ struct Piece {
 /// Jobs in the order in which they joined the queue (Request::submit); ties keep the order of the
 /// file.
 ///
-/// Cost: 192 bytes a job plus its distinct strings.
+/// Cost: 256 bytes a job plus its distinct strings.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.

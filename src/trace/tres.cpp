@@ -73,15 +73,40 @@ void Tres::add(std::string_view resource, double count) {
     nodes = static_cast<std::int32_t>(std::clamp(count, 0.0, kMost));
   } else if (resource == "mem") {
     memory_gb = static_cast<float>(count / kMibPerGb);
-  } else if (resource == "gres/gpu") {
-    all_gpus_ = count;
-  } else if (resource.starts_with("gres/gpu:")) {
-    if (!gpu_type.empty()) gpu_type += '|';
-    gpu_type += resource.substr(std::string_view("gres/gpu:").size());
-    typed_gpus_ += count;
+  } else if (gpu_count_.add(resource, "gres/gpu", count) ||
+             shard_count_.add(resource, "gres/shard", count) ||
+             mps_count_.add(resource, "gres/mps", count)) {
+    const auto colon = resource.find(':');
+    if (colon != std::string_view::npos && count > 0) add_type(resource.substr(colon + 1));
   }
-  const double total = all_gpus_ >= 0 ? all_gpus_ : typed_gpus_;
-  gpus = static_cast<std::int32_t>(std::clamp(total, 0.0, kMost));
+  gpus = gpu_count_.total();
+  shards = shard_count_.total();
+  mps = mps_count_.total();
+}
+
+bool Tres::Count::add(std::string_view resource, std::string_view name, double count) {
+  if (!resource.starts_with(name)) return false;
+  resource.remove_prefix(name.size());
+  if (resource.empty()) {
+    all = count;
+  } else if (resource.front() == ':') {
+    typed += count;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::int32_t Tres::Count::total() const {
+  return static_cast<std::int32_t>(std::clamp(all >= 0 ? all : typed, 0.0, kMost));
+}
+
+/// A type may be told of GPUs and of their shards.
+void Tres::add_type(std::string_view type) {
+  const std::string within = "|" + gpu_type + "|";
+  if (within.find("|" + std::string(type) + "|") != std::string::npos) return;
+  if (!gpu_type.empty()) gpu_type += '|';
+  gpu_type += type;
 }
 
 std::optional<Tres> parse_tres(std::string_view text) {
@@ -104,8 +129,11 @@ std::optional<Tres> parse_tres(std::string_view text) {
     }
     const std::string_view amount = item.substr(cut + 1);
     const auto count = name == "mem" ? parse_memory(amount) : parse_count(amount);
-    const bool matters = name == "mem" || name == "cpu" || name == "node" || name == "gres/gpu" ||
-                         name.starts_with("gres/gpu:");
+    const auto is_of = [&](std::string_view resource) {
+      return name == resource || name.starts_with(std::string(resource) + ":");
+    };
+    const bool matters = name == "mem" || name == "cpu" || name == "node" || is_of("gres/gpu") ||
+                         is_of("gres/shard") || is_of("gres/mps");
     if (!matters) continue;  // energy and file systems have spellings of their own
     if (!count || *count < 0) return std::nullopt;
     // Memory counts MiB: with a prefix, a code of 64 bits has become smaller.

@@ -123,6 +123,12 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add_amount("cpus", &Request::cpus);
   add_amount("memory_gb", &Request::memory_gb);
   add_count("nodes", &Request::nodes);
+  add(
+      "node_list",
+      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.node_list]); },
+      [](const Job& job) { return job.outcome.node_list != kNoName; });
+  add_count("shards", &Request::shards);
+  add_count("mps", &Request::mps);
   add_length("time_limit_s", &Request::time_limit);
   add_length("predicted_s", &Request::predicted);
   add_time("start_s", "start", &Outcome::start);

@@ -24,7 +24,9 @@
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "cluster/read.h"
+#include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
+#include "sim/shares_of_cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "store/store.h"
@@ -126,6 +128,8 @@ Result<Subject> load(const AdviseOptions& options) {
     known = std::move(*cluster);
   }
   subject.cluster = std::move(*known);
+  sim::share_gpus_by(subject.cluster, subject.log);
+  sim::note_impossible_jobs(subject.cluster, subject.log);
   for (const std::string& text : subject.cluster.notes) note(text);
   return subject;
 }
@@ -314,10 +318,10 @@ void register_advise(Program& program) {
       ->type_name("WAY");
   add_vc_option(command, options->vc)->needs("--slurm");
   command
-      .add_option(
-          "--cluster", options->cluster,
-          "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: Slurm's, else "
-          "inferred from the log")
+      .add_option("--cluster", options->cluster,
+                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs; default: "
+                  "Slurm's, else "
+                  "inferred from the log")
       ->option_text("FILE|NxG");
   command.add_option("--weeks", options->weeks, "So many, up to the last submission")
       ->type_name("N")

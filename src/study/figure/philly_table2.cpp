@@ -44,9 +44,11 @@ Owed owed_to(const Study& study, double share, double waited_s) {
   constexpr double kMostly = 0.5;
   const cluster::Cluster& cluster = study.cluster();
   if (cluster.inferred) {
-    return {.because =
-                "How many were free is inferred from the most that ever ran at once: nodes "
-                "may have been down or kept for others.",
+    return {.because = cluster.lower_bound
+                           ? "How many were free is inferred from the most that ever ran at once: "
+                             "nodes may have been down or kept for others."
+                           : "How many were free is inferred from the nodes that ran jobs: some "
+                             "may have been down or kept for others meanwhile.",
             .advice = share > kMostly ? "Use --cluster to give the real nodes. If the share stays "
                                         "high, check limits, reservations, priorities and drained "
                                         "nodes."

@@ -14,6 +14,7 @@
 #include "trace/eligible.h"
 #include "trace/format.h"
 #include "trace/json_records.h"
+#include "trace/node_list.h"
 #include "trace/partitions.h"
 #include "trace/sacct_columns.h"
 #include "trace/sacct_runs.h"
@@ -155,11 +156,14 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");
   request.qos = intern("qos");
+  if (is_node_list(text_of(record, "nodes"))) job.outcome.node_list = intern("nodes");
   auto lists = object_of(record, "tres");
   if (!lists) throw BadRecord{"tres must not be empty"};
   Tres tres;
   if (!read_tres(*lists, "allocated", tres)) read_tres(*lists, "requested", tres);
   request.gpus = tres.gpus;
+  request.shards = tres.shards;
+  request.mps = tres.mps;
   request.nodes = tres.nodes;
   request.cpus = tres.cpus;
   request.memory_gb = tres.memory_gb;

@@ -12,6 +12,7 @@
 ///
 /// Source   sacct(1) of Slurm 20.11 to 25.05.
 #include "trace/clock.h"
+#include "trace/node_list.h"
 #include "trace/partitions.h"
 #include "trace/sacct_rows.h"
 #include "trace/sacct_runs.h"
@@ -57,7 +58,12 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
   if (const std::string_view partition = draft.extras[kPartitionExtra]; !partition.empty()) {
     request.vc = partitions.take(partition, draft.extras[kNodes], intake);
   }
+  if (is_node_list(draft.extras[kNodes])) {
+    draft.job.outcome.node_list = intake.trace().names.intern(draft.extras[kNodes]);
+  }
   request.gpus = tres->gpus;
+  request.shards = tres->shards;
+  request.mps = tres->mps;
   if (tres->nodes > 0) request.nodes = tres->nodes;
   if (!std::isnan(tres->cpus)) request.cpus = tres->cpus;
   request.memory_gb = tres->memory_gb;
