@@ -70,6 +70,17 @@ struct VcDemand {
   }
 };
 
+/// GPUs of a node of the machine that a log's header gives: MaxProcs / MaxNodes, else the most up
+/// to 8 that share it out evenly.
+int gpus_per_node(const trace::Machine& machine) {
+  if (machine.nodes > 0 && machine.gpus / machine.nodes <= cluster::kMaxGpusPerNode) {
+    return machine.gpus / machine.nodes;
+  }
+  int most = 8;
+  while (machine.gpus % most != 0) --most;
+  return most;
+}
+
 /// 0 = the log does not tell.
 int gpus_per_node(const trace::Trace& trace) {
   int most = 0;
@@ -112,14 +123,15 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
   cluster::Cluster& made = inferred.cluster;
   made.takes_every_job = !told.by_vc;
   made.inferred = true;
-  made.lower_bound = true;
-  const int per_node = gpus_per_node(trace);
+  const bool by_header = trace.machine.gpus > 0 && vcs.size() == 1;
+  made.lower_bound = !by_header;
+  const int per_node = by_header ? gpus_per_node(trace.machine) : gpus_per_node(trace);
   const int on_one = per_node > 0 ? per_node : kUsualGpus;
   for (auto& [name, demand] : vcs) {
     const int enough =
         told.recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, told.last);
     const int largest = demand.largest > 0 ? demand.largest : demand.largest_asked;
-    const int gpus = std::max(enough, largest);
+    const int gpus = by_header ? trace.machine.gpus : std::max(enough, largest);
     made.add_vc(name);
     made.add_nodes({.gpus = on_one}, static_cast<std::uint32_t>((gpus + on_one - 1) / on_one));
     const VcId vc{static_cast<std::uint32_t>(made.vcs.size() - 1)};
@@ -129,12 +141,15 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
     tell("takes_every_job", "most jobs name no virtual cluster");
     tell("name", told.by_vc ? "named by the jobs" : "");
     tell("nodes",
-         enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
+         by_header          ? std::string("the header of the log")
+         : enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
              ? fmt::format("lower bound: {} GPUs ran jobs at once", enough)
              : fmt::format("{} GPUs would have let every job start at once 90 % of the time",
                            enough));
-    tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
+    tell("gpus", by_header      ? "the header of the log"
+                 : per_node > 0 ? "most GPUs of one job on one node"
+                                : "not in the log; 8 assumed");
   }
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} x {}, {}, {}; give --cluster to change it",
@@ -142,8 +157,9 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       text::counted(static_cast<std::uint64_t>(on_one), "GPU"),
       told.by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                         : "one virtual cluster",
-      told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
-                    : "enough for every job to start at once 90 % of the time"));
+      by_header       ? "as the header of the log says"
+      : told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
+                      : "enough for every job to start at once 90 % of the time"));
   return inferred;
 }
 

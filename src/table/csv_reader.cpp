@@ -9,6 +9,8 @@
 #include <csv.h>
 #include <fmt/format.h>
 
+#include "table/stream.h"
+
 namespace almanac::table {
 namespace {
 
@@ -42,6 +44,24 @@ bool has_open_quote(const char* line) {
 }
 
 }  // namespace
+
+char delimiter_of(std::string_view header) {
+  char found = ',';
+  std::ptrdiff_t most = 0;
+  for (const char each : {',', ';', '\t', '|'}) {
+    std::ptrdiff_t count = 0;
+    bool quoted = false;
+    for (const char letter : header) {
+      if (letter == '"') quoted = !quoted;
+      count += letter == each && !quoted ? 1 : 0;
+    }
+    if (count > most) {
+      most = count;
+      found = each;
+    }
+  }
+  return found;
+}
 
 CsvReader::CsvReader(Lines lines, char delimiter) : lines_(std::move(lines)), quotes_(true) {
   switch (delimiter) {
@@ -78,6 +98,15 @@ Result<CsvReader> CsvReader::open(const std::string& path, char delimiter) {
                 reader.where());
   }
   return reader;
+}
+
+Result<CsvReader> CsvReader::open_any(const std::string& path) {
+  constexpr std::size_t kLongestHeader = std::size_t{64} << 10;
+  const auto head = read_head(path, kLongestHeader);
+  if (!head) return tl::unexpected(head.error());
+  std::string_view line = *head;
+  line.remove_prefix(std::min(line.find_first_not_of("\r\n \t"), line.size()));
+  return open(path, delimiter_of(line.substr(0, line.find('\n'))));
 }
 
 Result<bool> CsvReader::next() {

@@ -14,6 +14,10 @@
 
 namespace almanac::table {
 
+/// The delimiter of a table with that header: of , ; | and tab the one that stands in it most often
+/// outside quotes; a comma if none does.
+char delimiter_of(std::string_view header);
+
 /// A table with a header line. Blanks around fields are dropped, inside quotes they are kept;
 /// blank lines are skipped.
 ///
@@ -24,6 +28,8 @@ class CsvReader final : public Rows {
   /// Reads the header. Fails with not_found, corrupt, or invalid for a header that names a column
   /// twice.
   static Result<CsvReader> open(const std::string& path, char delimiter = ',');
+  /// The same with the delimiter that its header shows (delimiter_of).
+  static Result<CsvReader> open_any(const std::string& path);
 
   /// Fails with invalid for a row with too few or too many fields, and with corrupt for damage or a
   /// quote that never closes.

@@ -102,6 +102,7 @@ const char* expectation(const Column& column) {
       return "a time as a number";
     case Field::predicted_s:
       return "a number";
+    case Field::gap_s:
     case Field::run_s:
     case Field::span_s:
     case Field::wait_s:
@@ -209,7 +210,7 @@ bool suits(Field field, float number) {
 }  // namespace
 
 std::string CellReader::read(const Column& column, std::string_view text, NameId& last,
-                             Draft& draft) {
+                             Draft& draft, double factor) {
   Request& request = draft.job.request;
   const auto intern = [&](NameId& target) {
     if (trace_.names[last] != text) last = trace_.names.intern(text);
@@ -266,7 +267,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
         request.nodes = named;
         return intern(draft.job.outcome.node_list);
       }
-      return read_number(column, text, draft);
+      return read_number(column, text, draft, factor);
     case Field::gpus:
     case Field::shards:
     case Field::mps:
@@ -290,7 +291,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::network_s:
     case Field::network_gbps:
     case Field::read_gbs:
-      return read_number(column, text, draft);
+      return read_number(column, text, draft, factor);
     case Field::submit_s:
     case Field::eligible_s:
     case Field::start_s:
@@ -298,12 +299,13 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::deadline_s:
     case Field::worthless_at_s:
       return read_time(column, text, draft);
+    case Field::gap_s:
     case Field::run_s:
     case Field::span_s:
     case Field::wait_s:
     case Field::time_limit_s:
     case Field::predicted_s:
-      return read_length(column, text, draft);
+      return read_length(column, text, draft, factor);
     case Field::state: {
       if (const auto own = map_.states.find(text); own != map_.states.end()) {
         draft.job.outcome.state = own->second;
@@ -318,8 +320,10 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
   return {};
 }
 
-std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft) {
-  if (is_whole(column.field) && column.scale == 1) {
+std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft,
+                                    double factor) {
+  factor *= column.scale;
+  if (is_whole(column.field) && factor == 1) {
     const auto value = text::parse_whole(text);
     if (!value) return is_missing(text) ? std::string() : bad(column, text);
     if (*value > most(column.field)) {
@@ -335,7 +339,7 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
   }
   auto value = text::parse_decimal(text);
   if (!value) return is_missing(text) ? std::string() : bad(column, text);
-  *value *= column.scale;
+  *value *= factor;
   if (*value < 0 || *value > std::numeric_limits<float>::max()) return bad(column, text);
   if (is_whole(column.field)) {
     const double nearest = std::round(*value);
@@ -394,12 +398,16 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
                      style_line_, style_ == Unit::date ? "a date and time" : "seconds");
 }
 
-std::string CellReader::read_length(const Column& column, std::string_view text, Draft& draft) {
+std::string CellReader::read_length(const Column& column, std::string_view text, Draft& draft,
+                                    double factor) {
+  factor *= column.scale;
   std::optional<Duration> length;
   if (column.unit == Unit::clock) {
     length = text::parse_duration(text);
   } else if (const auto count = parse_count(text, column.unit)) {
-    length = Duration(*count);
+    const double scaled = static_cast<double>(*count) * factor;
+    if (std::abs(scaled) > static_cast<double>(kLongest)) return bad(column, text);
+    length = factor == 1 ? Duration(*count) : Duration(std::llround(scaled));
   }
   if (!length && column.field == Field::time_limit_s && is_no_limit(text)) return {};
   if (!length) return is_missing(text) ? std::string() : bad(column, text);
@@ -409,6 +417,7 @@ std::string CellReader::read_length(const Column& column, std::string_view text,
   (column.field == Field::run_s          ? draft.job.outcome.run
    : column.field == Field::span_s       ? draft.job.outcome.span
    : column.field == Field::wait_s       ? draft.wait
+   : column.field == Field::gap_s        ? draft.gap
    : column.field == Field::time_limit_s ? request.time_limit
                                          : request.predicted) = *length;
   return {};

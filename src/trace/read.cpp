@@ -76,6 +76,7 @@ Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
     trace.time_zone = zone->name();
   }
   if (auto done = intake.finish(); !done) return tl::unexpected(std::move(done.error()));
+  reconcile(trace, format.run_times);
   auto digest = table::sha256_file(path);
   if (!digest) return tl::unexpected(std::move(digest.error()));
   trace.sha256 = std::move(*digest);

@@ -24,6 +24,11 @@ struct TableFormat {
   std::string name{};
   std::string summary{};
   ColumnMap map{};
+  /// Columns that only this format has: a table without any of them is of another. Empty = the
+  /// names of `map` are enough.
+  std::vector<std::string> marks{};
+  bool is_plain = false;  ///< A table of nothing but its columns needs no mark.
+  RunTimes run_times = RunTimes::recorded;
   std::vector<std::string> extras{};   ///< Columns that finish() looks at.
   std::size_t needed_extras = 0;       ///< One of the first so many extras must be there.
   std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
@@ -38,6 +43,8 @@ struct TableFormat {
 };
 
 /// The share of the header's columns that `format` knows.
+double resemblance(const TableFormat& format, const Head& head);
+/// The same; 0 for a table that has none of the format's marks.
 double likeness(const TableFormat& format, const Head& head);
 
 /// Reads the table at `path` into `intake`.

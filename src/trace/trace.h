@@ -31,6 +31,12 @@ struct Piece {
   std::uint64_t gpu_mask = 0;  ///< Bit i = the machine's GPU i; 0 = not known which.
 };
 
+/// The machine that a log is from, as far as its header says; 0 = unknown.
+struct Machine {
+  std::int32_t nodes = 0;
+  std::int32_t gpus = 0;  ///< Of all nodes.
+};
+
 /// Jobs in the order in which they joined the queue (Request::submit); ties keep the order of the
 /// file.
 ///
@@ -40,6 +46,8 @@ struct Trace {
   std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.
   std::vector<Piece> pieces;
   Names names;  ///< Every NameId of the trace, job ids that are not numbers too.
+
+  Machine machine;
 
   std::string path;                ///< Where it came from; "" = made here.
   std::string format;              ///< "helios", "philly", "sacct", ...

@@ -66,11 +66,14 @@ void register_almanac(Formats& registry) {
       {Field::data_gb, "data_gb"},
       {Field::read_gbs, "read_gbs"},
   };
+  format.marks = {"submit_s", "run_s"};
+  format.run_times = RunTimes::reference;
   TableFormat run = format;
   registry.add(as_format(std::move(format)));
 
   run.name = "almanac-run";
   run.summary = "the jobs.csv of a run of ours";
+  run.run_times = RunTimes::simulated;
   std::erase_if(run.map.columns, [](const Column& column) { return column.field == Field::nodes; });
   run.ignored = {"wait_s",      "jct_s",       "preemptions",    "nodes",  // names machines here
                  "mean_rate",   "rate_gpus",   "rate_type",      "rate_neighbours", "rate_cpus",
