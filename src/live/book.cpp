@@ -59,6 +59,10 @@ void forget_what_runs(std::vector<store::Job>& jobs) {
 
 Time may_begin(const store::Job& job) { return std::max(job.asked->not_before, job.again_at); }
 
+Book::Book(EndedWell ended_well)
+    : ended_well_(std::move(ended_well)),
+      prerequisites_([this](JobNumber number) { return outcome_of(number); }) {}
+
 Entry& Book::add(store::Job job) {
   const JobNumber number = job.number;
   const auto [at, is_new] = entries_.try_emplace(number);
@@ -70,7 +74,10 @@ Entry& Book::add(store::Job job) {
 
 void Book::erase(JobNumber number) {
   const auto found = entries_.find(number);
-  if (const auto before = found->second.counted_as) --(counts_.*before);
+  Entry& entry = found->second;
+  if (const auto before = entry.counted_as) --(counts_.*before);
+  wait(entry, {});
+  prerequisites_.leave(std::exchange(entry.list, 0));
   entries_.erase(found);
 }
 
@@ -80,7 +87,33 @@ void Book::recount(Entry& entry) {
   if (job.state == JobState::running) now = &Counts::running;
   if (job.state == JobState::pending) now = job.held ? &Counts::held : &Counts::waiting;
   if (now != nullptr) ++(counts_.*now);
-  if (const auto before = std::exchange(entry.counted_as, now)) --(counts_.*before);
+  const auto before = std::exchange(entry.counted_as, now);
+  if (before != nullptr) --(counts_.*before);
+  const bool is_open = now != nullptr;
+  if (is_open == (before != nullptr)) return;
+  if (job.task) open_[job.task->array] += is_open ? 1 : -1;
+  if (is_open) {
+    entry.list = prerequisites_.join(job.asked);
+  } else {
+    prerequisites_.leave(std::exchange(entry.list, 0));
+  }
+  tell_followers(job);
+}
+
+void Book::tell_followers(const store::Job& job) {
+  const auto tell = [&](JobNumber number) {
+    for (const Prerequisites::List list : prerequisites_.update(number)) {
+      open({WaitsFor::What::others, list});
+    }
+  };
+  if (!job.task) return tell(job.number);
+  const JobNumber array = job.task->array;
+  if (job.number != array) tell(job.number);
+  // The array's number is all of its tasks: it has ended with the last of them.
+  const auto open_tasks = open_.find(array);
+  const bool is_over = open_tasks->second == 0;
+  if (is_over) open_.erase(open_tasks);
+  if (is_over || open_tasks->second == 1) tell(array);
 }
 
 Entry* Book::find(JobNumber number) {
@@ -93,53 +126,70 @@ const Entry* Book::find(JobNumber number) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-Book::Outcome Book::outcome_of(JobNumber number) const {
+Prerequisites::Outcome Book::outcome_of(JobNumber number) const {
+  using Outcome = Prerequisites::Outcome;
+  if (open_.contains(number)) return Outcome::open;
   bool all_well = true;
   // The tasks of an array have numbers that follow its own.
   for (auto at = entries_.lower_bound(number); at != entries_.end(); ++at) {
     const store::Job& job = at->second.job;
     if (at->first != number && !(job.task && job.task->array == number)) break;
-    if (job.state == JobState::pending || job.state == JobState::running) return Outcome::open;
+    if (at->second.counted_as != nullptr) return Outcome::open;
     all_well = all_well && job.state == JobState::completed;
   }
   all_well = all_well && ended_well_(number).value_or(find(number) != nullptr);
   return all_well ? Outcome::well : Outcome::badly;
 }
 
-Book::Answer Book::may_follow(const store::Submission& asked) const {
-  Answer answer = Answer::yes;
-  const auto look = [&](const std::vector<JobNumber>& before, std::optional<Outcome> never) {
-    for (const JobNumber number : before) {
-      const Outcome outcome = outcome_of(number);
-      if (outcome == never) answer = Answer::never;
-      if (outcome == Outcome::open && answer == Answer::yes) answer = Answer::not_yet;
-    }
-  };
-  look(asked.after, std::nullopt);
-  look(asked.after_ok, Outcome::badly);
-  look(asked.after_not_ok, Outcome::well);
-  return answer;
-}
-
-Aside Book::aside(const Entry& entry, Time now) const {
+WaitsFor Book::waits_for(const Entry& entry, Time now) const {
+  using What = WaitsFor::What;
   const store::Job& job = entry.job;
-  if (job.held) return Aside::held;
-  if (may_begin(job) > now) return Aside::begins_later;
-  switch (may_follow(job.asked)) {
-    case Answer::not_yet:
-      return Aside::depends;
-    case Answer::never:
-      return Aside::never;
-    case Answer::yes:
-      break;
+  if (job.held) return {What::release};
+  if (const Time begin = may_begin(job); begin != kNoTime && begin > now) {
+    return {What::time, begin.time_since_epoch().count()};
+  }
+  if (prerequisites_.answer(entry.list) != Prerequisites::Answer::yes) {
+    return {What::others, entry.list};
   }
   if (job.task && job.task->at_once > 0) {
     const auto running = tasks_.find(job.task->array);
     if (running != tasks_.end() && running->second >= job.task->at_once) {
-      return Aside::array_is_full;
+      return {What::array, static_cast<std::int64_t>(job.task->array)};
     }
   }
-  return Aside::no;
+  return {};
+}
+
+bool Book::is_hopeless(const Entry& entry) const {
+  return prerequisites_.answer(entry.list) == Prerequisites::Answer::never;
+}
+
+void Book::wait(Entry& entry, WaitsFor room) {
+  using What = WaitsFor::What;
+  const WaitsFor before = std::exchange(entry.waits, room);
+  anteroom_.move(entry.job.number, before, room);
+  // It was its turn, and may not have been taken.
+  const bool gives_way = before.what == What::a_look && room.what != What::a_look;
+  if (gives_way && room.what != What::array) open_array(entry.job);
+}
+
+void Book::open(WaitsFor room) {
+  // A copy: each leaves the room.
+  const std::set<JobNumber> all = anteroom_.in(room);
+  for (const JobNumber each : all) wait(entries_.at(each), {WaitsFor::What::a_look});
+}
+
+void Book::open_due(Time now) {
+  for (Time next = anteroom_.next_time(); next <= now; next = anteroom_.next_time()) {
+    open({WaitsFor::What::time, next.time_since_epoch().count()});
+  }
+}
+
+void Book::open_array(const store::Job& task) {
+  if (!task.task || task.task->at_once == 0) return;
+  const auto& room =
+      anteroom_.in({WaitsFor::What::array, static_cast<std::int64_t>(task.task->array)});
+  if (!room.empty()) wait(entries_.at(*room.begin()), {WaitsFor::What::a_look});
 }
 
 void Book::count_task(const store::Job& job, int sign) {
@@ -147,6 +197,7 @@ void Book::count_task(const store::Job& job, int sign) {
   int& count = tasks_[job.task->array];
   count += sign;
   if (count == 0) tasks_.erase(job.task->array);
+  if (sign < 0) open_array(job);
 }
 
 }  // namespace almanac::live

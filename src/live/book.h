@@ -15,7 +15,9 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "elastic/step_fit.h"
+#include "live/anteroom.h"
 #include "live/life.h"
+#include "live/prerequisites.h"
 #include "measure/own_word.h"
 #include "measure/steady_use.h"
 #include "shepherd/run.h"
@@ -89,6 +91,8 @@ struct Entry {
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
   bool is_pressed = false;    ///< It did not end as it was told, and was killed.
   std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
+  WaitsFor waits{};                            ///< Before the policy sees it.
+  Prerequisites::List list = 0;                ///< What it comes after; 0 = it has ended, too.
 
   Process process() const {
     if (!run) return Process::none;
@@ -97,10 +101,6 @@ struct Entry {
   /// It runs as the policy sees it, and has no process yet.
   bool is_starting() const { return starts(job, process()); }
 };
-
-/// What keeps a pending job from the policy.
-/// `never`: what it was to follow did not come to that; it is to be cancelled.
-enum class Aside { no, held, begins_later, depends, array_is_full, never };
 
 /// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
 Time may_begin(const store::Job& job);
@@ -133,7 +133,9 @@ class Book {
   /// nothing = there was none.
   using EndedWell = std::function<std::optional<bool>(store::JobNumber)>;
 
-  explicit Book(EndedWell ended_well) : ended_well_(std::move(ended_well)) {}
+  explicit Book(EndedWell ended_well);
+  Book(const Book&) = delete;
+  Book& operator=(const Book&) = delete;
 
   Entry& add(store::Job job);
   void erase(store::JobNumber number);
@@ -145,21 +147,37 @@ class Book {
   /// Its state has changed, or whether it is held.
   void recount(Entry& entry);
   const Counts& counts() const { return counts_; }
-  Aside aside(const Entry& entry, Time now) const;
+  /// Returns what keeps a pending job from the policy: its user, a time, other jobs, its array.
+  WaitsFor waits_for(const Entry& entry, Time now) const;
+  /// Whether a job that waits for others is to be cancelled: they did not end as it needs.
+  bool is_hopeless(const Entry& entry) const;
+  /// Puts it into the room of what it waits for, or into none.
+  void wait(Entry& entry, WaitsFor room);
+  /// Has all that are in a room looked at.
+  void open(WaitsFor room);
+  /// Has those looked at whose time has come.
+  void open_due(Time now);
+  const Anteroom& anteroom() const { return anteroom_; }
   /// A task of an array joins the policy's jobs, or leaves them.
   void count_task(const store::Job& job, int sign);
+  /// Jobs of lists of prerequisites that were looked at so far.
+  std::uint64_t num_looks() const { return prerequisites_.num_looks(); }
 
  private:
-  enum class Answer { yes, not_yet, never };
-  enum class Outcome { open, well, badly };
   /// Of a job, or of all tasks of an array.
-  Outcome outcome_of(store::JobNumber number) const;
-  Answer may_follow(const store::Submission& asked) const;
+  Prerequisites::Outcome outcome_of(store::JobNumber number) const;
+  /// A job has ended, or is to run again: those that come after it may be concerned.
+  void tell_followers(const store::Job& job);
+  /// Has another task of the array looked at, whose turn it may be.
+  void open_array(const store::Job& task);
 
   Entries entries_;
   Counts counts_;
+  Anteroom anteroom_;
   std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
+  std::map<store::JobNumber, int> open_;   // of each array, that have not ended
   EndedWell ended_well_;
+  Prerequisites prerequisites_;
 };
 
 }  // namespace almanac::live

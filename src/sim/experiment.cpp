@@ -31,6 +31,30 @@
 namespace almanac::sim {
 namespace {
 
+/// Says what is assumed of jobs that lose their nodes, and which signals no summary bills.
+void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
+                      std::vector<std::string>& notes) {
+  using Kind = cluster::Incident::Kind;
+  const bool any_fails = std::any_of(incidents.all.begin(), incidents.all.end(),
+                                     [](const auto& each) { return each.kind == Kind::down; });
+  const auto silent =
+      std::count_if(trace.jobs.begin(), trace.jobs.end(),
+                    [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
+  if (any_fails && silent > 0) {
+    notes.push_back(
+        fmt::format("{} of {} jobs do not say how often they write a checkpoint (column "
+                    "checkpoint_s): if their "
+                    "nodes fail, they are assumed to lose the work since the last full hour",
+                    silent, trace.jobs.size()));
+  }
+  for (const std::string& name : incidents.signals) {
+    if (name == kPriceSignal || name == kCarbonSignal || is_gpu_price(name)) continue;
+    notes.push_back(fmt::format(
+        "signal {} is not in cost or kg_co2: only signals called {}, {} and price/TYPE are", name,
+        kPriceSignal, kCarbonSignal));
+  }
+}
+
 /// Published simulators have rules of their own.
 bool keeps_queue_rules(const Experiment& experiment) {
   return experiment.profile.empty() || experiment.profile == "slurm";
@@ -392,6 +416,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     }
     auto incidents = cluster::read_incidents(experiment.incidents, made.cluster);
     if (!incidents) return tl::unexpected(incidents.error());
+    note_assumptions(*incidents, made.trace, made.notes);
     made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
   }
   scale_load(made.trace, experiment.load);

@@ -123,15 +123,14 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
   cluster::Cluster& made = inferred.cluster;
   made.takes_every_job = !told.by_vc;
   made.inferred = true;
-  const bool by_header = trace.machine.gpus > 0 && vcs.size() == 1;
-  made.lower_bound = !by_header;
-  const int per_node = by_header ? gpus_per_node(trace.machine) : gpus_per_node(trace);
+  made.lower_bound = true;
+  const int per_node = gpus_per_node(trace);
   const int on_one = per_node > 0 ? per_node : kUsualGpus;
   for (auto& [name, demand] : vcs) {
     const int enough =
         told.recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, told.last);
     const int largest = demand.largest > 0 ? demand.largest : demand.largest_asked;
-    const int gpus = by_header ? trace.machine.gpus : std::max(enough, largest);
+    const int gpus = std::max(enough, largest);
     made.add_vc(name);
     made.add_nodes({.gpus = on_one}, static_cast<std::uint32_t>((gpus + on_one - 1) / on_one));
     const VcId vc{static_cast<std::uint32_t>(made.vcs.size() - 1)};
@@ -141,15 +140,12 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
     tell("takes_every_job", "most jobs name no virtual cluster");
     tell("name", told.by_vc ? "named by the jobs" : "");
     tell("nodes",
-         by_header          ? std::string("the header of the log")
-         : enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
+         enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
              ? fmt::format("lower bound: {} GPUs ran jobs at once", enough)
              : fmt::format("{} GPUs would have let every job start at once 90 % of the time",
                            enough));
-    tell("gpus", by_header      ? "the header of the log"
-                 : per_node > 0 ? "most GPUs of one job on one node"
-                                : "not in the log; 8 assumed");
+    tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
   }
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} x {}, {}, {}; give --cluster to change it",
@@ -157,9 +153,43 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       text::counted(static_cast<std::uint64_t>(on_one), "GPU"),
       told.by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                         : "one virtual cluster",
-      by_header       ? "as the header of the log says"
-      : told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
-                      : "enough for every job to start at once 90 % of the time"));
+      told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
+                    : "enough for every job to start at once 90 % of the time"));
+  return inferred;
+}
+
+/// The only virtual cluster of the GPU jobs, "all" where they name none; "" = there are several.
+std::string only_vc(const trace::Trace& trace, const Told& told) {
+  if (!told.by_vc) return "all";
+  std::string_view only;
+  for (const trace::Job& job : trace.jobs) {
+    if (job.request.gpus == 0) continue;
+    const std::string_view vc =
+        job.request.vc == kNoName ? cluster::kUnnamedVc : trace.names[job.request.vc];
+    if (!only.empty() && vc != only) return "";
+    only = vc;
+  }
+  return std::string(only);
+}
+
+/// The machine that the log's header gives.
+InferredCluster infer_machine(const trace::Trace& trace, const std::string& vc, bool by_vc) {
+  const int per_node = gpus_per_node(trace.machine);
+  InferredCluster inferred;
+  cluster::Cluster& made = inferred.cluster;
+  made.takes_every_job = !by_vc;
+  made.inferred = true;
+  made.add_vc(vc);
+  made.add_nodes({.gpus = per_node},
+                 static_cast<std::uint32_t>((trace.machine.gpus + per_node - 1) / per_node));
+  constexpr const char* kBasis = "the header of the log";
+  inferred.bases = {{VcId{0}, Basis::kAnyClass, "nodes", kBasis},
+                    {VcId{0}, Basis::kAnyClass, "gpus", kBasis}};
+  made.notes.push_back(fmt::format(
+      "cluster inferred from the trace: {} x {}, one virtual cluster, as the header of the log "
+      "says; give --cluster to change it",
+      text::counted(made.nodes.size(), "node"),
+      text::counted(static_cast<std::uint64_t>(per_node), "GPU")));
   return inferred;
 }
 
@@ -180,6 +210,9 @@ Result<InferredCluster> infer(const trace::Trace& trace) {
   if (jobs == 0) return fail(Code::invalid, "no job asks a GPU", {.file = trace.path});
   told.by_vc = 2 * with_vc >= jobs;
   told.recorded = 2 * with_start >= jobs;
+  if (const std::string vc = only_vc(trace, told); trace.machine.gpus > 0 && !vc.empty()) {
+    return infer_machine(trace, vc, told.by_vc);
+  }
   const trace::HeldNodes held(trace);
   if (!names_nodes(held)) return infer_bound(trace, told);
   // Virtual clusters of Philly are quotas of machines that all of them use: to join them would be

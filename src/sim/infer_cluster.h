@@ -30,10 +30,9 @@ struct InferredCluster {
 
 /// A cluster on which `trace` can run; its notes say what was assumed.
 ///
-/// If the log names the nodes of at least half of the GPU jobs that ran, the nodes are those
-/// (sim/named_nodes.h). Else the machine that the log's header gives (Trace::machine), where its
-/// jobs name no several virtual clusters. Else:
-///
+/// If the log's header gives the machine (Trace::machine) and its jobs name at most one virtual
+/// cluster, that machine. Else, if the log names the nodes of at least half of the GPU jobs that
+/// ran, those (sim/named_nodes.h). Else
 /// GPUs per node: the most that a job had on one node; 8 when the log has no nodes. Virtual
 /// clusters: those that jobs name, if at least half of the jobs name one; else a single one. Size
 /// of each: the most GPUs that ran at once, where the log has start times; else so many that every

@@ -55,6 +55,7 @@ class Engine final : public schedule::Actuator {
     if (options.incidents != nullptr) {
       on_node_.resize(cluster.nodes.size());
       for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
+      if (!signals_.empty()) meter_.emplace(cluster, options.incidents->signals);
       round_.show(signals_);
     }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
@@ -206,6 +207,7 @@ class Engine final : public schedule::Actuator {
   std::size_t next_incident_ = 0;
   std::vector<std::vector<JobId>> on_node_;  // that run there; empty where no node can go down
   std::vector<policy::Signal> signals_;
+  std::optional<SignalMeter> meter_;  // where there are signals
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
@@ -430,6 +432,7 @@ void Engine::take_incident(const cluster::Incident& incident) {
       policy::Signal& signal = signals_[incident.subject];
       signal.value = incident.value;
       signal.since = incident.at;
+      meter_->set(incident.subject, incident.value);
       events_.push_back({EventKind::signal_changed, incident.subject, incident.value});
       break;
     }
@@ -471,6 +474,7 @@ void Engine::integrate_until(Time until) {
   result_.busy_gpu_s += step * ledger.busy_gpus();
   result_.total_gpu_s += step * ledger.total_gpus();
   if (pacer_) result_.spared_gpu_s += step * pacer_->spared_gpus();
+  if (meter_) meter_->add(step, ledger, pacer_ ? pacer_->spared_gpus() : 0);
   NodeUse& nodes = result_.nodes;
   nodes.on_gpu_s += step * ledger.gpus(Power::on);
   if (ledger.nodes(Power::booting) + ledger.nodes(Power::asleep) > 0) {
@@ -642,6 +646,7 @@ void Engine::finish() {
   result_.interrupted = interrupted();
   result_.held_back = round_.held_back();
   result_.sleep_bound = gaps_.end(now_);
+  if (meter_) result_.signal_uses = meter_->uses();
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   if (pacer_) result_.pace_log = pacer_->take_log(now_);
   result_.job_waits = wait_log_.take(now_);

@@ -24,6 +24,7 @@
 #include "sim/idle_gaps.h"
 #include "sim/pacer.h"
 #include "sim/present.h"
+#include "sim/signal_meter.h"
 #include "sim/wait_log.h"
 #include "trace/trace.h"
 
@@ -198,6 +199,7 @@ struct Schedule {
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
   double spared_gpu_s = 0;                              ///< Integral of Sample::gpus_spared.
   NodeUse nodes{};
+  std::vector<SignalUse> signal_uses{};  ///< One for each signal of the incidents.
   Window window{};
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};

@@ -157,6 +157,35 @@ class Tally {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : kNothing; }
 
+energy::NodeTime node_time(const PoweredUse& use, const energy::PowerModel& power) {
+  return {.on_s = use.on / power.gpus,
+          .booting_s = use.booting / power.gpus,
+          .asleep_s = use.asleep / power.gpus,
+          .busy_gpu_s = use.busy};
+}
+
+/// Bills power at the price and with the carbon of the moment in which it was drawn, where signals
+/// tell them.
+void add_signals(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
+  constexpr double kSecondsAnHour = 3600, kGramsAKg = 1000;
+  // A kWh times the value of the signal, and the kWh before it had one.
+  const auto billed = [&](const SignalUse& use, double value_of_one, double constant) {
+    const auto kwh = [&](const PoweredUse& each) {
+      return bill_of(energy_of(node_time(each, power), power), power.facility).facility_kwh;
+    };
+    return kwh(use.weighted) * value_of_one + kwh(use.unvalued) * constant;
+  };
+  for (const SignalUse& use : schedule.signal_uses) {
+    if (use.name == kPriceSignal) made.cost = billed(use, 1, power.facility.price_per_kwh);
+    if (use.name == kCarbonSignal) {
+      made.kg_co2 = billed(use, 1 / kGramsAKg, power.facility.kg_co2_per_kwh);
+    }
+    if (!is_gpu_price(use.name)) continue;
+    if (std::isnan(made.gpu_cost)) made.gpu_cost = 0;
+    made.gpu_cost += use.held_weighted / kSecondsAnHour;
+  }
+}
+
 void add_energy(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
   const NodeUse& use = schedule.nodes;
   const energy::NodeTime time{.on_s = use.on_gpu_s / power.gpus,
@@ -178,6 +207,7 @@ void add_energy(Summary& made, const Schedule& schedule, const energy::PowerMode
   made.facility_kwh = bill.facility_kwh;
   made.cost = bill.cost;
   made.kg_co2 = bill.kg_co2;
+  add_signals(made, schedule, power);
   const double span_s = seconds(schedule.finish - schedule.begin);
   const double days = span_s / seconds(24h);
   made.nodes_asleep = span_s > 0 ? use.asleep_node_s / span_s : 0;

@@ -113,8 +113,12 @@ struct Summary {
   double energy_bound_j = 0;         ///< Of the same schedule, were the future known: nodes
                                      ///< sleep where that pays, and no job is delayed.
   double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
-  double cost = 0;                   ///< In the currency of the power model.
+  /// Of the facility's power: in the currency of the power model, at the price (signal `price`) and
+  /// with the carbon (signal `carbon`) of each moment, else at the power model's constants.
+  double cost = 0;
   double kg_co2 = 0;
+  /// Rent of the GPUs that jobs held, by the signals `price/TYPE` (a GPU-hour); NaN without them.
+  double gpu_cost = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t events = 0;
   double engine_wall_s = 0;
   std::uint64_t signature = 0;

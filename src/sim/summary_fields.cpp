@@ -59,6 +59,7 @@ std::span<const SummaryField> summary_fields() {
       {"facility_kwh", &Summary::facility_kwh},
       {"cost", &Summary::cost},
       {"kg_co2", &Summary::kg_co2},
+      {"gpu_cost", &Summary::gpu_cost},
       {"events", &Summary::events, Where::json},
       {"engine_wall_s", &Summary::engine_wall_s, Where::json},
   });

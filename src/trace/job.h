@@ -75,7 +75,7 @@ struct Request {
   std::int64_t steps = 0;     ///< 0 = not told.
   float value;                ///< Of having ended in time; missing = 1.
   float restart_s;            ///< Work that a restart adds; missing = as the run says.
-  float checkpoint_s;         ///< Work between two checkpoints; missing = none is lost.
+  float checkpoint_s;         ///< Work between two checkpoints; missing = 1 h where the job fails.
   float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
   float cpus;                 ///< Cores over all nodes.
   float memory_gb;            ///< GB over all nodes.
