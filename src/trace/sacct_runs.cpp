@@ -108,8 +108,8 @@ void SacctRuns::conclude(Intake& intake) const {
   const auto time_of = [&](std::uint32_t at) {
     const Job& job = jobs[at];
     // A row without a start is of a time when the job waited.
-    return std::tuple(job.id, submission(job.request), job.outcome.start != kNoTime, job.outcome.start,
-                      !is_resized(job), has_ended(job), job.outcome.run);
+    return std::tuple(job.id, submission(job.request), job.outcome.start != kNoTime,
+                      job.outcome.start, !is_resized(job), has_ended(job), job.outcome.run);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return time_of(a) < time_of(b); });
