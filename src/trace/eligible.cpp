@@ -146,7 +146,10 @@ bool never_ran(const Job& job) {
   const Outcome& outcome = job.outcome;
   if (outcome.run > Duration::zero()) return false;
   if (outcome.state == JobState::cancelled || outcome.state == JobState::pending) return true;
-  return outcome.start == kNoTime && outcome.end != kNoTime;
+  if (outcome.start == kNoTime) return outcome.end != kNoTime;
+  // Without a state, one that began and ended at once is taken for it.
+  return outcome.state == JobState::unknown &&
+         (outcome.end == kNoTime || outcome.end == outcome.start);
 }
 
 Time withdrawn_at(const Job& job) {

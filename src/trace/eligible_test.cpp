@@ -101,6 +101,11 @@ TEST_F(Eligible, TellsJobsThatNeverRan) {
   failed_at_once.outcome.state = JobState::failed;
   failed_at_once.outcome.start = failed_at_once.outcome.end = Time{5s};
   EXPECT_FALSE(never_ran(failed_at_once));
+  Job without_state = failed_at_once;
+  without_state.outcome.state = JobState::unknown;
+  EXPECT_TRUE(never_ran(without_state));
+  Job of_no_log;
+  EXPECT_FALSE(never_ran(of_no_log)) << "nothing is told of it";
   Job waits_still;
   waits_still.outcome.state = JobState::pending;
   EXPECT_TRUE(never_ran(waits_still));
@@ -145,6 +150,23 @@ TEST_F(Eligible, IsNotTakenWhereTheLogContradictsIt) {
   EXPECT_EQ(job(trace, 1).request.submit, job(trace, 1).outcome.start) << "not after its start";
   EXPECT_EQ(job(trace, 2).outcome.start - job(trace, 2).request.submit, 30min);
   EXPECT_EQ(job(trace, 3).outcome.start - job(trace, 3).request.submit, 30min) << "it ran";
+}
+
+TEST_F(Eligible, IsNotAskedOfTaccsJobsThatNeverStarted) {
+  const Trace trace = read(
+      "tacc.csv",
+      "job_id,job_name,user,submit_time,start_time,end_time,node_num,gpu_num,timelimit_min,"
+      "priority,"
+      "exit_code,duration,queue\n"
+      "1,a,u1,2022-10-31 08:00:00,2022-10-31 09:00:00,2022-10-31 09:00:00,1,3,180,1,0:0,0,3600\n"
+      "2,b,u1,2022-10-31 08:00:00,2022-10-31 09:00:00,2022-10-31 09:00:00,1,3,180,1,1:0,0,3600\n"
+      "3,c,u1,2022-10-31 08:00:00,2022-10-31 09:00:00,2022-10-31 10:00:00,1,3,180,1,0:0,3600,"
+      "3600\n");
+  EXPECT_EQ(job(trace, 1).outcome.state, JobState::cancelled);
+  EXPECT_TRUE(never_ran(job(trace, 1)));
+  EXPECT_EQ(job(trace, 2).outcome.state, JobState::failed);
+  EXPECT_FALSE(never_ran(job(trace, 2)));
+  EXPECT_FALSE(never_ran(job(trace, 3)));
 }
 
 }  // namespace

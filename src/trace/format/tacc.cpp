@@ -4,7 +4,8 @@
 /// Reads the TACC Lonestar6 A100 log: Slurm jobs with names, time limits and true queueing.
 ///
 /// The log has no states but exit codes ("code:signal"): 0:0 is COMPLETED, or TIMEOUT when the run
-/// reached the time limit; a signal alone is CANCELLED; any other code is FAILED.
+/// reached the time limit; a signal alone is CANCELLED; any other code is FAILED. A job of 0:0
+/// whose start is its end never started: Slurm records so what was cancelled in the queue.
 ///
 /// Source   Ding et al., SC'23 (Mirage).
 #include "text/number.h"
@@ -32,7 +33,8 @@ std::string finish_tacc(Draft& draft, Intake&) {
   Outcome& outcome = draft.job.outcome;
   if (*code != 0) {
     outcome.state = JobState::failed;
-  } else if (*signal != 0) {
+  } else if (*signal != 0 || (outcome.start != kNoTime && outcome.start == outcome.end &&
+                              outcome.run <= Duration::zero())) {
     outcome.state = JobState::cancelled;
   } else if (limit != kNoDuration && outcome.run != kNoDuration && outcome.run >= limit) {
     outcome.state = JobState::timeout;
