@@ -179,6 +179,8 @@ class ColumnMapLoader {
     switch (column.field) {
       case Field::gpus:
       case Field::nodes:
+      case Field::shards:
+      case Field::mps:
       case Field::attempts:
       case Field::max_gpus:
       case Field::min_gpus:

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
+
 namespace almanac::trace {
 namespace {
 
@@ -82,10 +84,10 @@ void check_run_times(Trace& trace, RunTimes run_times) {
     ++all;
     const bool is_off = !is_near(job.outcome.run, held(job));
     if (is_off) off.add(at);
-    const Duration wait = job.outcome.start - job.request.submit;
+    const Duration wait = job.outcome.start - submission(job.request);
     if (wait <= kClockRounding) continue;
     ++telling;
-    if (is_off && is_near(job.outcome.run, job.outcome.end - job.request.submit)) {
+    if (is_off && is_near(job.outcome.run, job.outcome.end - submission(job.request))) {
       from_submission.add(at);
     }
   }
@@ -123,7 +125,7 @@ void check_waits(Trace& trace) {
     const Job& job = trace.jobs[at];
     if (job.outcome.start == kNoTime) continue;
     ++all;
-    const Duration wait = job.outcome.start - job.request.submit;
+    const Duration wait = job.outcome.start - submission(job.request);
     if (wait < -kClockRounding) early.add(at);
     least = std::min(least, wait);
   }

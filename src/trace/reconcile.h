@@ -12,7 +12,8 @@ namespace almanac::trace {
 /// What the run times of a format are.
 enum class RunTimes {
   recorded,   ///< End minus start, where both are there.
-  reference,  ///< Of a job at the reference speed: it may have taken longer or shorter.
+  measured,   ///< A figure of its own, which may differ: at the reference speed, or without the
+              ///< time in which a job was suspended.
   simulated,  ///< Of one of our runs: nothing to check.
 };
 

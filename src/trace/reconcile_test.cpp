@@ -98,6 +98,20 @@ TEST_F(Reconcile, KeepsOurOwnRunTimesAtTheReferenceSpeed) {
   EXPECT_EQ(waiting->jobs[0].outcome.run, 100s);
 }
 
+TEST_F(Reconcile, KeepsWhatSlurmMeasured) {
+  // Elapsed leaves out the time in which a job was suspended.
+  const auto trace = read_trace(
+      folder_.write("t.txt",
+                    "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES\n"
+                    "1|2026-01-05T10:00:00|2026-01-05T10:00:00|2026-01-05T11:00:00|1800|COMPLETED|"
+                    "gres/gpu=1\n"
+                    "2|2026-01-05T10:00:00|2026-01-05T10:00:00|2026-01-05T12:00:00|3600|COMPLETED|"
+                    "gres/gpu=1\n"));
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->jobs[0].outcome.run, 30min);
+  EXPECT_EQ(trace->jobs[1].outcome.run, 1h);
+}
+
 TEST_F(Reconcile, NoticesAWaitThatIsAnother) {
   const auto trace =
       read_trace(folder_.write("t.csv",

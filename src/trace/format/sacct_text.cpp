@@ -105,6 +105,7 @@ TableFormat sacct_text() {
                    "JobID",     "State",   "Partition", "NodeList"};
   format.needed_extras = 4;
   format.command = kSacctCommand;
+  format.run_times = RunTimes::measured;
   return format;
 }
 
