@@ -7,6 +7,7 @@
 /// written; only then the child may run the command. A command that has done anything is known.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "shepherd/log.h"
 #include "shepherd/record.h"
 #include "shepherd/run.h"
+#include "shepherd/terminal.h"
 
 namespace almanac::shepherd {
 
@@ -24,6 +26,7 @@ struct Launched {
   pid_t process = -1;
   std::vector<Log> logs{};
   Started started{};
+  std::optional<Terminal> terminal{};  ///< Its output goes through this, not through pipes.
 };
 
 /// Why a command does not run, in words.
