@@ -70,17 +70,52 @@ Entry& Book::add(store::Job job) {
 
 void Book::erase(JobNumber number) {
   const auto found = entries_.find(number);
-  if (const auto before = found->second.counted_as) --(counts_.*before);
+  if (const auto before = std::exchange(found->second.counted_as, nullptr)) {
+    --(counts_.*before);
+    count_open(found->second.job, -1);
+  }
   entries_.erase(found);
+}
+
+void Book::count_open(const store::Job& job, int sign) {
+  const auto add = [&](const store::Job& each) {
+    namesakes_[{each.asked->uid, each.asked->name}].insert(each.number);
+  };
+  if (!job.asked->after_start.empty()) awaiting_starts_ += sign;
+  if (job.asked->singleton) {
+    singletons_ += sign;
+    if (singletons_ == 0) namesakes_.clear();
+    if (singletons_ == 1 && sign > 0) {
+      for (const auto& [number, entry] : entries_) {
+        if (entry.counted_as != nullptr) add(entry.job);
+      }
+    }
+  }
+  if (singletons_ == 0) return;
+  if (sign > 0) return add(job);
+  const auto those = namesakes_.find({job.asked->uid, job.asked->name});
+  if (those == namesakes_.end()) return;
+  those->second.erase(job.number);
+  if (those->second.empty()) namesakes_.erase(those);
+}
+
+bool Book::is_first_of_its_name(const store::Job& job) const {
+  const auto those = namesakes_.find({job.asked->uid, job.asked->name});
+  return those == namesakes_.end() || *those->second.begin() >= job.number;
 }
 
 void Book::recount(Entry& entry) {
   const store::Job& job = entry.job;
   std::int64_t Counts::*now = nullptr;
-  if (job.state == JobState::running) now = &Counts::running;
-  if (job.state == JobState::pending) now = job.held ? &Counts::held : &Counts::waiting;
+  if (job.state == JobState::running && !entry.is_starting()) {
+    now = &Counts::running;
+  } else if (!has_ended(job)) {
+    now = job.held ? &Counts::held : &Counts::waiting;
+  }
   if (now != nullptr) ++(counts_.*now);
-  if (const auto before = std::exchange(entry.counted_as, now)) --(counts_.*before);
+  const auto before = std::exchange(entry.counted_as, now);
+  if (before != nullptr) --(counts_.*before);
+  if ((now != nullptr) != (before != nullptr)) count_open(job, now != nullptr ? +1 : -1);
 }
 
 Entry* Book::find(JobNumber number) {
@@ -106,26 +141,43 @@ Book::Outcome Book::outcome_of(JobNumber number) const {
   return all_well ? Outcome::well : Outcome::badly;
 }
 
-Book::Answer Book::may_follow(const store::Submission& asked) const {
-  Answer answer = Answer::yes;
-  const auto look = [&](const std::vector<JobNumber>& before, std::optional<Outcome> never) {
+bool Book::has_begun(JobNumber number) const {
+  for (auto at = entries_.lower_bound(number); at != entries_.end(); ++at) {
+    const store::Job& job = at->second.job;
+    if (at->first != number && !(job.task && job.task->array == number)) break;
+    const bool began = job.start != kNoTime && !at->second.is_starting();
+    if (!began && !has_ended(job)) return false;
+  }
+  return true;
+}
+
+Book::Answer Book::may_follow(const store::Job& job) const {
+  const store::Submission& asked = job.asked;
+  int yes = 0;
+  int not_yet = 0;
+  int never = 0;
+  const auto look = [&](const std::vector<JobNumber>& before, std::optional<Outcome> bad) {
     for (const JobNumber number : before) {
       const Outcome outcome = outcome_of(number);
-      if (outcome == never) answer = Answer::never;
-      if (outcome == Outcome::open && answer == Answer::yes) answer = Answer::not_yet;
+      ++(outcome == bad ? never : outcome == Outcome::open ? not_yet : yes);
     }
   };
   look(asked.after, std::nullopt);
   look(asked.after_ok, Outcome::badly);
   look(asked.after_not_ok, Outcome::well);
-  return answer;
+  for (const JobNumber number : asked.after_start) ++(has_begun(number) ? yes : not_yet);
+  if (asked.singleton) ++(is_first_of_its_name(job) ? yes : not_yet);
+  if (asked.after_one && yes > 0) return Answer::yes;
+  const bool is_in_vain = asked.after_one ? never > 0 && not_yet == 0 : never > 0;
+  if (is_in_vain) return Answer::never;
+  return not_yet > 0 ? Answer::not_yet : Answer::yes;
 }
 
 Aside Book::aside(const Entry& entry, Time now) const {
   const store::Job& job = entry.job;
   if (job.held) return Aside::held;
   if (may_begin(job) > now) return Aside::begins_later;
-  switch (may_follow(job.asked)) {
+  switch (may_follow(job)) {
     case Answer::not_yet:
       return Aside::depends;
     case Answer::never:

@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -148,17 +150,30 @@ class Book {
   Aside aside(const Entry& entry, Time now) const;
   /// A task of an array joins the policy's jobs, or leaves them.
   void count_task(const store::Job& job, int sign);
+  /// Whether some job waits for another's start.
+  bool awaits_starts() const { return awaiting_starts_ > 0; }
 
  private:
   enum class Answer { yes, not_yet, never };
   enum class Outcome { open, well, badly };
   /// Of a job, or of all tasks of an array.
   Outcome outcome_of(store::JobNumber number) const;
-  Answer may_follow(const store::Submission& asked) const;
+  Answer may_follow(const store::Job& job) const;
+  /// Whether it, or all tasks of an array, have begun, or have ended without.
+  bool has_begun(store::JobNumber number) const;
+  /// Whether no earlier job of its user and name is left.
+  bool is_first_of_its_name(const store::Job& job) const;
+  /// It is among those that have not ended, or is not any more.
+  void count_open(const store::Job& job, int sign);
+
+  using Namesakes = std::map<std::pair<std::uint32_t, std::string>, std::set<store::JobNumber>>;
 
   Entries entries_;
   Counts counts_;
   std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
+  Namesakes namesakes_;                    // that have not ended; only while there are singletons
+  std::int64_t singletons_ = 0;
+  std::int64_t awaiting_starts_ = 0;
   EndedWell ended_well_;
 };
 

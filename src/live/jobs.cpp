@@ -108,7 +108,8 @@ Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
   if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
     return fail(Code::usage, limits.error().message);
   }
-  for (const auto* const list : {&asked.after, &asked.after_ok, &asked.after_not_ok}) {
+  for (const auto* const list :
+       {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
     for (const JobNumber before : *list) {
       if (book_.find(before) != nullptr) continue;
       const auto known = store_.ended_well(before);
@@ -328,6 +329,7 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   }
   job.energy.counted_to = now_;
   touch(entry);
+  if (book_.awaits_starts()) look_aside_ = true;
   ++counters_.started;
   note(job, "started", where_text(job, config_.machine));
 }
