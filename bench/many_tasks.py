@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A service with a state folder of its own that lets one user queue very many tasks."""
 
+import http.client
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import time
@@ -16,6 +18,21 @@ jobs = 10000000
 tasks = 100000
 submissions_per_minute = 100000
 """
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+    def ask(self, method, target, body=None):
+        self.request(method, target, body, {"Content-Type": "application/json"} if body else {})
+        answer = self.getresponse()
+        return answer.status, answer.read()
 
 
 class Service:

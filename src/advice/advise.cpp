@@ -3,16 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
 #include "advice/candidates.h"
 #include "advice/losers.h"
+#include "advice/recommend.h"
 #include "base/check.h"
 #include "base/rng.h"
 #include "policy/registry.h"
@@ -22,7 +23,7 @@
 #include "stats/bootstrap.h"
 #include "stats/joined_days.h"
 #include "stats/quantile.h"
-#include "text/human.h"
+#include "trace/eligible.h"
 
 namespace almanac::advice {
 namespace {
@@ -30,12 +31,6 @@ namespace {
 /// Played before the weeks that count: longer than nearly every job runs.
 constexpr Duration kRunIn = 24h * 7;
 constexpr std::size_t kDraws = 1000;
-/// A gain is worth a change if it is this much for sure.
-constexpr double kWorthIt = 1.1;
-/// What is played of stock Slurm should be what happened within this, or it says little.
-constexpr double kLikeReal = 1.5;
-/// Waits shorter than this are no trouble, whatever their ratio.
-constexpr double kNoTrouble_s = 60;
 /// Between policies so close to each other the number of users who lose decides.
 constexpr double kAsGood = 1.05;
 constexpr Duration kDay = 24h;
@@ -56,28 +51,38 @@ class Play {
     const Time begin = since - kRunIn;
     const auto first = std::find_if(log_.jobs.begin(), log_.jobs.end(),
                                     [&](const auto& job) { return job.request.submit >= begin; });
-    lessons_.assign(log_.jobs.begin(), first);
+    std::copy_if(log_.jobs.begin(), first, std::back_inserter(lessons_),
+                 [](const trace::Job& job) { return !trace::never_ran(job); });
     log_.jobs.erase(log_.jobs.begin(), first);
     log_.attempts.clear();
     log_.pieces.clear();
     for (std::uint32_t at = 0; at < log_.jobs.size(); ++at) {
       const trace::Request& request = log_.jobs[at].request;
-      if (request.submit >= since && sim::is_simulated(request, cluster)) counted_.push_back(at);
+      if (request.submit < since || !sim::is_simulated(request, cluster)) continue;
+      if (trace::never_ran(log_.jobs[at])) {
+        ++never_ran_;
+      } else {
+        counted_.push_back(at);
+      }
     }
     if (question.quotas) quotas_ = question.quotas->of(log_.jobs);
   }
 
   const trace::Trace& log() const { return log_; }
   const std::vector<std::uint32_t>& counted() const { return counted_; }
+  /// Jobs of the weeks that count that left the queue without having run.
+  std::int64_t never_ran() const { return never_ran_; }
 
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
     const auto policy = policy::registry().make(composition, {.estimator = taught(composition)});
-    const sim::Options options{.policy = composition.name,
-                               .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
-                               .seed = question_.seed,
-                               .quotas = quotas_ ? &*quotas_ : nullptr,
-                               .stop = question_.stop};
+    const sim::Options options{
+        .policy = composition.name,
+        .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+        .seed = question_.seed,
+        .quotas = quotas_ ? &*quotas_ : nullptr,
+        .stop = question_.stop,
+        .arrived = question_.progress == nullptr ? nullptr : question_.progress->arrivals()};
     const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
     if (schedule.interrupted) return std::nullopt;
     std::vector<Lived> lived;
@@ -86,7 +91,7 @@ class Play {
       const sim::JobResult result = schedule.jobs[at];
       Lived made;
       if (result.phase == policy::Phase::ended) {
-        made.jct_s = seconds(result.end - log_.jobs[at].request.submit);
+        made.jct_s = seconds(result.end - sim::joined(log_.jobs[at].request, result));
         made.wait_s = made.jct_s - seconds(result.ran);
       }
       lived.push_back(made);
@@ -144,6 +149,7 @@ class Play {
   const cluster::Cluster& cluster_;
   const Question& question_;
   std::vector<std::uint32_t> counted_;
+  std::int64_t never_ran_ = 0;
   std::optional<policy::Quotas> quotas_;
 };
 
@@ -201,140 +207,16 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
 std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
-  const auto is_worth_it = [&](const Outcome& outcome) {
-    return outcome.wait.sure && outcome.wait.sure->from > kWorthIt && outcome.jct.sure &&
-           outcome.jct.sure->from > 1 && advice.stock.avg_wait_s > kNoTrouble_s;
-  };
   double least_s = HUGE_VAL;
   for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
-    if (is_worth_it(advice.outcomes[at])) least_s = std::min(least_s, wait_s(at));
+    if (is_worth_it(advice, advice.outcomes[at])) least_s = std::min(least_s, wait_s(at));
   }
   for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
-    if (!is_worth_it(advice.outcomes[at]) || wait_s(at) > kAsGood * least_s) continue;
+    const bool worth = is_worth_it(advice, advice.outcomes[at]);
+    if (!worth || wait_s(at) > kAsGood * least_s) continue;
     if (!best || advice.outcomes[at].users_losing < advice.outcomes[*best].users_losing) best = at;
   }
   return best;
-}
-
-/// Whether the waits played for stock Slurm are those that were, but for a factor; short ones are
-/// all alike.
-bool like_real(const Advice& advice, double factor) {
-  if (!advice.real) return true;
-  const double ratio = std::max(advice.real->avg_wait_s, kNoTrouble_s) /
-                       std::max(advice.stock.avg_wait_s, kNoTrouble_s);
-  return ratio <= factor && ratio >= 1 / factor;
-}
-
-/// Why nothing is said of the cluster itself; "" = the play is like it, as far as that is known.
-std::string doubt(const Advice& advice) {
-  using text::human_time;
-  if (advice.reproduces) return "";
-  if (!advice.real) {
-    return "Whether this model is like your cluster cannot be told: the log does not say when jobs "
-           "started, and which nodes there were is guessed by what its jobs need (--cluster tells "
-           "the real ones). ";
-  }
-  return fmt::format(
-      "This model does not reproduce your cluster: as played, jobs wait {} under stock Slurm; "
-      "really they waited {}. It has other nodes than these, or limits, priorities, reservations "
-      "or outages that the log does not tell{}. ",
-      human_time(advice.stock.avg_wait_s), human_time(advice.real->avg_wait_s),
-      advice.quotas ? "" : " (advise --slurm gateway knows limits)");
-}
-
-/// What a few days show, for what it is worth.
-std::string too_early(const Advice& advice) {
-  using text::human_time;
-  std::string made = fmt::format(
-      "Too early to advise: jobs of {} count, and to tell how sure a gain is takes {} days.",
-      text::counted(static_cast<std::uint64_t>(advice.days), "day"), kFewestDays);
-  const auto least = std::min_element(advice.outcomes.begin(), advice.outcomes.end(),
-                                      [](const Outcome& one, const Outcome& other) {
-                                        return one.figures.avg_wait_s < other.figures.avg_wait_s;
-                                      });
-  if (least != advice.outcomes.end() && least->figures.avg_wait_s < advice.stock.avg_wait_s) {
-    made += fmt::format(" Waits of these jobs would have been shortest under {}: {} instead of {}.",
-                        least->policy, human_time(least->figures.avg_wait_s),
-                        human_time(advice.stock.avg_wait_s));
-  }
-  return made;
-}
-
-std::string recommend(const Advice& advice) {
-  using text::human_time;
-  std::string made = doubt(advice);
-  if (!advice.best) {
-    if (!advice.reproduces) return made + "So it gives no advice.";
-    if (advice.stock.avg_wait_s <= kNoTrouble_s) {
-      return fmt::format("Stay as you are: {}jobs wait {} on average, there is nothing to gain.",
-                         advice.real ? "" : "as played, ", human_time(advice.stock.avg_wait_s));
-    }
-    if (advice.days < kFewestDays) return too_early(advice);
-    return "Stay as you are: no policy is sure to make waits shorter without making jobs later.";
-  }
-  const Outcome& best = advice.outcomes[*advice.best];
-  made += fmt::format(
-      "{} {}: an average wait of {} instead of {}, {:.1f} times shorter (between "
-      "{:.1f} and {:.1f} times with 95 % confidence)",
-      advice.reproduces ? "Try" : "In the model the best would be", best.policy,
-      human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s), best.wait.times,
-      best.wait.sure->from, best.wait.sure->to);
-  made += best.losers.empty()
-              ? "; no user would wait noticeably longer."
-              : fmt::format("; {} of {} users would wait noticeably longer, most of all {}.",
-                            best.users_losing, advice.users, best.losers.front().who);
-  return made + (advice.reproduces ? " First in shadow, then on one partition."
-                                   : " Watch it in shadow before you believe that.");
-}
-
-void add_assumptions(Advice& advice, const cluster::Cluster& cluster) {
-  if (cluster.inferred) {
-    advice.assumptions.push_back(fmt::format(
-        "the cluster is what was inferred from the log, {} and {}: --cluster tells the real one",
-        text::counted(cluster.nodes.size(), "node"),
-        text::counted(static_cast<std::uint64_t>(cluster.gpus()), "GPU")));
-  }
-  advice.assumptions.emplace_back(
-      "the same jobs are submitted at the same times, and each runs as long as it did");
-  advice.assumptions.emplace_back(
-      "stock Slurm is played as first come, first served with backfill by time limits, without "
-      "priorities, reservations and outages");
-}
-
-void add_cautions(Advice& advice) {
-  constexpr double kExact = 1.1;
-  if (!advice.real && advice.reproduces) {
-    advice.cautions.emplace_back(
-        "the log does not say when jobs started: whether the model reproduces your cluster cannot "
-        "be told");
-  }
-  if (advice.real && advice.reproduces && !like_real(advice, kExact)) {
-    advice.cautions.push_back(fmt::format(
-        "the model is not exact: under stock Slurm as played jobs wait {}, really {}",
-        text::human_time(advice.stock.avg_wait_s), text::human_time(advice.real->avg_wait_s)));
-  }
-  if (!advice.quotas) {
-    advice.cautions.emplace_back(
-        "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
-  }
-  std::vector<std::string> unsure;
-  for (const Outcome& outcome : advice.outcomes) {
-    if (!outcome.wait.sure || !outcome.jct.sure) unsure.push_back(outcome.policy);
-  }
-  if (advice.days >= kFewestDays && !unsure.empty()) {
-    advice.cautions.push_back(fmt::format(
-        "how sure a gain is cannot be told of {}: what it changes on one day hangs together with "
-        "the next, however many days are joined, and one queue that lasts is one observation; "
-        "more --weeks may tell",
-        fmt::join(unsure, ", ")));
-  }
-  if (advice.never > 0) {
-    advice.cautions.push_back(
-        fmt::format("left out: {} that {} not fit on this cluster{}; is it the one of the log?",
-                    text::counted(static_cast<std::uint64_t>(advice.never), "job"),
-                    advice.never == 1 ? "does" : "do",
-                    advice.quotas.value_or(0) > 0 ? ", or ask more than a quota" : ""));
-  }
 }
 
 }  // namespace
@@ -344,17 +226,22 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
     return sim::is_simulated(job.request, nodes) && job.request.vc != kNoName;
   });
   const cluster::Cluster cluster = any_vc || nodes.takes_every_job ? nodes : cluster::merged(nodes);
+  // Without a time at which its owner withdrew it, such a job would wait for ever.
   std::erase_if(log.jobs, [](const trace::Job& job) {
-    return job.outcome.start == kNoTime && job.outcome.run == Duration::zero();
+    const bool ran = job.outcome.start != kNoTime || job.outcome.run > Duration::zero();
+    return !ran && (!trace::never_ran(job) || trace::withdrawn_at(job) == kNever);
   });
-  if (log.jobs.empty()) return fail(Code::unavailable, "the log has no job that ran");
+  if (std::all_of(log.jobs.begin(), log.jobs.end(), trace::never_ran))
+    return fail(Code::unavailable, "the log has no job that ran");
   const Time first = log.jobs.front().request.submit;
   const Time last = log.jobs.back().request.submit;
   const bool has_run_in = last - first > kRunIn + kFewestDays * kDay;
   Advice advice{.since = std::max(has_run_in ? first + kRunIn : first, last - question.weeks),
                 .until = last};
   if (question.quotas) advice.quotas = question.quotas->limits;
+  advice.knows_eligible = log.knows_eligible;
   Play play(std::move(log), advice.since, cluster, question);
+  if (question.progress != nullptr) question.progress->expect(play.log().jobs.size());
   const auto stopped = [] { return fail(Code::unavailable, "interrupted"); };
 
   // A job that cannot start now could not under any policy.
@@ -375,6 +262,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   advice.users = static_cast<std::int64_t>(users.size());
   advice.jobs = static_cast<std::int64_t>(stock_lived->size());
   advice.days = play.days();
+  advice.never_ran = play.never_ran();
   advice.stock = figures_of(*stock_lived);
   if (const auto real = play.really()) advice.real = figures_of(*real);
 
@@ -384,7 +272,6 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   tbb::parallel_for(std::size_t{0}, lives.size(), [&](std::size_t at) {
     const policy::Composition& composition = question.policies[at];
     if (composition.name != stock_name) lives[at] = play.under(composition);
-    if (question.played != nullptr) ++*question.played;
   });
   for (std::size_t at = 0; at < lives.size(); ++at) {
     const policy::Composition& composition = question.policies[at];
@@ -398,20 +285,25 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
                         (*lived)[job].wait_s});
     }
     Outcome outcome{.policy = composition.name,
+                    .summary = explain(composition),
                     .figures = figures_of(*lived),
                     .wait = gain_of(play, *stock_lived, *lived, &Lived::wait_s, question.seed),
                     .jct = gain_of(play, *stock_lived, *lived, &Lived::jct_s, question.seed),
                     .losers = losers_of(waited, play.log().names)};
-    outcome.users_losing =
-        std::count_if(outcome.losers.begin(), outcome.losers.end(),
-                      [](const Loser& loser) { return loser.who.starts_with("user "); });
+    for (const Loser& loser : outcome.losers) {
+      if (loser.is_user) {
+        ++outcome.users_losing;
+      } else if (!outcome.hardest_hit || loser.more_s() > outcome.hardest_hit->more_s()) {
+        outcome.hardest_hit = loser;
+      }
+    }
     advice.outcomes.push_back(std::move(outcome));
   }
-  advice.reproduces = advice.real ? like_real(advice, kLikeReal) : !nodes.inferred;
+  advice.reproduces = advice.real ? is_like_real(advice) : !nodes.inferred;
   advice.best = choose(advice);
   advice.recommendation = recommend(advice);
-  add_assumptions(advice, nodes);
-  add_cautions(advice);
+  advice.assumptions = assumptions_of(advice, nodes);
+  advice.cautions = cautions_of(advice);
   return advice;
 }
 

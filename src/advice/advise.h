@@ -8,8 +8,8 @@
 /// count, so that the cluster is not empty when they begin (not where the log has less than
 /// three weeks); earlier jobs are learned from. What the policies believe of run times they have
 /// learned by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm
-/// too, as they are today. Jobs that never ran, because their users took them back, are left out:
-/// it is not known how long they would have run.
+/// too, as they are today. Jobs that never ran, because their users withdrew them, wait until then
+/// and count in no figure: it is not known how long they would have run.
 #pragma once
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "advice/progress.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
@@ -59,10 +60,13 @@ inline constexpr std::int64_t kFewestDays = 14;
 
 /// Jobs that would wait longer on average, by kRatio and kMore at least.
 struct Loser {
-  std::string who{};  ///< "user ann", "jobs of 9 to 16 GPUs".
+  std::string who{};  ///< "user ann", "jobs of 9 to 16 GPUs", "jobs in gpu".
+  bool is_user = false;
   std::int64_t jobs = 0;
   double before_s = 0;
   double after_s = 0;
+
+  double more_s() const { return after_s - before_s; }
 
   static constexpr double kRatio = 1.25;
   static constexpr double kMore_s = 600;
@@ -71,11 +75,13 @@ struct Loser {
 
 struct Outcome {
   std::string policy{};
+  std::string summary{};  ///< What the policy is, in half a line.
   Figures figures{};
   Gain wait{};
   Gain jct{};
   std::vector<Loser> losers{};  ///< Those that lose most first.
   std::int64_t users_losing = 0;
+  std::optional<Loser> hardest_hit{};  ///< The class of jobs whose mean wait grows most.
 };
 
 struct Advice {
@@ -85,15 +91,17 @@ struct Advice {
   std::int64_t users = 0;
   std::int64_t days = 0;   ///< With submissions.
   std::int64_t never = 0;  ///< Could not start on this cluster under stock Slurm, and are left out.
+  std::int64_t never_ran = 0;   ///< Left the queue without having run, and count in no figure.
+  bool knows_eligible = false;  ///< As trace::Trace.
   std::optional<std::int64_t> quotas{};  ///< That were played; nothing = they are not known.
   std::optional<Figures> real{};         ///< What happened, where the log tells.
   Figures stock{};
   std::vector<Outcome> outcomes{};  ///< In the order asked; without stock Slurm's.
   /// Of the outcomes; nothing = stay as it is, or there are too few days to say.
   std::optional<std::size_t> best{};
-  /// Whether stock Slurm as played waits as jobs really did; where the log does not tell,
-  /// whether its nodes are known. Where it is false, all else is of a model that is not this
-  /// cluster, and `best` of the model only.
+  /// Whether the waits simulated for stock Slurm are the real ones within 10 % of the mean and a
+  /// factor of 1.5 of the p99; if the log does not tell those, whether its nodes are known. If
+  /// false, all else is of a model that is not this cluster, and `best` of the model only.
   bool reproduces = true;
   std::string recommendation{};
   std::vector<std::string> assumptions{};  ///< What must be true for the figures to be.
@@ -106,7 +114,7 @@ struct Question {
   std::optional<sim::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is played.
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
-  std::atomic<std::uint32_t>* played = nullptr;  ///< Counts policies, for a progress bar.
+  Progress* progress = nullptr;  ///< Of as many simulations as policies and one; null = not wanted.
 };
 
 /// Where no job names a virtual cluster, all nodes are one that takes every job.

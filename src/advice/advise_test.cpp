@@ -9,8 +9,11 @@
 
 #include "advice/candidates.h"
 #include "advice/losers.h"
+#include "advice/recommend.h"
 #include "advice/site.h"
 #include "policy/registry.h"
+#include "sim/profile.h"
+#include "sim/simulation.h"
 
 namespace almanac::advice {
 namespace {
@@ -68,7 +71,8 @@ TEST(Advise, SaysToStayWhereNobodyWaits) {
   const auto advice = advise(crowded_mornings(3), cluster::uniform(8, 8), question("fifo,qssf"));
   ASSERT_TRUE(advice) << to_string(advice.error());
   EXPECT_FALSE(advice->best);
-  EXPECT_NE(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
+  EXPECT_TRUE(advice->recommendation.starts_with("Keep your current policy: "))
+      << advice->recommendation;
 }
 
 TEST(Advise, IsNotSureOfAFewDays) {
@@ -80,9 +84,9 @@ TEST(Advise, IsNotSureOfAFewDays) {
     EXPECT_EQ(advice->best.has_value(), days == 14) << days;
     EXPECT_EQ(advice->outcomes[1].wait.sure.has_value(), days == 14) << days;
     if (days == 14) continue;
-    EXPECT_TRUE(advice->recommendation.starts_with("Too early to advise: jobs of "))
+    EXPECT_TRUE(advice->recommendation.starts_with("Too early to advise: "))
         << advice->recommendation;
-    EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos);
+    EXPECT_EQ(advice->recommendation.find("Keep"), std::string::npos);
   }
 }
 
@@ -106,9 +110,9 @@ TEST(Advise, WarnsWhereThePlayIsNotLikeTheTruth) {
   ASSERT_TRUE(advice->real);
   EXPECT_NEAR(advice->real->avg_wait_s, 300 * 3600.0, 1);
   EXPECT_FALSE(advice->reproduces);
-  EXPECT_TRUE(
-      advice->recommendation.starts_with("This model does not reproduce your cluster: as "
-                                         "played, jobs wait "))
+  EXPECT_TRUE(advice->recommendation.starts_with(
+      "No recommendation: the simulation does not match your cluster. Under stock Slurm jobs "
+      "wait "))
       << advice->recommendation;
   EXPECT_EQ(advice->recommendation.find("Try "), std::string::npos);
   EXPECT_TRUE(advice->cautions.empty());
@@ -122,8 +126,8 @@ TEST(Advise, DoesNotSayToStayWhereOnlyTheModelHardlyWaits) {
   }
   const auto advice = advise(std::move(log), cluster::uniform(8, 8), question("fifo,qssf"));
   ASSERT_TRUE(advice) << to_string(advice.error());
-  EXPECT_TRUE(advice->recommendation.starts_with("This model does not reproduce your cluster"));
-  EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
+  EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: the simulation does not"));
+  EXPECT_EQ(advice->recommendation.find("Keep"), std::string::npos) << advice->recommendation;
   EXPECT_EQ(advice->recommendation.find("nothing to gain"), std::string::npos);
 }
 
@@ -134,33 +138,126 @@ TEST(Advise, GivesNoneWhereNeitherStartsNorNodesAreKnown) {
     const auto advice = advise(crowded_mornings(20), guessed, question("fifo,qssf"));
     ASSERT_TRUE(advice) << to_string(advice.error());
     EXPECT_FALSE(advice->reproduces);
-    EXPECT_TRUE(advice->recommendation.starts_with("Whether this model is like your cluster"));
-    EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
+    EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: whether the simulation"));
+    EXPECT_EQ(advice->recommendation.find("Keep"), std::string::npos) << advice->recommendation;
     EXPECT_EQ(advice->recommendation.find("Try"), std::string::npos) << advice->recommendation;
   }
   const auto told = advise(crowded_mornings(20), cluster::uniform(8, 8), question("fifo,qssf"));
   ASSERT_TRUE(told) << to_string(told.error());
-  EXPECT_TRUE(told->recommendation.starts_with("Stay as you are: as played, jobs wait "));
+  EXPECT_TRUE(told->recommendation.starts_with("Keep your current policy: jobs wait "));
   EXPECT_TRUE(told->cautions.front().starts_with("the log does not say when jobs started"));
 }
 
-TEST(Advise, SaysWhereThePlayIsOnlyRoughlyLikeTheTruth) {
-  const auto played = advise(crowded_mornings(30), cluster::uniform(1, 8), question("qssf"));
-  ASSERT_TRUE(played) << to_string(played.error());
-  for (const double factor : {1.0, 1.3}) {
-    trace::Trace log = crowded_mornings(30);
-    const auto wait_ms = static_cast<std::int64_t>(played->stock.avg_wait_s * factor * 1e3);
-    for (trace::Job& job : log.jobs) {
-      job.outcome.start = job.request.submit + Duration{wait_ms};
-      job.outcome.end = job.outcome.start + job.outcome.run;
-    }
-    const auto advice = advise(std::move(log), cluster::uniform(1, 8), question("qssf"));
-    ASSERT_TRUE(advice) << to_string(advice.error());
-    EXPECT_TRUE(advice->reproduces);
-    const bool says = !advice->cautions.empty() &&
-                      advice->cautions.front().starts_with("the model is not exact: ");
-    EXPECT_EQ(says, factor > 1) << factor;
+/// The log as stock Slurm would have recorded it, each wait `mean` times as long and those of the
+/// longest-waiting fiftieth `tail` times.
+trace::Trace recorded_by_stock(double mean, double tail) {
+  trace::Trace log = crowded_mornings(30);
+  const cluster::Cluster nodes = cluster::uniform(1, 8);
+  auto estimator = sim::make_estimator(stock(), log);
+  EXPECT_TRUE(estimator);
+  const auto policy = policy::registry().make(stock(), {.estimator = std::move(*estimator)});
+  const sim::Schedule schedule = sim::simulate(
+      log, nodes, *policy, {.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s}});
+  std::vector<Duration> waits;
+  for (std::size_t at = 0; at < log.jobs.size(); ++at) {
+    waits.push_back(schedule.jobs[at].start - log.jobs[at].request.submit);
   }
+  std::vector<Duration> sorted = waits;
+  std::sort(sorted.begin(), sorted.end());
+  const Duration long_wait = sorted[sorted.size() - sorted.size() / 50];
+  for (std::size_t at = 0; at < log.jobs.size(); ++at) {
+    const double factor = waits[at] >= long_wait ? mean * tail : mean;
+    const auto wait_ms = static_cast<std::int64_t>(static_cast<double>(waits[at].count()) * factor);
+    log.jobs[at].outcome.start = log.jobs[at].request.submit + Duration{wait_ms};
+    log.jobs[at].outcome.end = log.jobs[at].outcome.start + log.jobs[at].outcome.run;
+  }
+  return log;
+}
+
+TEST(Advise, RecommendsNothingWhereTheMeanOrTheTailIsOff) {
+  const auto as_it_is = advise(recorded_by_stock(1, 1), cluster::uniform(1, 8), question("qssf"));
+  ASSERT_TRUE(as_it_is) << to_string(as_it_is.error());
+  EXPECT_TRUE(as_it_is->reproduces);
+  EXPECT_TRUE(as_it_is->recommendation.starts_with("Try qssf (quasi-shortest-service-first"))
+      << as_it_is->recommendation;
+  for (const auto& [mean, tail] : {std::pair{1.2, 1.0}, std::pair{0.8, 1.0}}) {
+    const auto advice =
+        advise(recorded_by_stock(mean, tail), cluster::uniform(1, 8), question("qssf"));
+    ASSERT_TRUE(advice) << to_string(advice.error());
+    EXPECT_FALSE(advice->reproduces) << mean;
+    EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: ")) << mean;
+    EXPECT_EQ(advice->recommendation.find("Try "), std::string::npos) << mean;
+  }
+  Advice seen{.real = Figures{.avg_wait_s = 3600, .p99_wait_s = 20'000}};
+  seen.stock = {.avg_wait_s = 3600, .p99_wait_s = 14'000};
+  EXPECT_TRUE(is_like_real(seen));
+  seen.stock.p99_wait_s = 13'000;
+  EXPECT_FALSE(is_like_real(seen)) << "the p99 is more than 1.5 times off";
+  seen.real = Figures{.avg_wait_s = 2, .p99_wait_s = 50};
+  seen.stock = {.avg_wait_s = 40, .p99_wait_s = 10};
+  EXPECT_TRUE(is_like_real(seen)) << "waits below a minute are all alike";
+}
+
+TEST(Advise, NamesTheClassThatIsHitHardestFirst) {
+  const auto advice = advise(recorded_by_stock(1, 1), cluster::uniform(1, 8), question("qssf"));
+  ASSERT_TRUE(advice && advice->best) << "there is a best";
+  const Outcome& best = advice->outcomes[*advice->best];
+  if (best.hardest_hit) {
+    EXPECT_NE(advice->recommendation.find("Hardest hit: " + best.hardest_hit->who),
+              std::string::npos)
+        << advice->recommendation;
+  } else {
+    EXPECT_NE(advice->recommendation.find("no class of jobs"), std::string::npos);
+  }
+  EXPECT_FALSE(best.summary.empty());
+}
+
+TEST(Advise, GivesTheReasonToKeepAPolicy) {
+  Advice seen{.days = 20, .stock = {.avg_wait_s = 3600}};
+  seen.outcomes.push_back({.policy = "easy",
+                           .figures = {.avg_wait_s = 2700},
+                           .wait = {.times = 1.34, .sure = Interval{1.08, 1.63}},
+                           .jct = {.times = 1.1, .sure = Interval{1.01, 1.2}}});
+  const std::string rule = recommend(seen);
+  EXPECT_TRUE(
+      rule.starts_with("Keep your current policy: no alternative is certain (95 %) to make "
+                       "the average wait at least 1.1 times shorter"))
+      << rule;
+  EXPECT_NE(rule.find("1.34 times shorter (95 % CI 1.08 to 1.63). A change counts as worth it only "
+                      "if the low end is above 1.10."),
+            std::string::npos)
+      << rule;
+  seen.outcomes[0].wait.sure = Interval{1.2, 1.5};
+  seen.outcomes[0].jct = {.times = 1, .sure = Interval{0.97, 1.05}};
+  EXPECT_NE(recommend(seen).find("but jobs may complete later"), std::string::npos);
+  seen.outcomes[0].wait = {.times = 0.9};
+  EXPECT_NE(recommend(seen).find("No alternative shortens the average wait."), std::string::npos);
+}
+
+TEST(Advise, CountsNoJobThatNeverRan) {
+  trace::Trace log = recorded_by_stock(1, 1);
+  const auto plain = advise(recorded_by_stock(1, 1), cluster::uniform(1, 8), question("fifo"));
+  std::vector<trace::Job> more = log.jobs;
+  for (std::size_t at = 0; at < 40; ++at) {
+    // Withdrawn within a second: it changes nothing for others.
+    trace::Job job = more[more.size() - 40];
+    job.id = trace::JobKey{100'000 + at};
+    job.outcome = {};
+    job.outcome.state = trace::JobState::cancelled;
+    job.outcome.start = job.outcome.end = job.request.submit;
+    more.push_back(job);
+  }
+  std::stable_sort(more.begin(), more.end(), [](const trace::Job& a, const trace::Job& b) {
+    return a.request.submit < b.request.submit;
+  });
+  log.jobs = std::move(more);
+  const auto advice = advise(std::move(log), cluster::uniform(1, 8), question("fifo"));
+  ASSERT_TRUE(plain && advice);
+  EXPECT_EQ(advice->jobs, plain->jobs);
+  EXPECT_EQ(advice->never_ran, 40);
+  ASSERT_TRUE(advice->real && plain->real);
+  EXPECT_DOUBLE_EQ(advice->real->avg_wait_s, plain->real->avg_wait_s);
+  EXPECT_DOUBLE_EQ(advice->stock.avg_wait_s, plain->stock.avg_wait_s);
 }
 
 TEST(Advise, SaysWhatItAssumes) {
@@ -169,7 +266,7 @@ TEST(Advise, SaysWhatItAssumes) {
   const auto of_guess = advise(crowded_mornings(3), guessed, question("fifo"));
   const auto of_told = advise(crowded_mornings(3), cluster::uniform(1, 8), question("fifo"));
   ASSERT_TRUE(of_guess && of_told);
-  EXPECT_NE(of_guess->assumptions.front().find("inferred from the log, 1 node and 8 GPUs"),
+  EXPECT_NE(of_guess->assumptions.front().find("1 node with 8 GPUs, inferred from the log"),
             std::string::npos)
       << of_guess->assumptions.front();
   EXPECT_EQ(of_told->assumptions.size() + 1, of_guess->assumptions.size());
@@ -232,9 +329,32 @@ TEST(Losers, AreThoseWhoWaitMuchLonger) {
   const auto losers = losers_of(jobs, names);
   ASSERT_EQ(losers.size(), 2U);
   EXPECT_EQ(losers[0].who, "user ann");
+  EXPECT_TRUE(losers[0].is_user);
   EXPECT_EQ(losers[0].after_s, 5000);
   EXPECT_EQ(losers[1].who, "jobs of 5 to 8 GPUs");
   EXPECT_TRUE(losers_of(std::span(jobs).first(8), names).empty()) << "too few to say";
+}
+
+TEST(Losers, AreClassesOfUsersAndVirtualClustersToo) {
+  Names names;
+  std::vector<trace::Request> requests(40);
+  for (std::size_t user = 0; user < requests.size(); ++user) {
+    requests[user].user = names.intern("u" + std::to_string(user));
+    requests[user].vc = names.intern(user < 20 ? "large" : "small");
+    requests[user].gpus = 1;
+  }
+  std::vector<Waited> jobs;
+  for (std::size_t user = 0; user < requests.size(); ++user) {
+    const bool loses = user < 20;
+    for (int each = 0; each < (loses ? 3 : 30); ++each) {
+      jobs.push_back({&requests[user], 1000, loses ? 9000.0 : 900.0});
+    }
+  }
+  std::vector<std::string> who;
+  for (const Loser& each : losers_of(jobs, names)) who.push_back(each.who);
+  EXPECT_EQ(who, (std::vector<std::string>{"jobs of 1 GPU", "jobs in large",
+                                           "users with fewer than 10 jobs"}))
+      << "no user has ten jobs that lose";
 }
 
 TEST(SiteOfSlurm, HasAVirtualClusterForEachPartitionUnlessTheyShareNodes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Users, and jobs of a size, that would wait longer.
+/// Users and classes of jobs that would wait longer.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ struct Waited {
   double after_s = 0;
 };
 
-/// Users first, then sizes; of each, those that lose most job-seconds first.
+/// Users first, then classes: sizes, virtual clusters, and users by how many of the jobs are
+/// theirs; of each kind, those that lose most job-seconds first.
 std::vector<Loser> losers_of(std::span<const Waited> jobs, const Names& names);
 
 }  // namespace almanac::advice

@@ -91,6 +91,10 @@ Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::Vc
   std::stable_sort(list.begin(), list.end(),
                    [](const store::Job& a, const store::Job& b) { return a.submit < b.submit; });
   past.log = store::log_of(list, "sacct");
+  if (link.unread_rows() > 0) {
+    past.log.notes.push_back(
+        fmt::format("rows of accounting that could not be read: {}", link.unread_rows()));
+  }
   past.quotas = claims.take();
   return past;
 }

@@ -104,9 +104,9 @@ TEST(AdviceOfASiteWithQuotas, SaysWhereTheyAreNotKnownAndIsUnlikeTheTruth) {
   EXPECT_FALSE(advice->quotas);
   EXPECT_LT(advice->stock.avg_wait_s, 3);
   EXPECT_FALSE(advice->reproduces);
-  EXPECT_TRUE(advice->recommendation.starts_with("This model does not reproduce your cluster"));
+  EXPECT_TRUE(advice->recommendation.starts_with("No recommendation: the simulation does not"));
   ASSERT_EQ(advice->cautions.size(), 1U);
-  EXPECT_NE(advice->cautions[0].find("no quotas of GPUs were played"), std::string::npos);
+  EXPECT_NE(advice->cautions[0].find("GPU quotas were not simulated"), std::string::npos);
 }
 
 TEST(AdviceOfASiteWithQuotas, CountsWhomTheTreeOfAccountsAndTheQosSay) {

@@ -2,6 +2,7 @@
 #include "cli/columns.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,10 @@ std::vector<std::string> column_lines(const std::vector<Column>& columns,
 void print_columns(const std::vector<Column>& columns,
                    const std::vector<std::vector<std::string>>& rows) {
   for (const std::string& line : column_lines(columns, rows)) fmt::print("{}\n", line);
+}
+
+std::string number_cell(double value, int digits, std::string_view missing) {
+  return std::isnan(value) ? std::string(missing) : fmt::format("{:.{}g}", value, digits);
 }
 
 void print_csv(const std::vector<std::string>& header,

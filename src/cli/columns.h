@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace almanac::cli {
@@ -20,6 +21,8 @@ std::vector<std::string> column_lines(const std::vector<Column>& columns,
 /// Prints them.
 void print_columns(const std::vector<Column>& columns,
                    const std::vector<std::vector<std::string>>& rows);
+/// `value` with so many significant digits; `missing` where it is NaN: "" in CSV.
+std::string number_cell(double value, int digits, std::string_view missing = "-");
 /// As RFC 4180 has it.
 void print_csv(const std::vector<std::string>& header,
                const std::vector<std::vector<std::string>>& rows);

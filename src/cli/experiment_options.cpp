@@ -47,7 +47,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
   trace.add_to(command);
   command
       .add_option("--cluster", experiment.cluster,
-                  "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
+                  "Cluster: a TOML or CSV file, slurm.conf, what scontrol show nodes or sinfo "
+                  "printed, or NxG for N nodes of G GPUs; default: inferred "
                   "from the trace")
       ->option_text("FILE|NxG");
   command

@@ -138,6 +138,7 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_log_part(command, options->from, options->until);
+  add_log_columns(command, options->column_map);
   command.add_option("--ttft", options->first_token, "Objective: time to the first token (500ms)");
   command.add_option("--tpot", options->per_token,
                      "Objective: time of each token after it, on average (50ms)");
@@ -153,6 +154,23 @@ void add_log_part(CLI::App& command, std::string& from, std::string& until) {
       ->capture_default_str();
   command.add_option("--until", until, "Leave out those that come then and later (12h)")
       ->type_name("TIME");
+}
+
+void add_log_columns(CLI::App& command, std::string& column_map) {
+  command
+      .add_option("--columns", column_map,
+                  "TOML file that says which columns or keys of the request log mean what")
+      ->type_name("FILE");
+}
+
+Result<inference::Requests> load_requests(const std::string& path, const inference::LogPart& part,
+                                          const std::string& column_map, bool by_model) {
+  auto requests = by_model ? inference::read_requests_by_model(path, part, column_map)
+                           : inference::read_requests(path, part, column_map);
+  if (requests) {
+    for (const std::string& text : requests->notes) note(path + ": " + text);
+  }
+  return requests;
 }
 
 Result<inference::LogPart> log_part(const std::string& from, const std::string& until) {
@@ -255,9 +273,8 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   const auto part = log_part(options.from, options.until);
   if (!part) return tl::unexpected(part.error());
   // Last: a wrong name should not cost the time to read a log.
-  auto requests = told.plan || options.by_model
-                      ? inference::read_requests_by_model(options.requests, *part)
-                      : inference::read_requests(options.requests, *part);
+  auto requests = load_requests(options.requests, *part, options.column_map,
+                                told.plan.has_value() || options.by_model);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
   if (!told.requests.adapters.empty()) {

@@ -42,6 +42,7 @@ struct InferenceOptions {
   double rate = 1;
   std::string from = "0s";
   std::string until;
+  std::string column_map;
   std::string first_token;
   std::string per_token;
   std::string output = "table";
@@ -52,6 +53,11 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command);
 /// Adds --from and --until, and says what they mean.
 void add_log_part(CLI::App& command, std::string& from, std::string& until);
 Result<inference::LogPart> log_part(const std::string& from, const std::string& until);
+/// Adds --columns, for a log of no known format.
+void add_log_columns(CLI::App& command, std::string& column_map);
+/// Reads a log of requests, for one model unless `by_model`. Its notes go to stderr.
+Result<inference::Requests> load_requests(const std::string& path, const inference::LogPart& part,
+                                          const std::string& column_map, bool by_model);
 /// Lets a plan of several models stand in place of the one model and of what goes with it.
 void add_plan_option(CLI::App& command, InferenceOptions& options);
 

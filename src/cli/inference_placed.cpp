@@ -92,7 +92,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const st
   for (const SeenOfModel& each : rows) {
     cells.push_back({each.model});
     for (const auto& [name, value] : figures_of(each)) {
-      cells.back().push_back(csv ? fmt::format("{:.9g}", value) : fmt::format("{:.5g}", value));
+      cells.back().push_back(csv ? number_cell(value, 9, "") : number_cell(value, 5));
     }
   }
   if (csv) {

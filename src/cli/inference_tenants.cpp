@@ -43,7 +43,7 @@ void add_tenant_rows(const std::vector<inference::TenantSeen>& tenants,
                      std::vector<std::vector<std::string>>& rows) {
   for (const inference::TenantSeen& each : tenants) {
     for (const auto& [name, value] : figures_of(each)) {
-      rows.push_back({fmt::format("{} of {}", name, each.tenant), fmt::format("{:.9g}", value)});
+      rows.push_back({fmt::format("{} of {}", name, each.tenant), number_cell(value, 9, "")});
     }
   }
 }
@@ -58,8 +58,7 @@ void print_tenants(const std::vector<inference::TenantSeen>& tenants) {
     cells.push_back({tenants[each].tenant});
     for (const auto& [name, value] : figures_of(tenants[each])) {
       const bool is_count = value >= 1e5;
-      cells.back().push_back(is_count ? fmt::format("{:.0f}", value)
-                                      : fmt::format("{:.5g}", value));
+      cells.back().push_back(is_count ? fmt::format("{:.0f}", value) : number_cell(value, 5));
     }
   }
   fmt::print("\n");

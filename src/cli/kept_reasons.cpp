@@ -186,7 +186,9 @@ void print_kept(const KeptJob& job) {
   for (const KeptWait& wait : job.waits) {
     if (wait.until == kNoTime) return fmt::print("; {}\n", sentence(wait));
   }
-  if (job.start == kNoTime) {
+  if (job.start == kNoTime && job.end != kNoTime) {
+    fmt::print(", withdrawn {} without having run\n", moment(job.end));
+  } else if (job.start == kNoTime) {
     fmt::print(", not started when the simulation ended\n");
   } else {
     fmt::print(", started {}", moment(job.start));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -94,7 +95,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
            {std::pair("mean", spread->mean), std::pair("p50", spread->p50),
             std::pair("p90", spread->p90), std::pair("p99", spread->p99),
             std::pair("max", spread->most)}) {
-        rows.push_back({fmt::format("{}_{}_ms", name, which), fmt::format("{:.9g}", value / 1e3)});
+        rows.push_back({fmt::format("{}_{}_ms", name, which), number_cell(value / 1e3, 9, "")});
       }
     }
     add_tenant_rows(fleet.tenants, rows);
@@ -109,7 +110,7 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
   for (const auto& [name, spread] : shown(fleet.seen)) {
     std::vector<std::string> row{fmt::format("{}_ms", name)};
     for (const double value : {spread->mean, spread->p50, spread->p90, spread->p99, spread->most}) {
-      row.push_back(fmt::format("{:.2f}", value / 1e3));
+      row.push_back(std::isnan(value) ? "-" : fmt::format("{:.2f}", value / 1e3));
     }
     rows.push_back(std::move(row));
   }

@@ -27,6 +27,13 @@ constexpr auto kWorthSaying = 2s;
 
 }  // namespace
 
+std::string time_left(double done, double told_after_s, double passed_s) {
+  if (!(done > 0.01)) return "...";
+  // What was estimated when something was last heard; it counts down until more is.
+  const double left_s = told_after_s / done - passed_s;
+  return left_s >= 0 ? text::human_time(left_s) + " left" : "longer than estimated";
+}
+
 ProgressBar::ProgressBar(std::string what, std::function<double()> done)
     : what_(std::move(what)), done_(std::move(done)), terminal_(isatty(STDERR_FILENO) != 0) {
   thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
@@ -56,8 +63,12 @@ void ProgressBar::draw() {
     return;
   }
   const double done = std::clamp(told, 0.0, 1.0);
+  if (done != told_) {
+    told_ = done;
+    told_at_ = Clock::now();
+  }
   const std::string left =
-      done > 0.01 ? text::human_time(passed.count() * (1 - done) / done) + " left" : "...";
+      time_left(done, std::chrono::duration<double>(told_at_ - start_).count(), passed.count());
   if (terminal_) {
     constexpr int kWidth = 30;
     const auto full = static_cast<std::size_t>(std::floor(done * kWidth));

@@ -37,11 +37,18 @@ class ProgressBar {
   std::function<double()> done_;
   bool terminal_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double told_ = 0;                                         // what was done when that last changed
+  std::chrono::steady_clock::time_point told_at_ = start_;  // and when
   bool drawn_ = false;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;
 };
+
+/// How long work still takes, in words, of which the part `done` was done when that was last told,
+/// `told_after_s` after the beginning; `passed_s` have passed by now. Between two reports it counts
+/// down. "..." if too little is done to say.
+std::string time_left(double done, double told_after_s, double passed_s);
 
 /// The bar of one who reads the files `paths` from now on; of what is no regular file it cannot say
 /// how far it is.

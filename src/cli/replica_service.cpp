@@ -52,6 +52,14 @@ Result<replicas::Tally::Objective> objective(const std::string& told) {
   return made;
 }
 
+Result<Duration> first_byte_timeout(const std::string& told) {
+  const auto read = text::parse_duration(told);
+  if (read && *read > Duration{0} && *read != text::kUnlimited) return *read;
+  return fail(Code::usage,
+              fmt::format("--first-byte-timeout: \"{}\" is not a length of time", told), {},
+              "for example 90s or 10:00");
+}
+
 /// What a scaler takes for granted, microseconds.
 constexpr inference::Micros kColdStart = 30e6;
 
@@ -174,8 +182,8 @@ Result<std::string> own_program() {
 
 /// Whether an option is about the service's job rather than a replica's.
 bool is_of_service(const std::string& asked) {
-  static const char* const kNames[] = {"--name", "--out",   "--err", "--directory",
-                                       "--hold", "--begin", "--vc",  "--qos"};
+  static const char* const kNames[] = {"--name",      "--out",  "--err",
+                                       "--directory", "--hold", "--begin"};
   return std::any_of(std::begin(kNames), std::end(kNames),
                      [&](const char* name) { return asked.substr(0, asked.find('=')) == name; });
 }
@@ -203,6 +211,11 @@ void ReplicaService::add_to(CLI::App& command) {
   command.add_option("--at-once", at_once, "Requests of one replica; others wait for it")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
+  command
+      .add_option("--first-byte-timeout", first_byte_timeout,
+                  "Answer 504 if a replica has not begun its answer by then")
+      ->type_name("TIME")
+      ->capture_default_str();
 }
 
 Result<void> ReplicaService::check() const {
@@ -217,6 +230,9 @@ Result<void> ReplicaService::check() const {
     if (rate <= 0) error.hint = "tell it with --rate, or take another --scaler: " + error.hint;
     return tl::unexpected(error);
   }
+  if (const auto read = ::almanac::cli::first_byte_timeout(first_byte_timeout); !read) {
+    return tl::unexpected(read.error());
+  }
   if (!health.starts_with('/')) {
     return fail(Code::usage, fmt::format("--health: \"{}\" is no path", health), {}, "as /health");
   }
@@ -224,9 +240,18 @@ Result<void> ReplicaService::check() const {
 }
 
 std::vector<std::string> ReplicaService::words() const {
-  std::vector<std::string> made = {
-      "--replicas", replicas, "--scaler",           scaler,      "--health",
-      health,       "--port", std::to_string(port), "--at-once", std::to_string(at_once)};
+  std::vector<std::string> made = {"--replicas",
+                                   replicas,
+                                   "--scaler",
+                                   scaler,
+                                   "--health",
+                                   health,
+                                   "--port",
+                                   std::to_string(port),
+                                   "--at-once",
+                                   std::to_string(at_once),
+                                   "--first-byte-timeout",
+                                   first_byte_timeout};
   if (rate > 0) made.insert(made.end(), {"--rate", fmt::format("{}", rate)});
   if (!objective.empty()) made.insert(made.end(), {"--slo", objective});
   return made;
@@ -249,12 +274,18 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   if (!place.place.url.empty()) base->argv.insert(base->argv.end(), {"--url", place.place.url});
   if (!place.place.token.empty()) base->environment.push_back("ALMANAC_TOKEN=" + place.place.token);
   base->argv.insert(base->argv.end(), {"--name", name});
+  if (service.port > 0 && place.place.url.empty() && replicas::free_port(service.port) == 0) {
+    return fail(Code::unavailable, fmt::format("port {} of 127.0.0.1 is taken", service.port), {},
+                "give another --port; 0 = any that is free");
+  }
   std::vector<std::string> own;
   for (const std::string& each : asked) {
     if (is_of_service(each)) {
       own.push_back(each);
       continue;
     }
+    // Where jobs run and by which rules counts for both.
+    if (each.starts_with("--vc=") || each.starts_with("--qos=")) own.push_back(each);
     if (each.starts_with("--array") || each.starts_with("--after")) {
       return fail(Code::usage, fmt::format("{} does not go with --service", each), {},
                   "a service has as many replicas as --replicas says");
@@ -270,7 +301,21 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   job->requeue = true;
   job->kept = true;
   job->endless = true;
+  // A router that was killed takes its replicas over when it runs again.
+  constexpr std::int32_t kRetries = 100;
+  job->retries = kRetries;
   return job;
+}
+
+Result<void> judge_replicas(serve::Client& client, const std::vector<std::string>& asked,
+                            const std::vector<std::string>& command) {
+  auto base = base_submission();
+  if (!base) return tl::unexpected(base.error());
+  base->argv = command;
+  std::vector<std::string> of_replicas = asked;
+  std::erase_if(of_replicas, is_of_service);
+  const auto replica = with_asked(*std::move(base), of_replicas);
+  return replica ? client.judge(*replica) : tl::unexpected(replica.error());
 }
 
 Result<int> run_in_place(const std::vector<std::string>& command) {
@@ -339,20 +384,22 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
   replicas::Keeper keeper(jobs, pool, *std::move(scaler),
                           {.least = few.least, .most = few.most, .health = service.health});
   if (const auto begun = keeper.begin(); !begun) return tl::unexpected(begun.error());
-  auto front = replicas::Front::start(service.port, pool, tally,
-                                      [&] { return status(name, pool, tally, keeper); }, {});
+  auto front = replicas::Front::start(
+      service.port, pool, tally, [&] { return status(name, pool, tally, keeper); },
+      {.first_byte = *first_byte_timeout(service.first_byte_timeout)});
   if (!front) return tl::unexpected(front.error());
   std::signal(SIGINT, stop_now);
   std::signal(SIGTERM, stop_now);
   note(fmt::format("{} answers at http://127.0.0.1:{}; /almanac/status says how it does", name,
                    (*front)->port()));
-  keeper.run(stops);
+  const auto ran = keeper.run(stops);
   pool.shut();
   front->reset();
   keeper.end();
   const replicas::Tally::Seen seen = tally.seen();
   note(fmt::format("{} has ended: {} requests, {} answered, {} refused, {} cut off, {} left", name,
                    seen.accepted, seen.fates[0], seen.fates[1], seen.fates[2], seen.fates[3]));
+  if (!ran) return tl::unexpected(ran.error());
   return kDone;
 }
 

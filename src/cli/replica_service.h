@@ -21,6 +21,7 @@ struct ReplicaService {
   std::string objective;
   std::string scaler = "reactive";
   std::string health = "/health";
+  std::string first_byte_timeout = "10:00";
   int port = 0;
   int at_once = 16;
   double rate = 0;  ///< Requests a second that a replica answers in time; 0 = not told.
@@ -38,6 +39,11 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
                                       const std::string& name,
                                       const std::vector<std::string>& asked,
                                       const std::vector<std::string>& command);
+
+/// Fails if the service `client` would refuse what each replica asks. The router would find out
+/// later, where nobody looks.
+Result<void> judge_replicas(serve::Client& client, const std::vector<std::string>& asked,
+                            const std::vector<std::string>& command);
 
 /// What the policy there may do to replicas beyond the least, for a user to know; "" = nothing.
 std::string risk_of_replicas(serve::Client& client, const ReplicaService& service);

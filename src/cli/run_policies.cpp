@@ -112,6 +112,7 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   std::mutex mutex;
   std::optional<Error> error;
   bool never_noted = false;
+  std::vector<JobId> never;
   {
     const double total =
         static_cast<double>(runs) * static_cast<double>(prepared.trace.jobs.size());
@@ -152,7 +153,10 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
                               text::human_time(summary->engine_wall_s)));
         }
         summaries[run] = std::move(summary);
-        if (!never_noted) note_never(prepared, *schedule);
+        if (!never_noted) {
+          note_never(prepared, *schedule);
+          for (const auto& [job, reason] : schedule->never) never.push_back(job);
+        }
         never_noted = true;
       });
     });
@@ -162,8 +166,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   for (auto& summary : summaries) {
     if (summary) report.summaries.push_back(std::move(*summary));
   }
-  if (auto recorded =
-          sim::summarize_recorded(prepared.trace, prepared.cluster, prepared.experiment.warm_up)) {
+  if (auto recorded = sim::summarize_recorded(prepared.trace, prepared.cluster,
+                                              prepared.experiment.warm_up, never)) {
     report.summaries.push_back(std::move(*recorded));
   }
   if (page) {

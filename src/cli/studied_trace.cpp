@@ -9,7 +9,9 @@
 
 #include "cli/program.h"
 #include "cluster/read.h"
+#include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
+#include "sim/shares_of_cluster.h"
 #include "study/introduction.h"
 #include "table/digest.h"
 #include "text/human.h"
@@ -27,7 +29,8 @@ std::string short_name(const std::string& path) {
 void StudyOptions::add_to(CLI::App& command, const std::string& suffix) {
   command
       .add_option("--cluster" + suffix, cluster,
-                  "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
+                  "Cluster: a TOML or CSV file, slurm.conf, what scontrol show nodes or sinfo "
+                  "printed, or NxG for N nodes of G GPUs; default: inferred "
                   "from the trace")
       ->option_text("FILE|NxG");
   command.add_option("--from" + suffix, from, "Study the jobs submitted at this time or later")
@@ -60,6 +63,8 @@ Result<StudiedTrace> StudyOptions::load(const TraceOptions& options) const {
     auto read = cluster::read_cluster(cluster);
     if (!read) return tl::unexpected(read.error());
     studied.cluster = std::move(*read);
+    sim::share_gpus_by(studied.cluster, studied.trace);
+    sim::note_impossible_jobs(studied.cluster, studied.trace);
   } else if (auto inferred = sim::infer_cluster(studied.trace)) {
     studied.cluster = std::move(*inferred);
   } else {

@@ -31,6 +31,10 @@ void TraceOptions::add_to(CLI::App& command, const std::string& name, const std:
       .add_option("--columns" + suffix, read.column_map,
                   "TOML file that says which column means what")
       ->type_name("FILE");
+  command
+      .add_option("--time-zone" + suffix, read.time_zone,
+                  "Zone of times that are written without one, such as Europe/Berlin; default: UTC")
+      ->type_name("ZONE");
   command.add_flag("--lenient" + suffix, read.lenient, "Drop bad rows and say how many and why");
 }
 

@@ -2,6 +2,7 @@
 #include "cli/with_requests.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -88,6 +89,7 @@ Result<Told> parse(const WithRequests& with) {
   }
   InferenceOptions options;
   options.requests = with.requests;
+  options.column_map = with.column_map;
   options.model = value("model", "");
   options.board = value("board", options.board);
   options.gpus = *gpus;
@@ -152,6 +154,11 @@ void print_json(const std::vector<Row>& rows) {
   fmt::print("{}\n", made.dump(2));
 }
 
+/// With so many decimals; "-" where no request has it.
+std::string number_or_none(double value, int decimals) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
+}
+
 void print_table(const std::vector<Row>& rows) {
   std::vector<std::vector<std::string>> cells;
   for (const Row& row : rows) {
@@ -160,9 +167,9 @@ void print_table(const std::vector<Row>& rows) {
                      fmt::format("{:.0f}", row.with.avg_jct_s),
                      fmt::format("{:+.1f} %", 100 * more),
                      fmt::format("{:.1f} %", 100 * row.seen.attainment()),
-                     fmt::format("{:.0f}", row.seen.first_token.p50 / 1e3),
-                     fmt::format("{:.0f}", row.seen.first_token.p99 / 1e3),
-                     fmt::format("{:.1f}", row.seen.per_token.p99 / 1e3),
+                     number_or_none(row.seen.first_token.p50 / 1e3, 0),
+                     number_or_none(row.seen.first_token.p99 / 1e3, 0),
+                     number_or_none(row.seen.per_token.p99 / 1e3, 1),
                      fmt::format("{}", row.seen.requests - row.seen.finished),
                      fmt::format("{:.1f}", row.service.gpu_s / 3600),
                      fmt::format("{}", row.service.replicas_stopped)});
@@ -187,6 +194,11 @@ void WithRequests::add_to(CLI::App& command) {
   CLI::Option* const log =
       command.add_option("--with", requests, "A log of requests that a service answers meanwhile")
           ->type_name("REQUESTS");
+  command
+      .add_option("--with-columns", column_map,
+                  "TOML file that says which columns or keys of that log mean what")
+      ->type_name("FILE")
+      ->needs(log);
   command
       .add_option(
           "--service", service,

@@ -14,8 +14,9 @@
 namespace almanac::cli {
 
 struct WithRequests {
-  std::string requests;  ///< A log of requests; "" = none.
-  std::string service;   ///< key=value,... of the service that answers them.
+  std::string requests;    ///< A log of requests; "" = none.
+  std::string column_map;  ///< Which columns of that log mean what; "" = a known format.
+  std::string service;     ///< key=value,... of the service that answers them.
 
   void add_to(CLI::App& command);
 };

@@ -87,11 +87,35 @@ TenantId Cluster::find_tenant(std::string_view name) const {
   return TenantId{static_cast<std::uint16_t>(found - tenants.begin())};
 }
 
+namespace {
+
+/// Whether each of the partitions that `some` joins with + is one of those that `all` joins.
+bool has_partitions(std::string_view all, std::string_view some) {
+  if (some.empty() || all.size() <= some.size()) return false;
+  const std::string within = "+" + std::string(all) + "+";
+  while (!some.empty()) {
+    const std::string_view one = some.substr(0, some.find('+'));
+    if (within.find("+" + std::string(one) + "+") == std::string::npos) return false;
+    some.remove_prefix(std::min(some.size(), one.size() + 1));
+  }
+  return true;
+}
+
+}  // namespace
+
 VcId Cluster::find_vc(std::string_view name) const {
   const auto found = std::find_if(vcs.begin(), vcs.end(),
                                   [&](const VirtualCluster& vc) { return vc.name == name; });
   if (found == vcs.end()) return kNoVc;
   return VcId{static_cast<std::uint32_t>(found - vcs.begin())};
+}
+
+VcId Cluster::find_vc_of_jobs(std::string_view name) const {
+  if (const VcId known = find_vc(name); known != kNoVc) return known;
+  for (std::uint32_t vc = 0; vc < vcs.size(); ++vc) {
+    if (has_partitions(vcs[vc].name, name)) return VcId{vc};
+  }
+  return kNoVc;
 }
 
 std::vector<Cluster::GpuKind> Cluster::gpu_kinds() const {

@@ -55,6 +55,8 @@ struct NodeClass {
   const slices::Board* board = nullptr;  ///< Where `sharing` is mig: one of slices::boards().
   double gpu_memory_gb = 0;              ///< Of each GPU, as its driver counts; 0 = not given.
   double instance_s = kInstance_s;       ///< Where `sharing` is mig.
+  int shards_per_gpu = 0;                ///< Of gres/shard of a Slurm; 0 = not told.
+  int mps_per_gpu = 0;                   ///< Of gres/mps; 0 = not told.
   /// Of its GPUs, beside those of sockets; where several sockets are given, none by `socket`.
   std::vector<Connection> connections{};
 
@@ -139,6 +141,7 @@ struct Cluster {
   Storage storage{};
   bool takes_every_job = false;    ///< One virtual cluster, whatever a job's own says.
   bool inferred = false;           ///< Guessed from a job log: no proof of what was there.
+  bool lower_bound = false;        ///< Inferred from what ran at once: there may be more.
   std::vector<std::string> notes;  ///< What the user should know. One line each.
 
   /// Adds `count` nodes of class `make` to the virtual cluster added last.
@@ -156,6 +159,9 @@ struct Cluster {
   bool has_links() const;
   /// The virtual cluster called `name`, or kNoVc.
   VcId find_vc(std::string_view name) const;
+  /// The virtual cluster of jobs that name `name`: the one called so, or the one whose partitions
+  /// ("all+debug+gpu") are those of `name` ("debug+gpu") and others; else kNoVc.
+  VcId find_vc_of_jobs(std::string_view name) const;
   /// The tenant called `name`; kNoTenant = none.
   TenantId find_tenant(std::string_view name) const;
   /// GPUs that suit the same demands.

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "cluster/read_toml.h"
+#include "cluster/slurm_file.h"
 #include "table/csv_reader.h"
+#include "table/stream.h"
 #include "text/datetime.h"
 #include "text/number.h"
 
@@ -202,6 +204,9 @@ Result<Cluster> read_cluster(const std::string& text) {
     return parse_shorthand(text, cross);
   }
   if (text.ends_with(".toml")) return read_toml(text);
+  if (const auto content = table::read_text_file(text); content && is_slurm_text(*content)) {
+    return read_slurm_text(text, *content);
+  }
   Result<CsvReader> csv = CsvReader::open(text);
   if (!csv) return tl::unexpected(csv.error());
   const auto has = [&](const char* column) { return csv->find(column).has_value(); };

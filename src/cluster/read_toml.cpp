@@ -90,7 +90,8 @@ class Reader final : text::TomlReader {
   void allow_kind(const toml::table& from, std::vector<std::string> others) {
     for (const char* const key :
          {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w", "sockets",
-          "connections", "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s"}) {
+          "connections", "uplink_gbps", "sharing", "board", "gpu_memory_gb", "instance_s",
+          "shards_per_gpu", "mps_per_gpu"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -106,6 +107,11 @@ class Reader final : text::TomlReader {
     made.gpu_power_limit_w = amount(from, "gpu_power_limit_w", usual.gpu_power_limit_w);
     made.uplink_gbps = amount(from, "uplink_gbps", usual.uplink_gbps);
     made.gpu_memory_gb = amount(from, "gpu_memory_gb", usual.gpu_memory_gb);
+    constexpr std::int64_t kMostParts = 10'000;
+    made.shards_per_gpu =
+        static_cast<int>(whole(from, "shards_per_gpu", usual.shards_per_gpu, 0, kMostParts));
+    made.mps_per_gpu =
+        static_cast<int>(whole(from, "mps_per_gpu", usual.mps_per_gpu, 0, kMostParts));
     read_sharing(from, usual, made);
     made.sockets = static_cast<int>(whole(from, "sockets", usual.sockets, 1, kMaxGpusPerNode));
     if (made.gpus % made.sockets != 0) {
@@ -446,6 +452,8 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.board != nullptr) toml += fmt::format("board = \"{}\"\n", make.board->name);
   if (make.gpu_memory_gb > 0) toml += fmt::format("gpu_memory_gb = {}\n", make.gpu_memory_gb);
   if (make.instance_s != kInstance_s) toml += fmt::format("instance_s = {}\n", make.instance_s);
+  if (make.shards_per_gpu > 0) toml += fmt::format("shards_per_gpu = {}\n", make.shards_per_gpu);
+  if (make.mps_per_gpu > 0) toml += fmt::format("mps_per_gpu = {}\n", make.mps_per_gpu);
   if (make.connections.empty()) return;
   toml += "connections = [\n";
   for (const Connection& each : make.connections) {
@@ -454,6 +462,24 @@ void append_class(std::string& toml, const NodeClass& make) {
     toml += each.links > 1 ? fmt::format(", links = {} }},\n", each.links) : " },\n";
   }
   toml += "]\n";
+}
+
+constexpr std::uint32_t kNoClass = ~std::uint32_t{0};
+
+/// Each line with what it rests on behind it.
+std::string with_reasons(std::string_view lines, VcId vc, std::uint32_t node_class,
+                         const Reasons& reasons) {
+  if (!reasons) return std::string(lines);
+  std::string made;
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(line.size() + 1);
+    made += line;
+    const std::string why = reasons(vc, node_class, line.substr(0, line.find(" = ")));
+    if (!why.empty()) made += "  # " + why;
+    made += '\n';
+  }
+  return made;
 }
 
 void append_cells(std::string& toml, const Cluster& cluster, const OwnedCells& cells) {
@@ -482,11 +508,16 @@ Result<Cluster> read_toml(const std::string& path) {
   return parse_toml(*text, path);
 }
 
-std::string to_toml(const Cluster& cluster) {
+std::string to_toml(const Cluster& cluster, const Reasons& reasons) {
   std::string toml;
-  if (cluster.takes_every_job) toml += "takes_every_job = true\n\n";
-  for (const VirtualCluster& vc : cluster.vcs) {
-    toml += fmt::format("[[vc]]\nname = \"{}\"\n", vc.name);
+  if (cluster.takes_every_job) {
+    toml += with_reasons("takes_every_job = true\n", VcId{0}, kNoClass, reasons) + "\n";
+  }
+  for (std::uint32_t number = 0; number < cluster.vcs.size(); ++number) {
+    const VirtualCluster& vc = cluster.vcs[number];
+    const VcId id{number};
+    toml += "[[vc]]\n";
+    toml += with_reasons(fmt::format("name = \"{}\"\n", vc.name), id, kNoClass, reasons);
     // Runs of nodes of one kind and rack become groups.
     for (std::uint32_t from = 0; from < vc.num_nodes;) {
       const std::size_t first = index(vc.first) + from;
@@ -499,16 +530,17 @@ std::string to_toml(const Cluster& cluster) {
         ++count;
       }
       if (from > 0 || count < vc.num_nodes) toml += "[[vc.group]]\n";
-      toml += fmt::format("nodes = {}\n", count);
-      append_class(toml, cluster.classes[node.node_class]);
-      if (!node.rack.empty()) toml += fmt::format("rack = \"{}\"\n", node.rack);
+      std::string group = fmt::format("nodes = {}\n", count);
+      append_class(group, cluster.classes[node.node_class]);
+      if (!node.rack.empty()) group += fmt::format("rack = \"{}\"\n", node.rack);
       if (!node.name.empty()) {
-        toml += "names = [";
+        group += "names = [";
         for (std::uint32_t at = 0; at < count; ++at) {
-          toml += fmt::format("{}\"{}\"", at > 0 ? ", " : "", cluster.nodes[first + at].name);
+          group += fmt::format("{}\"{}\"", at > 0 ? ", " : "", cluster.nodes[first + at].name);
         }
-        toml += "]\n";
+        group += "]\n";
       }
+      toml += with_reasons(group, id, node.node_class, reasons);
       from += count;
     }
     toml += "\n";

@@ -229,6 +229,8 @@ Result<std::vector<LoggedJob>> read_job_log(const std::string& path) {
     }
     columns[at] = *found;
   }
+  // A job that was held or depended on another waits only from then.
+  if (const auto eligible = csv->find("eligible_s")) columns[0] = *eligible;
   Names users;
   Names nodes;
   std::vector<LoggedJob> jobs;

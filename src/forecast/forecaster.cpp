@@ -6,6 +6,7 @@
 
 #include "schedule/past_use.h"
 #include "sim/profile.h"
+#include "trace/eligible.h"
 
 namespace almanac::forecast {
 
@@ -30,6 +31,7 @@ void Forecaster::take_note(const policy::Event& event, const schedule::Round& ro
     beliefs_.insert_or_assign(job, std::move(belief));
     return;
   }
+  if (trace::never_ran(known)) return;  // how long it would have run is not known
   const policy::Progress& state = round.progress(job);
   const predict::Ended ended{.at = state.end,
                              .ran = std::max(Duration{0}, state.attained - state.charged),

@@ -45,6 +45,8 @@ struct Requests {
   std::vector<std::string> tenants{};
   /// Names of the adapters (LoRA) of the model that requests are for; empty = none names one.
   std::vector<std::string> adapters{};
+  /// What the user should know: inferred, left out, not used. One line each.
+  std::vector<std::string> notes{};
 
   std::size_t size() const { return all.size(); }
   const Request& operator[](RequestId id) const { return all[id]; }

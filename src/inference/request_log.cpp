@@ -5,59 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "inference/log_columns.h"
 #include "inference/registry.h"
-#include "table/csv_reader.h"
 #include "table/csv_writer.h"
 #include "table/output_file.h"
 #include "table/stream.h"
-#include "text/datetime.h"
-#include "text/number.h"
 
 namespace almanac::inference {
 namespace {
 
-/// A date with a time, in tenths of microseconds since 1970: more than a double holds.
-std::optional<std::int64_t> parse_moment(std::string_view text) {
-  const std::size_t point = text.find('.');
-  std::string whole(text.substr(0, point));
-  std::int64_t fraction = 0;
-  if (point != std::string_view::npos) {
-    std::int64_t unit = 1'000'000;
-    std::size_t at = point + 1;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
-      fraction += (text[at] - '0') * unit;
-    }
-    whole += text.substr(at);
-  }
-  const auto time = text::parse_datetime(whole);
-  if (!time) return std::nullopt;
-  return time->time_since_epoch().count() * 10'000 + fraction;
-}
-
-/// "0 14-27" = 0 and 14 to 27.
-bool add_blocks(std::string_view text, RequestIntake& intake) {
-  constexpr std::int64_t kMost = 1'000'000;
-  while (!text.empty()) {
-    const std::size_t blank = text.find(' ');
-    const std::string_view part = text.substr(0, blank);
-    text.remove_prefix(blank == std::string_view::npos ? text.size() : blank + 1);
-    if (part.empty()) continue;
-    const std::size_t dash = part.find('-');
-    const auto first = text::parse_whole(part.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : text::parse_whole(part.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last - *first > kMost) return false;
-    for (auto id = *first; id <= *last; ++id) intake.add_block(static_cast<std::uint64_t>(id));
-  }
-  return true;
-}
-
-/// What add_blocks() reads.
+/// Ids as the plain table has them: "0 14-27".
 std::string spelled_blocks(std::span<const std::uint64_t> ids) {
   std::string made;
   for (std::size_t at = 0; at < ids.size();) {
@@ -84,6 +46,7 @@ Result<void> RequestIntake::add(const Where& where, Micros at, double prompt, do
                            .prompt = static_cast<std::int32_t>(prompt),
                            .output = static_cast<std::int32_t>(output),
                            .first_block = static_cast<std::uint32_t>(requests_.blocks.size())});
+  lines_.push_back(where.line);
   return {};
 }
 
@@ -115,78 +78,33 @@ void RequestIntake::adapt_by(std::string_view adapter) {
   requests_.all.back().adapter = number_of(adapter, adapters_, requests_.adapters) + 1;
 }
 
-Result<Requests> RequestIntake::done(const std::string& path, std::int32_t tokens_per_block,
-                                     bool from_first) {
+Micros RequestIntake::span() const {
+  if (requests_.all.empty()) return 0;
+  const auto [first, last] =
+      std::minmax_element(requests_.all.begin(), requests_.all.end(),
+                          [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
+  return last->arrival - first->arrival;
+}
+
+void RequestIntake::scale_arrivals(double micros) {
+  for (Request& each : requests_.all) each.arrival *= micros;
+}
+
+Result<void> RequestIntake::settle_blocks(const std::string& path, const BlockRule& rule) {
+  return inference::settle_blocks(requests_, lines_, path, rule);
+}
+
+Result<Requests> RequestIntake::done(const std::string& path, bool from_first) {
+  constexpr Micros kEpoch = 1e14;  // three years: no log begins so late after a zero of its own
   auto& all = requests_.all;
   if (all.empty()) return fail(Code::invalid, "has no requests", {.file = path});
   std::stable_sort(all.begin(), all.end(),
                    [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
-  if (from_first) {
-    const Micros first = all.front().arrival;
+  const Micros first = all.front().arrival;
+  if (from_first || first >= kEpoch) {
     for (Request& each : all) each.arrival = std::round((each.arrival - first) * 10) / 10;
   }
-  requests_.tokens_per_block = tokens_per_block;
   return std::move(requests_);
-}
-
-Result<Requests> read_table(const std::string& path, const LogColumns& columns) {
-  auto reader = table::CsvReader::open(path);
-  if (!reader) return tl::unexpected(reader.error());
-  const auto column = [&](std::string_view name) -> Result<std::size_t> {
-    if (const auto found = reader->find(name)) return *found;
-    return fail(Code::invalid, fmt::format("has no column {}", name), {.file = path, .line = 1});
-  };
-  const auto arrival = column(columns.arrival);
-  if (!arrival) return tl::unexpected(arrival.error());
-  const auto prompt = column(columns.prompt);
-  if (!prompt) return tl::unexpected(prompt.error());
-  const auto output = column(columns.output);
-  if (!output) return tl::unexpected(output.error());
-  constexpr std::size_t kNone = std::string_view::npos;
-  const auto optional = [&](std::string_view name) {
-    return name.empty() ? kNone : reader->find(name).value_or(kNone);
-  };
-  const std::size_t blocks = optional(columns.blocks);
-  const std::size_t model = optional(columns.model);
-  const std::size_t tenant = optional(columns.tenant);
-  const std::size_t adapter = optional(columns.adapter);
-
-  RequestIntake intake;
-  std::optional<std::int64_t> first;  // moment
-  while (true) {
-    const auto more = reader->next();
-    if (!more) return tl::unexpected(more.error());
-    if (!*more) break;
-    const auto wrong = [&](std::string_view name, std::size_t position, const char* what) {
-      return fail(Code::invalid,
-                  fmt::format("{}: \"{}\" is no {}", name, (*reader)[position], what),
-                  reader->where());
-    };
-    std::optional<Micros> at;
-    if (columns.micros == 0) {
-      const auto moment = parse_moment((*reader)[*arrival]);
-      if (moment && !first) first = moment;
-      if (moment) at = static_cast<double>(*moment - *first) / 10;
-    } else if (const auto value = text::parse_decimal((*reader)[*arrival])) {
-      at = *value * columns.micros;
-    }
-    if (!at) return wrong(columns.arrival, *arrival, columns.micros == 0 ? "date" : "time");
-    const auto in = text::parse_decimal((*reader)[*prompt]);
-    if (!in) return wrong(columns.prompt, *prompt, "count of tokens");
-    const auto out = text::parse_decimal((*reader)[*output]);
-    if (!out) return wrong(columns.output, *output, "count of tokens");
-    if (columns.skip_unanswered && *out == 0) continue;
-    if (auto added = intake.add(reader->where(), *at, *in, *out); !added) {
-      return tl::unexpected(added.error());
-    }
-    if (blocks != kNone && !add_blocks((*reader)[blocks], intake)) {
-      return wrong(columns.blocks, blocks, "list of blocks, as \"0 14-27\"");
-    }
-    if (model != kNone) intake.ask_for((*reader)[model]);
-    if (tenant != kNone) intake.come_from((*reader)[tenant]);
-    if (adapter != kNone) intake.adapt_by((*reader)[adapter]);
-  }
-  return intake.done(path, blocks == kNone ? 0 : columns.tokens_per_block, columns.micros == 0);
 }
 
 Result<void> save_requests(const Requests& requests, const std::string& path) {
@@ -215,12 +133,15 @@ Result<void> save_requests(const Requests& requests, const std::string& path) {
 }
 
 bool has_columns(std::string_view header, std::initializer_list<std::string_view> columns) {
+  constexpr std::string_view kBetween = ",;\t|\"";
+  const auto is_between = [&](char letter) { return kBetween.find(letter) != kBetween.npos; };
   return std::all_of(columns.begin(), columns.end(), [&](std::string_view name) {
     for (std::size_t at = 0; (at = header.find(name, at)) != std::string_view::npos; ++at) {
-      const bool begins = at == 0 || header[at - 1] == ',' || header[at - 1] == '"';
       const std::size_t end = at + name.size();
-      const bool ends = end == header.size() || header[end] == ',' || header[end] == '"';
-      if (begins && ends) return true;
+      if ((at == 0 || is_between(header[at - 1])) &&
+          (end == header.size() || is_between(header[end]))) {
+        return true;
+      }
     }
     return false;
   });
@@ -258,9 +179,36 @@ Result<Requests> cut(Requests requests, const std::string& path, const LogPart& 
   return requests;
 }
 
+/// Why a file that is about requests cannot be read; "" where it is not known to be.
+std::string why_unreadable(std::string_view first) {
+  const bool is_json = first.starts_with('{') || first.starts_with('[');
+  const auto has = [&](std::string_view key) { return first.find(key) != first.npos; };
+  if (is_json && (has("\"conversation\"") || has("\"conversations\"") || has("\"text_input\""))) {
+    return "has texts; Almanac needs counts of tokens";
+  }
+  if (is_json && has("\"requests\"") && has("\"hash_ids\"")) {
+    return "has one conversation per line, whose times and ids count from its own beginning";
+  }
+  if (has_columns(first, {"num_prefill_tokens", "num_decode_tokens"})) {
+    return "has lengths of requests and no arrival times";
+  }
+  if (has_columns(first, {"prompt_length", "num_inference_steps"})) {
+    return "has requests for images, whose prompts are counted in characters";
+  }
+  return {};
+}
+
+Result<Requests> read_mapped(const std::string& path, std::string_view first,
+                             const std::string& column_map) {
+  auto columns = load_log_columns(column_map);
+  if (!columns) return tl::unexpected(columns.error());
+  return first.starts_with('{') ? read_json_lines(path, *columns) : read_table(path, *columns);
+}
+
 }  // namespace
 
-Result<Requests> read_requests_by_model(const std::string& named, const LogPart& part) {
+Result<Requests> read_requests_by_model(const std::string& named, const LogPart& part,
+                                        const std::string& column_map) {
   const auto file = file_of(named);
   if (!file) return tl::unexpected(file.error());
   const std::string& path = *file;
@@ -269,18 +217,33 @@ Result<Requests> read_requests_by_model(const std::string& named, const LogPart&
   if (!head) return tl::unexpected(head.error());
   std::string_view first(*head);
   if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
+  first.remove_prefix(std::min(first.find_first_not_of(" \t\r\n"), first.size()));
   first = first.substr(0, first.find_first_of("\r\n"));
+  if (!column_map.empty()) {
+    auto read = read_mapped(path, first, column_map);
+    return read ? cut(*std::move(read), path, part) : read;
+  }
   for (const auto& each : registry().formats.entries()) {
     if (!each.make.knows(first)) continue;
     auto read = each.make.read_part ? each.make.read_part(path, part) : each.make.read(path);
     return read ? cut(*std::move(read), path, part) : read;
   }
-  return fail(Code::unsupported, "is no log of requests that we know", {.file = path},
-              fmt::format("formats: {}", fmt::join(registry().formats.names(), ", ")));
+  constexpr std::size_t kShown = 60;
+  const std::string why = why_unreadable(first);
+  return fail(
+      Code::unsupported,
+      why.empty() ? fmt::format("is no request log of a known format; it begins with \"{}\"",
+                                first.substr(0, kShown))
+                  : why,
+      {.file = path, .line = 1},
+      fmt::format("a plain table has the columns arrival_s, prompt_tokens and output_tokens; name "
+                  "others in a column map (--columns FILE); known formats: {}",
+                  fmt::join(registry().formats.names(), ", ")));
 }
 
-Result<Requests> read_requests(const std::string& path, const LogPart& part) {
-  auto requests = read_requests_by_model(path, part);
+Result<Requests> read_requests(const std::string& path, const LogPart& part,
+                               const std::string& column_map) {
+  auto requests = read_requests_by_model(path, part, column_map);
   if (!requests) return requests;
   requests->models.clear();
   for (Request& each : requests->all) each.model = 0;

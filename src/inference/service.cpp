@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,8 @@ namespace almanac::inference {
 namespace {
 
 Spread spread(std::vector<double>& values) {
-  if (values.empty()) return {};
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return {kNone, kNone, kNone, kNone, kNone};
   return {.mean = stats::mean(values),
           .p50 = stats::quantile(values, 0.50),
           .p90 = stats::quantile(values, 0.90),

@@ -71,7 +71,8 @@ struct Objective {
   Micros per_token = kNever;    ///< After the first, on average.
 };
 
-/// Of the requests that were finished; microseconds.
+/// Of the requests that were finished; microseconds. All NaN where none has the measure: an answer
+/// of one token has no time per token after the first.
 struct Spread {
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, most = 0;
 };

@@ -133,5 +133,27 @@ TEST(AntMan, LeavesTheGuaranteedJobItsSpeed) {
   EXPECT_GT(results[1].end, 30);
 }
 
+TEST(Tiresias, EndsWhereTimesAreMilliseconds) {
+  // Run times add up a little short of the ends of the queues.
+  Rng rng(7);
+  std::vector<Job> jobs;
+  double submit = 0;
+  for (int each = 0; each < 300; ++each) {
+    submit += static_cast<double>(rng.below(1'000'000)) / 1e3;
+    const double iteration_s = static_cast<double>(1 + rng.below(5'000)) / 1e3;
+    const double iterations = static_cast<double>(1 + rng.below(4'000));
+    jobs.push_back({.gpus = 1 << rng.below(4),
+                    .submit = submit,
+                    .iterations = iterations,
+                    .iteration_s = iteration_s,
+                    .duration_s = iterations * iteration_s,
+                    .overhead_s = 0.1});
+  }
+  const auto scheduler = make_scheduler("tiresias_l", {.nodes = 1, .gpus = 8});
+  const std::vector<Result> results = simulate(jobs, *scheduler);
+  EXPECT_TRUE(std::none_of(results.begin(), results.end(),
+                           [](const Result& each) { return std::isnan(each.end); }));
+}
+
 }  // namespace
 }  // namespace almanac::interleave

@@ -51,7 +51,8 @@ class Tiresias final : public Scheduler {
     for (Live* each : live) {
       if (!each->runs) continue;
       const std::size_t at = queue_of(*each);
-      if (at + 1 == queues_.size() || each->ran_s * each->job->gpus < kEnds[at]) continue;
+      if (at + 1 == queues_.size()) continue;
+      if ((each->ran_s + kRounding_s) * each->job->gpus < kEnds[at]) continue;
       std::erase(queues_[at], each);
       queues_[at + 1].push_back(each);
     }
@@ -80,6 +81,9 @@ class Tiresias final : public Scheduler {
  private:
   using Queue = std::vector<Live*>;
   static constexpr std::array kEnds{3'250.0, 7'200.0};  // GPU-s
+  /// Times that are no whole seconds add up a little short of an end: without this, the job would
+  /// be due for its next queue at the present instant for ever.
+  static constexpr double kRounding_s = 1e-6;
 
   std::size_t queue_of(const Live& job) const {
     std::size_t at = 0;

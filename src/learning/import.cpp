@@ -98,7 +98,7 @@ Result<Import::Taken> Import::take(Time from, Time until, bool back) {
   if (!told) return tl::unexpected(told.error());
   // Runs are added to what is known at one end or the other, never in between.
   if (back) std::reverse(rows.begin(), rows.end());
-  Taken taken{.rows = static_cast<std::int64_t>(rows.size())};
+  Taken taken{.rows = static_cast<std::int64_t>(rows.size()), .unread = link_->unread_rows()};
   Shelf shelf(*store_);
   for (const slurm::Job& row : rows) {
     const auto is_new = shelf.add(past_job(row, vc_), row.number);
@@ -128,7 +128,7 @@ Result<Step> Import::step(Time now) {
   store::Store::Batch batch;
   batch.set(kKey, spelled(at));
   if (auto written = store_->commit(batch); !written) return tl::unexpected(written.error());
-  return Step{.reach = at, .rows = taken->rows, .jobs = taken->jobs};
+  return Step{.reach = at, .rows = taken->rows, .jobs = taken->jobs, .unread = taken->unread};
 }
 
 }  // namespace almanac::learning

@@ -34,9 +34,10 @@ Result<std::optional<Reach>> reach(const store::Store& store);
 /// What one step did.
 struct Step {
   Reach reach{};
-  std::int64_t rows = 0;  ///< Of accounting.
-  std::int64_t jobs = 0;  ///< New in the store, or with a run more.
-  bool done = false;      ///< All there is at present.
+  std::int64_t rows = 0;    ///< Of accounting.
+  std::int64_t jobs = 0;    ///< New in the store, or with a run more.
+  std::int64_t unread = 0;  ///< Rows that could not be read, and are left out.
+  bool done = false;        ///< All there is at present.
 };
 
 class Import {
@@ -53,6 +54,7 @@ class Import {
   struct Taken {
     std::int64_t rows = 0;
     std::int64_t jobs = 0;
+    std::int64_t unread = 0;
   };
   /// Rows that ended in [from, until): the latest first if `back`.
   Result<Taken> take(Time from, Time until, bool back);

@@ -153,6 +153,13 @@ TEST_F(ImportTest, KeepsJobsOfOneNumberApart) {
   EXPECT_EQ(job((std::int64_t{1} << 32) | 7).asked->user, "bob");
 }
 
+TEST_F(ImportTest, KeepsJobsApartThatGotOneNumberAfterAnother) {
+  books_.rows = {row(7, kNow - 24h * 40, 1h), row(7, kNow - 24h * 2, 1h)};
+  run(kNow - 24h * 60);
+  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 0)).value().has_value());
+  EXPECT_TRUE(store_->job(stored_number(slurm::JobNumber{7}, 1)).value().has_value());
+}
+
 TEST_F(ImportTest, LeavesAJobAloneThatSomebodySeesRun) {
   store::Job running{.number = store::JobNumber{7},
                      .asked = store::Submission{.name = "train", .user = "ann"}};
@@ -197,6 +204,14 @@ RC_GTEST_PROP(PastJob, RunsAddUpFromEitherEnd, ()) {
   RC_ASSERT(job.attained == all);
   RC_ASSERT(job.attempts == static_cast<int>(runs.size()));
   RC_ASSERT(job.end == runs.back().end);
+}
+
+TEST(PastJob, IsNotToBeginBeforeItWasEligible) {
+  slurm::Job seen = row(1, kNow, 10min);
+  seen.eligible = seen.submit;
+  EXPECT_EQ(past_job(seen, VcFrom::partition).asked->not_before, kNoTime);
+  seen.submit -= 1h;
+  EXPECT_EQ(past_job(seen, VcFrom::partition).asked->not_before, seen.eligible);
 }
 
 }  // namespace

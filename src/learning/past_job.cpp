@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "trace/sacct_runs.h"
+
 namespace almanac::learning {
 namespace {
 
@@ -42,7 +44,10 @@ store::Job past_job(const slurm::Job& row, VcFrom vc) {
   const std::string& name = vc == VcFrom::account ? row.account
                             : vc == VcFrom::qos   ? row.qos
                                                   : row.partition;
-  store::Job job{.number = stored_number(row.number, 0), .asked = asked_by(row, name)};
+  store::Submission asked = asked_by(row, name);
+  // A dependency, a begin time or a hold: until then it did not queue.
+  if (row.eligible != kNoTime && row.eligible > row.submit) asked.not_before = row.eligible;
+  store::Job job{.number = stored_number(row.number, 0), .asked = std::move(asked)};
   job.submit = row.submit;
   job.state = row.outcome;
   job.end = row.end;
@@ -59,7 +64,18 @@ store::Job past_job(const slurm::Job& row, VcFrom vc) {
 }
 
 bool is_of(const store::Job& known, const store::Job& row) {
-  return known.asked->user == row.asked->user && known.asked->name == row.asked->name;
+  if (known.asked->user != row.asked->user || known.asked->name != row.asked->name) return false;
+  // One that runs, or waits, is told by the service.
+  if (known.end == kNoTime || row.end == kNoTime) return true;
+  const auto run_of = [](const store::Job& job) {
+    return trace::SacctRun{.user = job.asked->user,
+                           .name = job.asked->name,
+                           .submit = job.submit,
+                           .end = job.end,
+                           .state = job.state};
+  };
+  const bool is_next = known.submit <= row.submit;
+  return trace::is_same_job(run_of(is_next ? known : row), run_of(is_next ? row : known));
 }
 
 std::optional<store::Job> with_run(const store::Job& known, const store::Job& row) {

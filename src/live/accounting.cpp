@@ -113,7 +113,7 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
     const std::lock_guard inbox(inbox_mutex_);
     if (!closed_) {
       wishes_.push_back({.plan = [this, number = job.number] {
-        return plan_requeue({number}, {.uid = 0, .may_all = true});
+        return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
       }});
     }
   } else {

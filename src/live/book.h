@@ -17,7 +17,9 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "elastic/step_fit.h"
+#include "live/anteroom.h"
 #include "live/life.h"
+#include "live/prerequisites.h"
 #include "measure/own_word.h"
 #include "measure/steady_use.h"
 #include "shepherd/run.h"
@@ -91,6 +93,9 @@ struct Entry {
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
   bool is_pressed = false;    ///< It did not end as it was told, and was killed.
   std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
+  bool counted_unbegun = false;                ///< It has neither begun nor ended.
+  WaitsFor waits{};                            ///< Before the policy sees it.
+  Prerequisites::List list = 0;                ///< What it comes after; 0 = it has ended, too.
 
   Process process() const {
     if (!run) return Process::none;
@@ -99,10 +104,6 @@ struct Entry {
   /// It runs as the policy sees it, and has no process yet.
   bool is_starting() const { return starts(job, process()); }
 };
-
-/// What keeps a pending job from the policy.
-/// `never`: what it was to follow did not come to that; it is to be cancelled.
-enum class Aside { no, held, begins_later, depends, array_is_full, never };
 
 /// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
 Time may_begin(const store::Job& job);
@@ -135,7 +136,9 @@ class Book {
   /// nothing = there was none.
   using EndedWell = std::function<std::optional<bool>(store::JobNumber)>;
 
-  explicit Book(EndedWell ended_well) : ended_well_(std::move(ended_well)) {}
+  explicit Book(EndedWell ended_well);
+  Book(const Book&) = delete;
+  Book& operator=(const Book&) = delete;
 
   Entry& add(store::Job job);
   void erase(store::JobNumber number);
@@ -147,34 +150,52 @@ class Book {
   /// Its state has changed, or whether it is held.
   void recount(Entry& entry);
   const Counts& counts() const { return counts_; }
-  Aside aside(const Entry& entry, Time now) const;
+  /// Returns what keeps a pending job from the policy: its user, a time, other jobs, its array.
+  WaitsFor waits_for(const Entry& entry, Time now) const;
+  /// Whether a job that waits for others is to be cancelled: they did not end as it needs.
+  bool is_hopeless(const Entry& entry) const;
+  /// Puts it into the room of what it waits for, or into none.
+  void wait(Entry& entry, WaitsFor room);
+  /// Has all that are in a room looked at.
+  void open(WaitsFor room);
+  /// Has those looked at whose time has come.
+  void open_due(Time now);
+  const Anteroom& anteroom() const { return anteroom_; }
   /// A task of an array joins the policy's jobs, or leaves them.
   void count_task(const store::Job& job, int sign);
-  /// Whether some job waits for another's start.
-  bool awaits_starts() const { return awaiting_starts_ > 0; }
+  /// Jobs of lists of prerequisites that were looked at so far.
+  std::uint64_t num_looks() const { return prerequisites_.num_looks(); }
 
  private:
-  enum class Answer { yes, not_yet, never };
-  enum class Outcome { open, well, badly };
   /// Of a job, or of all tasks of an array.
-  Outcome outcome_of(store::JobNumber number) const;
-  Answer may_follow(const store::Job& job) const;
-  /// Whether it, or all tasks of an array, have begun, or have ended without.
-  bool has_begun(store::JobNumber number) const;
-  /// Whether no earlier job of its user and name is left.
-  bool is_first_of_its_name(const store::Job& job) const;
+  Prerequisites::Outcome outcome_of(store::JobNumber number) const;
+  /// Whether a job has ended or is to run again, has begun or is to begin again.
+  struct Changed {
+    bool end = false;
+    bool start = false;
+  };
+  /// Those that come after it may be concerned.
+  void tell_followers(const store::Job& job, Changed changed);
+  void tell(store::JobNumber number);
   /// It is among those that have not ended, or is not any more.
-  void count_open(const store::Job& job, int sign);
+  void count_namesake(const store::Job& job, bool is_open);
+  /// The last job before it of its user and name that has not ended; nothing = there is none.
+  std::optional<store::JobNumber> namesake_before(const store::Job& job) const;
 
   using Namesakes = std::map<std::pair<std::uint32_t, std::string>, std::set<store::JobNumber>>;
+  /// Has another task of the array looked at, whose turn it may be.
+  void open_array(const store::Job& task);
 
   Entries entries_;
   Counts counts_;
-  std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
-  Namesakes namesakes_;                    // that have not ended; only while there are singletons
+  Anteroom anteroom_;
+  std::map<store::JobNumber, int> tasks_;    // of each array, among the policy's jobs
+  std::map<store::JobNumber, int> open_;     // of each array, that have not ended
+  std::map<store::JobNumber, int> unbegun_;  // of each array, that have not begun either
+  Namesakes namesakes_;  // that have not ended; kept while some job is a singleton
   std::int64_t singletons_ = 0;
-  std::int64_t awaiting_starts_ = 0;
   EndedWell ended_well_;
+  Prerequisites prerequisites_;
 };
 
 }  // namespace almanac::live

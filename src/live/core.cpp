@@ -66,6 +66,7 @@ void Core::step(Lock& lock) {
   press();
   take_excesses();
   if (reload_.exchange(false)) take_policy_file();
+  heed_accounts();
   let_in();
   decide();
   save(lock);
@@ -85,11 +86,11 @@ Time Core::next_alarm() const {
   Time next = std::min(save_again_, start_again_);
   for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
-  for (const JobNumber number : aside_) {
-    const Entry* const entry = book_.find(number);
-    const Time begin = may_begin(entry->job);
-    if (!entry->job.held && begin > now_) next = std::min(next, begin);
+  if (!holds_back_) {
+    if (!book_.anteroom().in({WaitsFor::What::a_look}).empty()) return now_;
+    next = std::min(next, book_.anteroom().next_time());
   }
+  next = std::min(next, accounts_.due(now_));
   for (const JobNumber number : processes_) {
     const Entry& entry = *book_.find(number);
     const bool is_unheld = entry.run->news() < 0 && entry.of_runs->look_again == kNever;
@@ -173,28 +174,36 @@ void Core::take_excesses() {
   }
 }
 
+WaitsFor Core::waits_for(const Entry& entry) const {
+  const WaitsFor made = book_.waits_for(entry, now_);
+  if (made.what != WaitsFor::What::nothing) return made;
+  if (accounts_.is_closed(entry.job.asked->uid)) {
+    return {WaitsFor::What::account, entry.job.asked->uid};
+  }
+  if (maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr) {
+    return {WaitsFor::What::maintenance};
+  }
+  return {};
+}
+
 void Core::let_in() {
   if (holds_back_) return;
-  const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
-    const Time begin = may_begin(book_.find(number)->job);
-    return begin != kNoTime && begin <= now_;
-  });
-  if (!std::exchange(look_aside_, false) && !begins) return;
-  const std::vector<JobNumber> waiting(aside_.begin(), aside_.end());
-  for (const JobNumber number : waiting) {
+  book_.open_due(now_);
+  // More than that come in the steps that follow, between which others are answered.
+  constexpr int kAtOnce = 2000;
+  const std::set<JobNumber>& next = book_.anteroom().in({WaitsFor::What::a_look});
+  const std::vector<JobNumber> some(
+      next.begin(), std::next(next.begin(), std::min<std::ptrdiff_t>(kAtOnce, std::ssize(next))));
+  for (const JobNumber number : some) {
     Entry& entry = *book_.find(number);
-    switch (book_.aside(entry, now_)) {
-      case Aside::no:
-        if (maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr) break;
-        aside_.erase(number);
-        join(entry);
-        break;
-      case Aside::never:
-        happen(entry,
-               life::Ended{trace::JobState::cancelled, "what it was to follow ended otherwise"});
-        break;
-      default:
-        break;
+    if (entry.waits.what != WaitsFor::What::a_look) continue;
+    const WaitsFor room = waits_for(entry);
+    book_.wait(entry, room);
+    if (room.what == WaitsFor::What::nothing) {
+      join(entry);
+    } else if (room.what == WaitsFor::What::others && book_.is_hopeless(entry)) {
+      happen(entry,
+             life::Ended{trace::JobState::cancelled, "what it was to follow ended otherwise"});
     }
   }
 }
@@ -255,6 +264,10 @@ void Core::launch(Lock& lock) {
     lock.unlock();
     const auto whole = store_.job(number);
     lock.lock();
+    if (!whole && whole.error().code == Code::corrupt) {
+      put_off(*book_.find(number), to_string(whole.error()));
+      continue;
+    }
     if (!whole || !*whole) {
       later.push_back(number);
       save_again_ = now_ + kTryAgain;

@@ -35,6 +35,7 @@
 #include "live/maintenance.h"
 #include "live/measured.h"
 #include "live/notify.h"
+#include "live/start_trouble.h"
 #include "live/tenancy.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
@@ -54,6 +55,7 @@ class Core : public Service, public schedule::Actuator {
   void reload() override;
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> judge(store::Submission submission) override;
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
                       bool now) override;
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
@@ -76,7 +78,7 @@ class Core : public Service, public schedule::Actuator {
   Result<JobView> job(store::JobNumber number) const override;
   Result<Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;
-  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number, Eyes eyes) const override;
   std::vector<NodeView> nodes() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override { return store_; }
@@ -118,10 +120,20 @@ class Core : public Service, public schedule::Actuator {
   void keep(std::vector<store::Told> told);
 
  private:
+  /// What the store said of jobs that have ended, to whoever asks before the deciding thread is
+  /// asked: that is not to read thousands of them.
+  struct LookedUp {
+    Duration at{};  // since boot
+    std::map<store::JobNumber, bool> well{};
+    std::map<store::JobNumber, store::Job> jobs{};
+  };
   struct Entrant {
     store::Submission asked;
+    bool is_judged_only = false;
+    LookedUp looked_up{};
     std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
+  Result<std::vector<store::JobNumber>> enter(Entrant entrant);
   /// What a wish comes to.
   struct Change {
     store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.
@@ -153,7 +165,12 @@ class Core : public Service, public schedule::Actuator {
   void take_exits();
   void take_excesses();
   void take_policy_file();
+  /// Lets those join the queue that wait for nothing else any more, some thousands at a time.
   void let_in();
+  /// What keeps a pending job from the policy; nothing = it may join the queue.
+  WaitsFor waits_for(const Entry& entry) const;
+  /// One that waits aside is looked at again.
+  void look_at(Entry& entry) { book_.wait(entry, {WaitsFor::What::a_look}); }
   void decide();
   void launch(Lock& lock);
   Time next_alarm() const;
@@ -171,6 +188,10 @@ class Core : public Service, public schedule::Actuator {
   Result<std::set<store::JobNumber>> commit_what_goes(Lock& lock, const store::Store::Batch& batch,
                                                       const Unsaved& what);
   void save(Lock& lock);
+  /// The disk takes nothing now: all users hear so at once, and it is tried again each second.
+  void disk_refuses(const Error& why);
+  /// Whether the disk of the state has room again for more than a word.
+  bool has_room() const;
 
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
@@ -198,8 +219,20 @@ class Core : public Service, public schedule::Actuator {
   /// What `event` makes of it, if anything.
   void plan(Entry& entry, const life::Event& event, Change& change);
   /// One that has ended, which the store alone knows, is to run again.
-  Result<void> plan_anew(store::JobNumber number, const Caller& caller, Change& change);
-  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller);
+  Result<void> plan_anew(store::JobNumber number, const Caller& caller, const LookedUp& looked_up,
+                         Change& change);
+  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                              const LookedUp& looked_up);
+  /// How those ended that it is to follow. Any thread.
+  LookedUp look_up_followed(const store::Submission& asked) const;
+  /// Those of them that have ended, without what they run. Any thread.
+  Result<LookedUp> look_up_ended(const std::vector<store::JobNumber>& numbers) const;
+  /// Whether what was looked up of a job, or an array, holds still.
+  bool holds(const LookedUp& looked_up, store::JobNumber number) const;
+  /// A job is the store's alone from now on, or is so no more.
+  void has_moved(const store::Job& job);
+  /// As Book asks.
+  std::optional<bool> ended_well(store::JobNumber number) const;
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
   /// Why no job like this can ever run here; nothing = it can.
@@ -227,6 +260,8 @@ class Core : public Service, public schedule::Actuator {
   /// Has the instances stand that it is to run on.
   Result<void> make_instances(Lock& lock, const Entry& entry);
   void has_process(Entry& entry, shepherd::Run run);
+  /// Puts the folder of a run whose last word is damaged beside the others, for people to look at.
+  static void keep_damaged(const std::string& folder, const std::string& why);
   /// When a process must have ended by its time limit, since boot; nothing = it has none.
   std::optional<Duration> limit_of(const Entry& entry) const;
   void resize_process(Entry& entry);
@@ -240,9 +275,18 @@ class Core : public Service, public schedule::Actuator {
   void tell_to_end(Entry& entry);
   /// Kills what has not ended though it was told to, and its grace is over.
   void press();
-  /// A start has failed, or what was started went before it did anything: later ones wait, each
-  /// time for longer, and one at a time is tried.
+  /// A start has failed for want of what all need: later ones wait, each time for longer, and one
+  /// at a time is tried.
   void start_failed(store::JobNumber number, const std::string& why);
+  /// A start has failed for a reason of the job's own: it gives its GPUs back and is tried later,
+  /// or has failed for good.
+  void put_off(Entry& entry, const std::string& why);
+  /// A shepherd went before anything of its job ran. Gives what becomes of the job.
+  life::NotStarted judge_start(Entry& entry, const shepherd::Outcome& how);
+  /// A start has failed since the job's user is not known: no job of that user starts for now.
+  void account_failed(Entry& entry, const std::string& why);
+  /// Looks whether accounts are back.
+  void heed_accounts();
   /// Whether it is time to start something.
   bool may_start();
   void start_works();
@@ -377,6 +421,8 @@ class Core : public Service, public schedule::Actuator {
   std::vector<NodeView> nodes_now() const;
   int gpus_busy() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
+  /// Of one that waits for a time.
+  std::string why_later(const Entry& entry, std::string& word) const;
 
   std::string folder_of(const store::Job& job) const;
   Entry& entry_of(JobId id) { return *book_.find(numbers_[index(id)]); }
@@ -393,6 +439,9 @@ class Core : public Service, public schedule::Actuator {
   std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of
   std::vector<store::JobNumber> numbers_;  // by JobId
   Book book_;
+  const LookedUp* looked_up_ = nullptr;  // of the submission that is taken now
+  /// When jobs, and arrays, left the book or came back to it, since boot; of some minutes.
+  std::map<store::JobNumber, Duration> moved_;
   Maintenance maintenance_;
   Gate gate_;  // counts what is in the book
   Measured measured_;
@@ -404,12 +453,10 @@ class Core : public Service, public schedule::Actuator {
   std::optional<schedule::Admission> admission_;  // for what is asked, before it is a job
   std::vector<policy::Event> events_;
   std::set<Time> wakes_;
-  std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
   std::set<store::JobNumber> processes_;  // that have one
-  bool look_aside_ = true;
-  bool learns_ = false;        // the policy has not learned yet from those that ended
-  bool holds_back_ = false;    // none starts before it has
-  std::vector<JobId> to_pin_;  // that the round has started or resized
+  bool learns_ = false;                   // the policy has not learned yet from those that ended
+  bool holds_back_ = false;               // none starts before it has
+  std::vector<JobId> to_pin_;             // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
   std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
@@ -441,6 +488,8 @@ class Core : public Service, public schedule::Actuator {
   std::optional<store::JobNumber> probe_;  // that one
   Time probed_{};
   std::string start_trouble_;  // why; "" = none
+  JobStarts job_starts_;
+  Accounts accounts_{ask_for_user};
   std::string trouble_;        // with the store; "" = none
   std::string clock_trouble_;  // "" = none
   Time believed_{};            // by which history is forgotten

@@ -69,6 +69,10 @@ Result<void> Core::begin_forgetting() {
 void Core::go_on_forgetting() {
   constexpr Duration kSecretsSweep = 10min;
   if (shepherd::since_boot() < std::min(forget_at_, forget_secrets_at_)) return;
+  // Nobody who looked up so long ago is still to be answered.
+  std::erase_if(moved_, [&](const auto& each) {
+    return each.second < shepherd::since_boot() - kSecretsSweep;
+  });
   const bool is_busy = forgetting_.valid() && forgetting_.wait_for(0s) != std::future_status::ready;
   if (is_busy) return;
   forget_secrets_at_ = shepherd::since_boot() + kSecretsSweep;

@@ -104,6 +104,7 @@ Hooks::~Hooks() {
     const std::lock_guard lock(mutex_);
     stop_ = true;
   }
+  ends_.ring();
   news_.notify_all();
   thread_.join();
 }
@@ -142,7 +143,7 @@ void Hooks::work() {
                          {"ALMANAC_JOB_NAME", job.asked->name},
                          {"ALMANAC_USER", job.asked->user},
                          {"ALMANAC_REASON", call.note.detail}}},
-        kHookPatience);
+        kHookPatience, &ends_);
     if (!ran || !ran->ending.good()) {
       log_warning(fmt::format("hook of job {}: {}: {}", number_in_words(job.number),
                               call.hook->command,

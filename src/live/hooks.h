@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/bell.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -59,6 +60,7 @@ class Hooks {
   std::deque<Call> waiting_;
   bool is_full_ = false;
   bool stop_ = false;
+  process::Bell ends_;  // whatever command runs then
   std::thread thread_;  // the last: all else is there when it begins
 };
 

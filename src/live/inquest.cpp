@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 
 #include "base/step_back.h"
 #include "failure/classifier.h"
+#include "live/book.h"
 #include "live/environment.h"
 #include "live/log.h"
 #include "process/as_user.h"
@@ -19,6 +21,9 @@
 
 namespace almanac::live {
 namespace {
+
+/// Between the kind of failure and what its log says of it.
+constexpr std::string_view kLine = ", line ";
 
 /// So many jobs may wait for it; of more that fail at once the later ones are not judged.
 constexpr std::size_t kMostWaiting = 1000;
@@ -45,11 +50,16 @@ std::optional<std::string> judge(const failure::RuleSet& set, const store::Job& 
   if (!verdict.rule) return std::nullopt;
   const failure::Rule& rule = set.rules.rules[*verdict.rule];
   const std::string& advice = failure::suggestion_of(set.rules, rule);
-  return fmt::format("{}, line {}: {}{}{}", set.rules.categories[rule.category].name, verdict.line,
-                     verdict.quote, advice.empty() ? "" : " -> ", advice);
+  return fmt::format("{}{}{}: {}{}{}", set.rules.categories[rule.category].name, kLine,
+                     verdict.line, verdict.quote, advice.empty() ? "" : " -> ", advice);
 }
 
 }  // namespace
+
+std::string detail_for(const store::Note& note, Eyes eyes) {
+  if (eyes == Eyes::owner || note.what != kJudged) return note.detail;
+  return note.detail.substr(0, note.detail.find(kLine));
+}
 
 Inquest::Inquest(Tell tell) : tell_(std::move(tell)), thread_([this] { work(); }) {}
 

@@ -17,13 +17,16 @@
 #include <string>
 #include <thread>
 
+#include "live/service.h"
 #include "store/job.h"
+#include "store/store.h"
 
 namespace almanac::live {
 
 class Inquest {
  public:
-  /// The job, and what its log says: "GPU out of memory, line 17: RuntimeError: ... -> ...".
+  /// The job, and what its log says: "GPU out of memory, line 17: RuntimeError: ... -> ...". What
+  /// stands before the line is the kind of failure, which everybody may hear (detail_for()).
   using Tell = std::function<void(store::JobNumber, const std::string&)>;
 
   explicit Inquest(Tell tell);
@@ -45,5 +48,8 @@ class Inquest {
   bool stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins
 };
+
+/// The detail of a note as others may see it: of what a log says, the kind of failure alone.
+std::string detail_for(const store::Note& note, Eyes eyes);
 
 }  // namespace almanac::live

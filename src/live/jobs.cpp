@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -27,6 +28,8 @@ using store::JobNumber;
 using trace::JobState;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// Whether some text has a byte of zero, which neither a program nor the store can be given.
 bool has_zero(const store::Submission& asked) {
@@ -112,6 +115,7 @@ Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
        {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
     for (const JobNumber before : *list) {
       if (book_.find(before) != nullptr) continue;
+      if (looked_up_ != nullptr && looked_up_->well.contains(before)) continue;
       const auto known = store_.ended_well(before);
       if (!known) return tl::unexpected(known.error());
       if (!*known) {
@@ -186,9 +190,8 @@ void Core::follow(Entry& entry, Next becomes) {
   if (!becomes.what.empty()) note(entry.job, std::move(becomes.what), std::move(becomes.detail));
   if (is_over) settle(entry);
   if (becomes.is_anew) waits_anew(entry);
-  if (changes_hold) {
-    if (entry.job.held) aside_.insert(entry.job.number);
-    look_aside_ = true;
+  if (changes_hold && (entry.job.held || entry.waits.what != WaitsFor::What::nothing)) {
+    look_at(entry);
   }
   touch(entry);
 }
@@ -212,7 +215,6 @@ void Core::leave_policy(Entry& entry) {
   if (entry.id == kNoJob) return;
   book_.count_task(entry.job, -1);
   entry.id = kNoJob;
-  look_aside_ = true;  // another task of its array
 }
 
 void Core::tell_to_end(Entry& entry) {
@@ -305,19 +307,18 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
     probe_ = job.number;
     probed_ = now_;
   }
-  if (auto made = make_instances(lock, entry); !made) {
-    to_start_.push_back(job.number);
-    return start_failed(job.number, made.error().message);
-  }
+  if (auto made = make_instances(lock, entry); !made) return put_off(entry, made.error().message);
   shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, entry.batch, folder_of(job));
   spec.open_files = config_.open_files;
   spec.processes = static_cast<std::uint64_t>(gate_.processes(job.asked));
   spec.grace = std::min(spec.grace, config_.max_grace);
   auto run = shepherd::Run::start(folder_of(job), spec);
-  if (!run && run.error().how_long == shepherd::NotStarted::For::now) {
+  using For = shepherd::NotStarted::For;
+  if (!run && run.error().how_long == For::now) {
     to_start_.push_back(job.number);
     return start_failed(job.number, to_string(run.error()));
   }
+  if (!run && run.error().how_long == For::job) return put_off(entry, to_string(run.error()));
   if (!run) {
     return happen(entry, life::Ended{JobState::node_fail,
                                      fmt::format("cannot start: {}", to_string(run.error()))});
@@ -329,7 +330,6 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   }
   job.energy.counted_to = now_;
   touch(entry);
-  if (book_.awaits_starts()) look_aside_ = true;
   ++counters_.started;
   note(job, "started", where_text(job, config_.machine));
 }
@@ -347,6 +347,61 @@ void Core::start_failed(JobNumber number, const std::string& why) {
   start_trouble_ = fmt::format("jobs cannot be started, after {} tries: {}", failed_starts_, why);
   log_warning(fmt::format("{}; tried again in {} s", start_trouble_, pause / 1s));
   changed_ = true;
+}
+
+void Core::put_off(Entry& entry, const std::string& why) {
+  const JobStarts::Next next = job_starts_.failed(entry.job.number, why, true, now_);
+  log_warning(fmt::format("job {} cannot be started: {}", entry.job.number, why));
+  happen(entry, life::NotStarted{.why = why, .again_at = next.again, .gives_up = next.gives_up});
+}
+
+life::NotStarted Core::judge_start(Entry& entry, const shepherd::Outcome& how) {
+  const JobNumber number = entry.job.number;
+  if (how.is_account) {
+    account_failed(entry, how.why);
+    return {.why = how.why};
+  }
+  if (awaits_its_end(entry.job)) return {.why = how.why};  // it is to be tried no more
+  // One that had to be killed waited for its own user's files: others may start.
+  const JobStarts::Next next = job_starts_.failed(number, how.why, entry.is_pressed, now_);
+  if (!entry.is_pressed && (failed_starts_ > 0 || job_starts_.are_several())) {
+    start_failed(number, how.why);
+  }
+  return {.why = how.why, .again_at = next.again, .gives_up = next.gives_up};
+}
+
+void Core::account_failed(Entry& entry, const std::string& why) {
+  const std::uint32_t uid = entry.job.asked->uid;
+  if (!accounts_.failed(uid, entry.job.asked->user, why, now_)) return;
+  log_warning(fmt::format("jobs of {} cannot be started: {}", entry.job.asked->user, why));
+  // Once for all of them: what is tried again and again asks for the user alone, and takes no GPU.
+  for (auto& [number, each] : book_.all()) {
+    if (each.job.asked->uid != uid || &each == &entry) continue;
+    if (in_round(each, Phase::waiting)) {
+      leave_queue(each);
+      look_at(each);
+    } else if (each.is_starting() && !each.run) {
+      happen(each, life::NotStarted{.why = why});
+    }
+  }
+}
+
+void Core::heed_accounts() {
+  const Accounts::News news = accounts_.look(now_);
+  for (const std::uint32_t uid : news.open) {
+    log_info(fmt::format("user {} is known again: its jobs may start", uid));
+    book_.open({WaitsFor::What::account, uid});
+    changed_ = true;
+  }
+  for (const auto& [uid, why] : news.given_up) {
+    const std::set<JobNumber> all = book_.anteroom().in({WaitsFor::What::account, uid});
+    log_warning(fmt::format("{}: {} jobs that waited for it have failed", why, all.size()));
+    for (const JobNumber number : all) {
+      happen(*book_.find(number),
+             life::Ended{JobState::failed, fmt::format("cannot start: {}", why)});
+    }
+    changed_ = true;
+  }
 }
 
 bool Core::may_start() {
@@ -367,6 +422,7 @@ bool Core::may_start() {
 }
 
 void Core::start_works() {
+  if (probe_) job_starts_.worked(*probe_);
   failed_starts_ = 0;
   probe_.reset();
   start_trouble_.clear();
@@ -397,13 +453,23 @@ void Core::has_process(Entry& entry, shepherd::Run run) {
   measured_.change(now_);
 }
 
+void Core::keep_damaged(const std::string& folder, const std::string& why) {
+  const fs::path here(folder);
+  const fs::path kept = here.parent_path() / ("damaged-" + here.filename().string());
+  std::error_code error;
+  fs::rename(here, kept, error);
+  log_error(fmt::format("{}; its folder is kept as {}", why, error ? folder : kept.string()));
+}
+
 std::optional<Duration> Core::limit_of(const Entry& entry) const {
   const Duration limit = entry.job.asked->time_limit;
   if (limit == kNoDuration) return std::nullopt;
   // Its shepherd ends it by then; or hangs, on a file system that does not answer.
   constexpr Duration kLongest = 24h * 36'500;
-  return shepherd::since_boot() - (now_ - entry.job.since) + std::min(limit, kLongest) +
-         std::min(entry.job.asked->grace, config_.max_grace) + kHangs * config_.patience;
+  // By no clock that is set: the wall may have been another when the job began, or the service.
+  const Duration begun = entry.run->begun().value_or(shepherd::since_boot());
+  return begun + std::min(limit, kLongest) + std::min(entry.job.asked->grace, config_.max_grace) +
+         kHangs * config_.patience;
 }
 
 void Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
@@ -412,22 +478,29 @@ void Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   // Nobody knows for how long one ran that is lost: the machine may have been off.
   if (how.exit) count_energy(entry, at);
   hear_last_word(entry);
-  auto becomes = next(
-      job, entry.process(),
-      life::Gone{
-          .how = how, .at = at, .is_late = entry.is_pressed, .retry_pause = config_.retry_pause},
-      now_);
-  old_folders_.push_back(entry.run->folder());
+  const bool never_started = how.kind == shepherd::Outcome::Kind::never_started;
+  auto becomes =
+      next(job, entry.process(),
+           life::Gone{.how = how,
+                      .at = at,
+                      .is_late = entry.is_pressed,
+                      .retry_pause = config_.retry_pause,
+                      .trouble = never_started ? judge_start(entry, how) : life::NotStarted{}},
+           now_);
+  if (how.kind == shepherd::Outcome::Kind::corrupt) {
+    keep_damaged(entry.run->folder(), how.why);
+  } else {
+    old_folders_.push_back(entry.run->folder());
+  }
   entry.run.reset();
   entry.makes_room = false;
   entry.moves = false;
   entry.of_runs.change().moved_by.reset();
   entry.of_runs.change().look_again = kNever;
-  if (how.kind == shepherd::Outcome::Kind::never_started) {
-    // One that had to be killed waited for its own user's files: others may start.
-    if (!entry.is_pressed) start_failed(job.number, how.why);
-  } else if (failed_starts_ > 0 && probe_ == job.number) {
-    start_works();
+  if (!never_started) {
+    job_starts_.worked(job.number);
+    accounts_.worked(job.asked->uid);
+    if (failed_starts_ > 0 && probe_ == job.number) start_works();
   }
   processes_.erase(job.number);
   measured_.change(now_);
@@ -459,8 +532,8 @@ void Core::settle(Entry& entry) {
   if (has_failed && tell_of_failure_) tell_of_failure_(job);
   ++counters_.ended;
   if (config_.futures > 0) ended_.push_back(job);
-  aside_.erase(job.number);
-  look_aside_ = true;
+  book_.wait(entry, {});
+  job_starts_.forget(job.number);
   changed_ = true;
 }
 
@@ -470,8 +543,7 @@ void Core::waits_anew(Entry& entry) {
   }
   leave_policy(entry);
   entry.of_runs = {};
-  aside_.insert(entry.job.number);
-  look_aside_ = true;
+  look_at(entry);
   changed_ = true;
 }
 

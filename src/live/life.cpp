@@ -16,6 +16,8 @@ namespace {
 constexpr const char* kOverTime = "over its time limit";
 constexpr const char* kByUser = "by a user";
 
+std::string cannot_start(const std::string& why) { return fmt::format("cannot start: {}", why); }
+
 bool is_to_end(const store::Job& job) {
   return job.intent == Intent::end || job.intent == Intent::end_at_once;
 }
@@ -140,6 +142,14 @@ struct Turn {
     ++job().preemptions;
     return told("preempted", fmt::format("it begins anew on its GPUs: {}", event.why));
   }
+  Made operator()(const life::NotStarted& event) {
+    if (!starts(job(), made.process) || is_to_end(job())) return std::nullopt;
+    if (event.gives_up) return ends(JobState::failed, cannot_start(event.why), now);
+    const Time again_at = event.again_at;
+    Made again = runs_again(event.why);
+    again->job.again_at = again_at;
+    return again;
+  }
   Made operator()(const life::Ended& event) {
     if (has_ended(job()) || made.process == Process::own) return std::nullopt;
     return ends(event.state, event.why, now);
@@ -189,7 +199,16 @@ Turn::Made Turn::operator()(const life::Gone& event) {
     // Nothing of it runs any more, and that is what was wanted.
     if (is_to_end(job())) return ends(JobState::cancelled, std::string(job().reason), event.at);
     if (event.is_late && !again) return ends(JobState::timeout, kOverTime, event.at);
-    if (untried || again || job().asked->requeue) return runs_again(how.why);
+    if (untried && !again && event.trouble.gives_up) {
+      return ends(JobState::failed, cannot_start(how.why), event.at);
+    }
+    // One that has ended, nobody knows how, may have done all that it was to do.
+    const bool is_known = how.kind != shepherd::Outcome::Kind::corrupt;
+    if (untried || again || (is_known && job().asked->requeue)) {
+      Made anew = runs_again(how.why);
+      if (untried) anew->job.again_at = event.trouble.again_at;
+      return anew;
+    }
     return ends(JobState::node_fail, how.why, event.at);
   }
   if (again) return runs_again(kByUser);
@@ -219,7 +238,8 @@ Turn::Made Turn::operator()(const life::Gone& event) {
     case Cause::memory:
       return fails("out of memory");
     case Cause::cannot_start:
-      return ends(JobState::failed, fmt::format("cannot start: {}", how.exit->message), event.at);
+    case Cause::account:  // such a run never started
+      return ends(JobState::failed, cannot_start(how.exit->message), event.at);
   }
   return std::nullopt;
 }

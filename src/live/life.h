@@ -66,6 +66,12 @@ struct Dismissed {
 struct Renewed {
   std::string why{};
 };
+/// Its start failed before anything of it ran. Of one that starts.
+struct NotStarted {
+  std::string why{};
+  Time again_at = kNoTime;  ///< The next try; kNoTime = as soon as something else allows.
+  bool gives_up = false;    ///< There is none.
+};
 /// There is no process, nor will be one.
 struct Ended {
   trace::JobState state{};
@@ -77,12 +83,13 @@ struct Gone {
   Time at{};
   bool is_late = false;    ///< It was killed past its shepherd, which did not end it in time.
   Duration retry_pause{};  ///< Before the first retry of a job that fails.
+  NotStarted trouble{};    ///< Of one that never started.
 };
 /// The service begins, and knows what there is of its process.
 struct TakenOver {};
 
 using Event = std::variant<Cancelled, Held, Released, Requeued, Started, Stopped, Dismissed,
-                           Renewed, Ended, Gone, TakenOver>;
+                           Renewed, NotStarted, Ended, Gone, TakenOver>;
 
 }  // namespace life
 

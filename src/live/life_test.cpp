@@ -191,7 +191,8 @@ TEST(Life, OfEachStateAndHowItsProcessWent) {
 TEST(Life, OfAJobThatIsToRunAgainWhenTheMachineFailsIt) {
   State runs{job(JobState::running), Process::own};
   runs.job.asked.change().requeue = true;
-  EXPECT_EQ(row(runs, all_outcomes()), "w* w* w* C F w* T F F");
+  EXPECT_EQ(row(runs, all_outcomes()), "w* N w* C F w* T F F")
+      << "one whose last word is damaged has ended, and may have done all that it was to do";
   const State stopped{runs.job, Process::former};
   EXPECT_EQ(row(stopped, all_outcomes()), "s s s C F s T F F");
 }
@@ -221,6 +222,29 @@ TEST(Life, TriesAgainWhatFailedButNothingElse) {
   EXPECT_EQ(second.job.again_at, kNow + 20s);
   second.job.state = JobState::running;
   EXPECT_EQ(shown(next(second.job, Process::own, badly, kNow)), "F");
+}
+
+TEST(Life, IsPutOffWhenItCannotBeStarted) {
+  const life::NotStarted later{.why = "no user", .again_at = kNow + 4s};
+  const Next made = *next(job(JobState::running), Process::none, later, kNow);
+  EXPECT_EQ(made.job.state, JobState::pending);
+  EXPECT_EQ(made.job.attempts, 1) << "it was none";
+  EXPECT_EQ(made.job.again_at, kNow + 4s);
+  EXPECT_TRUE(made.is_anew);
+  const life::NotStarted never{.why = "no user", .gives_up = true};
+  const Next given_up = *next(job(JobState::running), Process::none, never, kNow);
+  EXPECT_EQ(given_up.job.state, JobState::failed);
+  EXPECT_EQ(given_up.job.reason, "cannot start: no user");
+  EXPECT_FALSE(next(job(JobState::running), Process::own, later, kNow)) << "it runs";
+  EXPECT_FALSE(next(job(JobState::pending), Process::none, later, kNow));
+
+  life::Gone gone{.how = {.kind = Outcome::Kind::never_started, .why = "no word"},
+                  .at = kNow,
+                  .trouble = later};
+  EXPECT_EQ(next(job(JobState::running), Process::own, gone, kNow)->job.again_at, kNow + 4s);
+  gone.trouble = never;
+  EXPECT_EQ(shown(next(job(JobState::running), Process::own, gone, kNow)), "F");
+  EXPECT_EQ(shown(next(job(JobState::running, Intent::end), Process::own, gone, kNow)), "X");
 }
 
 TEST(Life, CountsNoAttemptOfWhatOnlyWasToStart) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/log.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <string>
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "text/utf8.h"
 
 namespace almanac::live {
 namespace {
@@ -20,10 +24,20 @@ spdlog::logger& logger() {
   return *made;
 }
 
+/// One line of text, whatever a damaged file or the name of one has put into it.
+std::string as_line(std::string_view text) {
+  std::string made = text::mend_utf8(text);
+  const auto is_control = [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7f;
+  };
+  std::replace_if(made.begin(), made.end(), is_control, ' ');
+  return made;
+}
+
 }  // namespace
 
-void log_info(std::string_view line) { logger().info(line); }
-void log_warning(std::string_view line) { logger().warn(line); }
-void log_error(std::string_view line) { logger().error(line); }
+void log_info(std::string_view line) { logger().info(as_line(line)); }
+void log_warning(std::string_view line) { logger().warn(as_line(line)); }
+void log_error(std::string_view line) { logger().error(as_line(line)); }
 
 }  // namespace almanac::live

@@ -110,7 +110,7 @@ Result<void> Core::call_off(std::int64_t number, const Caller& caller) {
     change.kept.set(kWindowsKey, after.to_json());
     change.acts.push_back([this, after = std::move(after)] {
       maintenance_ = after;
-      look_aside_ = true;
+      book_.open({WaitsFor::What::maintenance});
     });
     return change;
   });
@@ -135,14 +135,14 @@ void Core::heed_maintenance() {
   if (maintenance_.windows().empty()) return;
   if (maintenance_.pass(now_)) {
     values_[kWindowsKey] = maintenance_.to_json();
-    look_aside_ = true;
+    book_.open({WaitsFor::What::maintenance});
   }
   for (auto& [number, entry] : book_.all()) {
     const bool waits =
         entry.job.state == trace::JobState::pending && in_round(entry, Phase::waiting);
     if (!waits || maintenance_.bars(entry.job.asked->time_limit, now_) == nullptr) continue;
     leave_queue(entry);
-    aside_.insert(number);
+    look_at(entry);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "live/core.h"
 #include "live/log.h"
 #include "live/policies.h"
+#include "process/cgroup.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -77,9 +78,7 @@ Core::Core(Opened opened)
       now_(clock_.now()),
       started_(now_),
       trace_(std::make_unique<trace::Trace>()),
-      book_([this](JobNumber number) -> std::optional<bool> {
-        return store_.ended_well(number).value_or(std::nullopt);
-      }),
+      book_([this](JobNumber number) { return ended_well(number); }),
       gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       idle_(config_.idle),
@@ -255,6 +254,7 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
   if (auto read = read_maintenance(); !read) return read;
   if (auto known = check_store_is_of_runs(); !known) return known;
   if (auto taken = take_over_runs(); !taken) return taken;
+  process::Cgroup::sweep(process::cgroup_tree(), "almanac-");
 
   cluster::Ledger room(config_.machine.cluster);
   for (auto& [number, entry] : book_.all()) {
@@ -272,9 +272,9 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
     note(job, "adopted");
   }
   for (auto& [number, entry] : book_.all()) {
-    if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
+    if (entry.job.state != JobState::pending) continue;
     if (awaits_its_end(entry.job)) continue;  // it waits for its process alone
-    aside_.insert(number);
+    look_at(entry);
   }
   if (auto read = read_service(); !read) return read;
   // What it learns from takes long. Until then what runs is kept, and nothing starts; unless the

@@ -3,19 +3,47 @@
 /// \file
 /// What has changed, to the disk: all of it at once, or, where the store refuses one job's record,
 /// the others without it.
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <string>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "live/core.h"
 #include "live/life.h"
 #include "live/log.h"
+#include "process/descriptor.h"
 
 namespace almanac::live {
 
 using store::JobNumber;
+
+namespace {
+
+/// What is written to see whether the disk takes anything again.
+constexpr const char* kTriedKey = "disk_tried_ms";
+
+}  // namespace
+
+void Core::disk_refuses(const Error& why) {
+  if (trouble_.empty()) log_error(to_string(why));
+  trouble_ = to_string(why);
+  save_again_ = now_ + kTryAgain;
+  changed_ = true;
+}
+
+bool Core::has_room() const {
+  // A word may go into what the log has already; the next submission would be refused again.
+  constexpr off_t kRoom = 1 << 20;
+  const process::Descriptor file(
+      ::open(config_.state.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
+  if (!file) return errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT;
+  const int number = ::posix_fallocate(file.get(), 0, kRoom);
+  return number != ENOSPC && number != EDQUOT;
+}
 
 store::Commit Core::commit(Lock& lock, const store::Store::Batch& batch) {
   if (batch.empty()) return {};
@@ -27,6 +55,7 @@ store::Commit Core::commit(Lock& lock, const store::Store::Batch& batch) {
   counters_.commit_s +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   if (!saved) ++counters_.failed_commits;
+  if (saved.kind == store::Commit::Kind::not_now) disk_refuses(saved.why);
   return saved;
 }
 
@@ -82,23 +111,29 @@ void Core::save(Lock& lock) {
   for (const store::Report& report : what.reports) batch.report(report);
   for (const store::Moment& moment : what.moments) batch.sample(moment);
   for (const auto& [key, value] : what.values) batch.set(key, value);
+  if (batch.empty() && !trouble_.empty() && save_again_ <= now_) {
+    save_again_ = now_ + kTryAgain;
+    if (has_room()) batch.set(kTriedKey, std::to_string(now_.time_since_epoch().count()));
+  }
   if (batch.empty()) return;
   const auto saved = commit_what_goes(lock, batch, what);
   if (!saved) {
-    if (trouble_.empty()) log_error(to_string(saved.error()));
-    trouble_ = to_string(saved.error());
-    save_again_ = now_ + kTryAgain;
+    disk_refuses(saved.error());
     dirty_.merge(what.jobs);
     told_.insert(told_.begin(), told.begin(), told.end());
     reports_.insert(reports_.begin(), what.reports.begin(), what.reports.end());
     moments_.insert(moments_.begin(), what.moments.begin(), what.moments.end());
     return;
   }
-  if (!trouble_.empty()) log_info("the store is back");
-  trouble_.clear();
   for (const JobNumber number : what.jobs) refused_.erase(number);
   refused_.insert(saved->begin(), saved->end());
-  save_again_ = refused_.empty() ? kNever : now_ + kAskAgain;
+  if (!trouble_.empty() && !has_room()) {
+    save_again_ = now_ + kTryAgain;
+  } else {
+    if (!trouble_.empty()) log_info("the store is back");
+    trouble_.clear();
+    save_again_ = refused_.empty() ? kNever : now_ + kAskAgain;
+  }
   if (hooks_) {
     for (const store::Note& note : what.notes) {
       const Entry* const entry = book_.find(note.job);
@@ -110,6 +145,7 @@ void Core::save(Lock& lock) {
     // One that was stopped may end before its process has gone: it is let go of with that.
     if (!has_ended(entry.job) || entry.run || refused_.contains(number)) continue;
     gate_.count(entry.job, -1);
+    has_moved(entry.job);
     book_.erase(number);
   }
   notes_.clear();

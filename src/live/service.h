@@ -44,6 +44,9 @@ struct Caller {
 /// Fails with conflict where that is none of them.
 Result<void> only_for_operators(const Caller& caller);
 
+/// Who looks at what is told of a job. Words of its log are for its user and operators alone.
+enum class Eyes : std::uint8_t { owner, others };
+
 /// A job and what the service thinks of it now.
 struct JobView {
   store::Job job;
@@ -152,6 +155,8 @@ class Service {
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
   virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
+  /// Whether submit() would take it now; nothing is submitted. Fails as submit() does.
+  virtual Result<void> judge(store::Submission submission) = 0;
   /// Ends these, as one: none of them starts meanwhile, and all are told or none. Of several, those
   /// that have ended are left alone. `now`: without grace; another manager may not know how.
   virtual Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
@@ -192,7 +197,7 @@ class Service {
   virtual Result<std::vector<JobView>> jobs(const Sought& sought = {}) const = 0;
   virtual Result<JobView> job(store::JobNumber number) const = 0;
   /// Why it waits, or what became of it: a few lines.
-  virtual Result<std::vector<std::string>> explain(store::JobNumber number) const = 0;
+  virtual Result<std::vector<std::string>> explain(store::JobNumber number, Eyes eyes) const = 0;
   /// Waits for a forecast of the job, also with other numbers of GPUs, at most so long; nothing =
   /// none yet.
   virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;

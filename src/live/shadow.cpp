@@ -21,6 +21,7 @@
 #include "schedule/past_use.h"
 #include "sim/summary.h"
 #include "stats/quantile.h"
+#include "trace/eligible.h"
 
 namespace almanac::live {
 namespace {
@@ -40,12 +41,14 @@ Figures figures_of(const sim::Summary& summary) {
 }
 
 Figures figures_of(const std::vector<trace::Job>& jobs) {
-  Figures made{.jobs = static_cast<std::int64_t>(jobs.size())};
+  Figures made;
   std::vector<double> waits;
   std::vector<double> jcts;
   int with_deadline = 0;
   int in_time = 0;
   for (const trace::Job& job : jobs) {
+    if (trace::never_ran(job)) continue;  // as in the summary of a simulation
+    ++made.jobs;
     const Duration jct = job.outcome.end - job.request.submit;
     jcts.push_back(seconds(jct));
     waits.push_back(seconds(jct - job.outcome.run));
@@ -76,8 +79,12 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
   });
   const std::vector<trace::Job> lessons(log.jobs.begin(), first);
   log.jobs.erase(log.jobs.begin(), first);
-  std::erase_if(log.jobs, [](const trace::Job& job) { return job.outcome.start == kNoTime; });
-  if (log.jobs.empty()) {
+  // Jobs that were withdrawn stood in the queue until then.
+  std::erase_if(log.jobs, [](const trace::Job& job) {
+    return job.outcome.start == kNoTime &&
+           (!trace::never_ran(job) || trace::withdrawn_at(job) == kNever);
+  });
+  if (std::all_of(log.jobs.begin(), log.jobs.end(), trace::never_ran)) {
     return fail(Code::unavailable, "no job has ended yet that could be played again");
   }
   const auto power = energy::read_power("dgx1");

@@ -72,16 +72,14 @@ Core::Successor Core::untaught(policy::Composition composition) const {
 }
 
 void Core::take_in() {
-  for (auto at = aside_.begin(); at != aside_.end();) {
-    Entry& entry = *book_.find(*at);
-    const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
-    if (is_barred || book_.aside(entry, now_) != Aside::no) {
-      ++at;
-      continue;
-    }
+  book_.open_due(now_);
+  const std::set<JobNumber> all = book_.anteroom().in({WaitsFor::What::a_look});
+  for (const JobNumber number : all) {
+    Entry& entry = *book_.find(number);
+    if (waits_for(entry).what != WaitsFor::What::nothing) continue;
     entry.id = JobId{0};
     book_.count_task(entry.job, +1);
-    at = aside_.erase(at);
+    book_.wait(entry, {});
   }
 }
 
@@ -182,7 +180,6 @@ void Core::begin_policy(Successor next) {
     }
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(known.entry->id))});
   }
-  look_aside_ = true;
   changed_ = true;
   // What becomes of them from now on, it must not hear before it knows them.
   decide();

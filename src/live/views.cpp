@@ -11,6 +11,7 @@
 #include "cluster/sockets.h"
 #include "live/core.h"
 #include "live/environment.h"
+#include "live/inquest.h"
 #include "live/life.h"
 #include "live/pace.h"
 #include "live/policies.h"
@@ -71,7 +72,7 @@ constexpr std::ptrdiff_t kChangesShown = 12;
 
 /// "after 00:01:30: 4 cores to 2", "after 00:02:10: held 44.0 GB of GPU 0 of box, its part
 /// is 40.0".
-std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& notes) {
+std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& notes, Eyes eyes) {
   std::vector<std::string> made;
   Time begun{};
   for (const store::Note& note : notes) {
@@ -82,7 +83,7 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
     } else if (note.what == kJudged) {
-      made.push_back(fmt::format("its log says: {}", note.detail));
+      made.push_back(fmt::format("{}: {}", kJudged, detail_for(note, eyes)));
     }
   }
   return made;
@@ -90,34 +91,52 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
 
 }  // namespace
 
+std::string Core::why_later(const Entry& entry, std::string& word) const {
+  const store::Job& job = entry.job;
+  if (job.again_at <= job.asked->not_before) {
+    word = "BeginTime";
+    return "is not to begin yet";
+  }
+  const std::string when = text::format_datetime(ceil<std::chrono::seconds>(job.again_at));
+  if (const std::string* const why = job_starts_.why(job.number)) {
+    word = "JobLaunchFailure";
+    return start_trouble_.empty()
+               ? fmt::format("could not be started, and is tried again at {}: {}", when, *why)
+               : start_trouble_;
+  }
+  word = "BeginTime";
+  return fmt::format("failed, and is tried again at {} (retry {} of {})", when, job.failures,
+                     job.asked->retries);
+}
+
 std::string Core::why_aside(const Entry& entry, std::string& word) const {
   if (awaits_its_end(entry.job)) {
     word = "Completing";
     return fmt::format("is {}, and its process is about to go",
                        entry.job.reason.empty() ? "to run again" : entry.job.reason);
   }
-  switch (book_.aside(entry, now_)) {
-    case Aside::held:
+  const WaitsFor room = waits_for(entry);
+  switch (room.what) {
+    case WaitsFor::What::release:
       word = "JobHeldUser";
       return "is held by a user";
-    case Aside::begins_later:
-      word = "BeginTime";
-      if (entry.job.again_at > entry.job.asked->not_before) {
-        return fmt::format("failed, and is tried again at {} (retry {} of {})",
-                           text::format_datetime(ceil<std::chrono::seconds>(entry.job.again_at)),
-                           entry.job.failures, entry.job.asked->retries);
-      }
-      return "is not to begin yet";
-    case Aside::depends:
-    case Aside::never:
+    case WaitsFor::What::time:
+      return why_later(entry, word);
+    case WaitsFor::What::others:
       word = "Dependency";
-      return entry.job.asked->singleton
-                 ? "comes after earlier jobs, or waits for an earlier one of its name to end"
-                 : "comes after a job that has not ended";
-    case Aside::array_is_full:
+      return "comes after a job that has not ended";
+    case WaitsFor::What::namesake:
+      word = "Dependency";
+      return "comes after earlier jobs of its user and name (singleton)";
+    case WaitsFor::What::array:
       word = "JobArrayTaskLimit";
       return "as many tasks of its array run as may at once";
-    case Aside::no:
+    case WaitsFor::What::account:
+      word = "JobLaunchFailure";
+      return fmt::format("cannot be started: {}", accounts_.why(entry.job.asked->uid));
+    case WaitsFor::What::maintenance:
+    case WaitsFor::What::a_look:
+    case WaitsFor::What::nothing:
       break;
   }
   if (holds_back_) {
@@ -337,6 +356,7 @@ Overview Core::overview() const {
   made.trouble = trouble_;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  for (std::string& each : accounts_.warnings()) made.warnings.push_back(std::move(each));
   if (learns_ && !holds_back_) {
     made.warnings.push_back(
         "jobs start, though the policy has not learned yet from the jobs that have ended");
@@ -513,7 +533,7 @@ std::shared_ptr<const cluster::Cluster> Core::cluster() const {
   return {std::shared_ptr<void>(), &config_.machine.cluster};
 }
 
-Result<std::vector<std::string>> Core::explain(JobNumber number) const {
+Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) const {
   const auto view = Core::job(number);
   if (!view) return tl::unexpected(view.error());
   const store::Job& job = view->job;
@@ -521,9 +541,7 @@ Result<std::vector<std::string>> Core::explain(JobNumber number) const {
   const std::string shown = fmt::format("job {}", number);
   switch (job.state) {
     case JobState::pending:
-      lines.push_back(view->why_word == "JobLaunchFailure"
-                          ? fmt::format("{} is to start: {}", shown, view->why)
-                          : fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
+      lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
       break;
     case JobState::running:
       lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, config_.machine)));
@@ -539,7 +557,7 @@ Result<std::vector<std::string>> Core::explain(JobNumber number) const {
   if (job.state != JobState::pending) {
     const auto notes = store_.notes(number);
     if (!notes) return tl::unexpected(notes.error());
-    changes = changes_of_last_run(*notes);
+    changes = changes_of_last_run(*notes, eyes);
   }
   if (std::ssize(changes) > kChangesShown) {
     lines.push_back(

@@ -52,8 +52,67 @@ std::string amendment(const store::Submission& before, const store::Submission& 
 
 }  // namespace
 
+Core::LookedUp Core::look_up_followed(const store::Submission& asked) const {
+  LookedUp made{.at = shepherd::since_boot()};
+  for (const auto* const list :
+       {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
+    for (const JobNumber number : *list) {
+      if (made.well.contains(number)) continue;
+      const auto known = store_.ended_well(number);
+      if (known && *known) made.well.emplace(number, **known);
+    }
+  }
+  return made;
+}
+
+Result<Core::LookedUp> Core::look_up_ended(const std::vector<JobNumber>& numbers) const {
+  LookedUp made{.at = shepherd::since_boot()};
+  // The tasks of an array, whose numbers follow one another. One job is read when it is its turn.
+  if (numbers.size() < 2) return made;
+  const auto [first, last] = std::minmax_element(numbers.begin(), numbers.end());
+  const auto range = static_cast<std::int64_t>(*last) - static_cast<std::int64_t>(*first) + 1;
+  auto jobs = store_.jobs({.above = JobNumber{static_cast<std::int64_t>(*first) - 1},
+                           .limit = std::min(range, 2 * std::ssize(numbers))});
+  if (!jobs) return tl::unexpected(jobs.error());
+  for (store::Job& job : *jobs) {
+    if (has_ended(job)) made.jobs.emplace(job.number, std::move(job));
+  }
+  return made;
+}
+
+bool Core::holds(const LookedUp& looked_up, JobNumber number) const {
+  const auto moved = moved_.find(number);
+  return moved == moved_.end() || moved->second < looked_up.at;
+}
+
+void Core::has_moved(const store::Job& job) {
+  const Duration now = shepherd::since_boot();
+  moved_[job.number] = now;
+  if (job.task) moved_[job.task->array] = now;
+}
+
+std::optional<bool> Core::ended_well(JobNumber number) const {
+  if (looked_up_ != nullptr && holds(*looked_up_, number)) {
+    const auto found = looked_up_->well.find(number);
+    if (found != looked_up_->well.end()) return found->second;
+  }
+  return store_.ended_well(number).value_or(std::nullopt);
+}
+
 Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
-  Entrant entrant{.asked = std::move(submission)};
+  LookedUp looked_up = look_up_followed(submission);
+  return enter({.asked = std::move(submission), .looked_up = std::move(looked_up)});
+}
+
+Result<void> Core::judge(store::Submission submission) {
+  LookedUp looked_up = look_up_followed(submission);
+  return enter({.asked = std::move(submission),
+                .is_judged_only = true,
+                .looked_up = std::move(looked_up)})
+      .map([](const auto&) {});
+}
+
+Result<std::vector<JobNumber>> Core::enter(Entrant entrant) {
   auto answer = entrant.answer.get_future();
   {
     const std::lock_guard lock(inbox_mutex_);
@@ -96,11 +155,19 @@ void Core::take_entrants(Lock& lock) {
       entrant.answer.set_value(std::move(known));
       continue;
     }
+    const auto number_before = last_number_;
+    looked_up_ = &entrant.looked_up;
     auto jobs = gate_.let_in(entrant.asked, shepherd::since_boot()).and_then([&] {
       return enlist(entrant.asked);
     });
+    looked_up_ = nullptr;
     if (!jobs) {
       entrant.answer.set_value(tl::unexpected(jobs.error()));
+      continue;
+    }
+    if (entrant.is_judged_only) {
+      last_number_ = number_before;
+      entrant.answer.set_value(std::vector<JobNumber>{});
       continue;
     }
     for (store::Job& job : *jobs) {
@@ -120,13 +187,13 @@ void Core::take_entrants(Lock& lock) {
       continue;
     }
     std::vector<JobNumber> numbers;
+    looked_up_ = &each.entrant.looked_up;
     for (store::Job& job : each.jobs) {
       numbers.push_back(job.number);
-      aside_.insert(job.number);
-      book_.add(std::move(job));
+      look_at(book_.add(std::move(job)));
       ++counters_.submitted;
     }
-    look_aside_ = true;
+    looked_up_ = nullptr;
     ++revision_;
     each.entrant.answer.set_value(std::move(numbers));
   }
@@ -305,12 +372,20 @@ Result<store::Submission> Core::amended(const Entry& entry, const store::Amended
 Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
                           const Caller& caller) {
   return change([this, numbers, wanted, caller] {
+    // The tasks of an array that ask the same, and stand alike, are judged once and share it then.
+    using Kind = std::pair<const store::Submission*, trace::JobState>;
+    std::map<Kind, store::Asked> judged;
     return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-      auto asked = amended(entry, wanted, caller);
-      if (!asked) return tl::unexpected(asked.error());
+      const Kind kind{&*entry.job.asked, entry.job.state};
+      auto known = judged.find(kind);
+      if (known == judged.end()) {
+        auto asked = amended(entry, wanted, caller);
+        if (!asked) return tl::unexpected(asked.error());
+        known = judged.emplace(kind, *std::move(asked)).first;
+      }
       store::Job after = entry.job;
-      const std::string what = amendment(after.asked, *asked);
-      after.asked = *std::move(asked);
+      const std::string what = amendment(after.asked, *known->second);
+      after.asked = known->second;
       if (wanted.gpus) after.amended.gpus = wanted.gpus;
       if (wanted.time_limit != kNoDuration) after.amended.time_limit = wanted.time_limit;
       change.kept.put(after);
@@ -322,7 +397,9 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
         if (in_round(entry, Phase::waiting)) {
           // To the policy it is another job.
           leave_queue(entry);
-          aside_.insert(entry.job.number);
+          look_at(entry);
+        } else if (entry.waits.what != WaitsFor::What::nothing) {
+          look_at(entry);
         } else if (in_round(entry, Phase::running)) {
           trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
           if (!entry.run) return;
@@ -336,16 +413,19 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
 }
 
 Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change([this, numbers, caller] { return plan_requeue(numbers, caller); });
+  auto looked_up = look_up_ended(numbers);
+  if (!looked_up) return tl::unexpected(looked_up.error());
+  return change(
+      [this, numbers, caller, &looked_up] { return plan_requeue(numbers, caller, *looked_up); });
 }
 
-Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers,
-                                        const Caller& caller) {
+Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                        const LookedUp& looked_up) {
   Change change;
   for (const JobNumber number : numbers) {
     const Entry* const known = book_.find(number);
     if (known == nullptr || has_ended(known->job)) {
-      if (auto planned = plan_anew(number, caller, change); !planned) {
+      if (auto planned = plan_anew(number, caller, looked_up, change); !planned) {
         return tl::unexpected(planned.error());
       }
       continue;
@@ -357,8 +437,11 @@ Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers,
   return change;
 }
 
-Result<void> Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
-  auto known = kept_job(store_, number);
+Result<void> Core::plan_anew(JobNumber number, const Caller& caller, const LookedUp& looked_up,
+                             Change& change) {
+  const auto found = looked_up.jobs.find(number);
+  const bool is_known = found != looked_up.jobs.end() && holds(looked_up, number);
+  auto known = is_known ? Result<store::Job>(found->second) : kept_job(store_, number);
   if (!known) return tl::unexpected(known.error());
   if (auto may = may_change(*known, caller); !may) return may;
   if (book_.find(number) != nullptr) {
@@ -376,6 +459,7 @@ Result<void> Core::plan_anew(JobNumber number, const Caller& caller, Change& cha
   change.kept.put(next(ended, Process::none, requeued, now_)->job);
   change.acts.push_back([this, ended = std::move(ended), requeued] {
     gate_.count(ended, +1);
+    has_moved(ended);
     happen(book_.add(ended), requeued);
   });
   return {};

@@ -17,6 +17,7 @@
 #include "stats/mean.h"
 #include "stats/quantile.h"
 #include "text/datetime.h"
+#include "trace/eligible.h"
 
 namespace almanac::predict {
 namespace {
@@ -90,7 +91,7 @@ class Baselines {
 Result<Time> start_of_test(const trace::Trace& trace, Time wanted) {
   std::vector<Time> submissions;
   for (const trace::Job& job : trace.jobs) {
-    if (job.request.gpus > 0) submissions.push_back(job.request.submit);
+    if (job.request.gpus > 0 && !trace::never_ran(job)) submissions.push_back(job.request.submit);
   }
   if (submissions.empty()) {
     return fail(Code::invalid, "the log has no GPU job to predict", {.file = trace.path});
@@ -212,7 +213,8 @@ std::vector<Group> groups(const Evaluation& evaluation) {
     for (const char* const name : names) made.push_back({by, name, {}});
   };
   add("gpus", {"1 GPU", "2-7 GPUs", "8 GPUs", "more than 8 GPUs"});
-  add("history", {"no job before", "1-9 jobs before", "10-99 jobs before", "100 jobs before"});
+  add("history",
+      {"no job before", "1-9 jobs before", "10-99 jobs before", "100 or more jobs before"});
   add("age", {"ended within 1 h", "within 1 day", "within 1 week", "longer ago"});
   add("user", {"busiest 10 % of users", "next 40 %", "other half"});
   add("length", {"below 15 min", "15 min to 6 h", "above 6 h"});

@@ -5,7 +5,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/eligible.h"
+
 namespace almanac::predict {
+namespace {
+
+/// A job that never ran says nothing of how long such jobs run.
+bool is_told(const trace::Job& job) { return job.request.gpus > 0 && !trace::never_ran(job); }
+
+}  // namespace
 
 Time known_at(const trace::Job& job) {
   const trace::Outcome& outcome = job.outcome;
@@ -23,7 +31,7 @@ void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const O
   };
   std::vector<End> ends;
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    if (jobs[at].request.gpus == 0 || jobs[at].request.submit >= until) continue;
+    if (!is_told(jobs[at]) || jobs[at].request.submit >= until) continue;
     ends.push_back({known_at(jobs[at]), static_cast<std::uint32_t>(at)});
   }
   std::stable_sort(ends.begin(), ends.end(),
@@ -39,7 +47,7 @@ void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const O
   };
   for (std::size_t at = 0; at < jobs.size() && jobs[at].request.submit < until; ++at) {
     const trace::Request& request = jobs[at].request;
-    if (request.gpus == 0) continue;
+    if (!is_told(jobs[at])) continue;
     tell_ends(request.submit);
     on_submit(JobId{static_cast<std::uint32_t>(at)}, request);
   }

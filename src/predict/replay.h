@@ -27,8 +27,8 @@ using OnEnd = std::function<void(JobId, const trace::Request&, const Ended&)>;
 
 /// Tells of the submissions of a log and of the ends of these jobs, each once and in order of time,
 /// as far as they lie before `until`. Of what happens in one instant submissions come first: a
-/// job that is submitted when another ends does not know how it ended. CPU jobs are not told of: a
-/// scheduler of GPUs does not see them. O(n log n).
+/// job that is submitted when another ends does not know how it ended. CPU jobs are not told of (a
+/// scheduler of GPUs does not see them), nor are jobs that never ran. O(n log n).
 void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const OnEnd& on_end,
             Time until = kNever);
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/as_user.h"
 
-#include <array>
 #include <cstddef>
 
-#include <grp.h>
-#include <pwd.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,22 +28,6 @@ bool set_group(gid_t group) {
   return static_cast<gid_t>(::setfsgid(static_cast<gid_t>(-1))) == group;
 }
 
-std::vector<gid_t> groups_of(const User& user) {
-  std::array<char, 16 * 1024> names;
-  passwd entry{};
-  passwd* found = nullptr;
-  const int status = ::getpwuid_r(user.uid, &entry, names.data(), names.size(), &found);
-  if (status != 0 || found == nullptr) return {user.gid};
-  std::vector<gid_t> groups(64);
-  int count = static_cast<int>(groups.size());
-  if (::getgrouplist(entry.pw_name, user.gid, groups.data(), &count) < 0) {
-    groups.resize(static_cast<std::size_t>(count));
-    if (::getgrouplist(entry.pw_name, user.gid, groups.data(), &count) < 0) return {user.gid};
-  }
-  groups.resize(static_cast<std::size_t>(count));
-  return groups;
-}
-
 }  // namespace
 
 AsUser::AsUser(const User& user) {
@@ -62,7 +43,8 @@ AsUser::AsUser(const User& user) {
   group_ = ::getegid();
   changes_ = true;
   // The user last: only root may change the others.
-  holds_ = set_groups(groups_of(user)) && set_group(user.gid) && set_user(user.uid);
+  holds_ = set_groups(groups_of(user).value_or(std::vector{user.gid})) && set_group(user.gid) &&
+           set_user(user.uid);
 }
 
 AsUser::~AsUser() {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "process/become.h"
+#include "process/user.h"
 
 namespace almanac::process {
 

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <grp.h>
-#include <pwd.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -21,13 +20,9 @@ namespace {
 
 bool become_user(const User& user) {
   if (user.uid != 0 && user.uid == ::geteuid()) return true;
-  const passwd* const entry = ::getpwuid(user.uid);
-  if (entry == nullptr && user.has_name) {
-    errno = EAGAIN;  // whoever tells of users (a directory on the network) is not there now
-    return false;
-  }
+  const bool has_groups = !user.groups.empty();
   const int grouped =
-      entry == nullptr ? ::setgroups(1, &user.gid) : ::initgroups(entry->pw_name, user.gid);
+      ::setgroups(has_groups ? user.groups.size() : 1, has_groups ? user.groups.data() : &user.gid);
   return grouped == 0 && ::setresgid(user.gid, user.gid, user.gid) == 0 &&
          ::setresuid(user.uid, user.uid, user.uid) == 0;
 }

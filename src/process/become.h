@@ -13,16 +13,9 @@
 #include <sys/types.h>
 
 #include "base/result.h"
+#include "process/user.h"
 
 namespace almanac::process {
-
-/// The user to become; only root can become another.
-struct User {
-  uid_t uid;
-  gid_t gid;
-  /// Whether the user had a name when it was asked for: then it must be found now, with its groups.
-  bool has_name = false;
-};
 
 /// What to become; points to what the caller keeps. Made ready before the fork.
 struct Start {

@@ -13,7 +13,7 @@
 
 namespace almanac::process {
 
-Result<Captured> capture(Command command, Duration patience) {
+Result<Captured> capture(Command command, Duration patience, const Bell* stop) {
   auto out = Pipe::create();
   if (!out) return tl::unexpected(out.error());
   auto err = Pipe::create();
@@ -42,11 +42,16 @@ Result<Captured> capture(Command command, Duration patience) {
           fmt::format("{} has not answered within {} s", command.argv.front(), seconds(patience)),
           {}, "try again");
     }
-    std::array<pollfd, 3> wait{pollfd{out_open ? out->read.get() : -1, POLLIN, 0},
+    std::array<pollfd, 4> wait{pollfd{out_open ? out->read.get() : -1, POLLIN, 0},
                                pollfd{err_open ? err->read.get() : -1, POLLIN, 0},
-                               pollfd{ended ? -1 : job->news(), POLLIN, 0}};
+                               pollfd{ended ? -1 : job->news(), POLLIN, 0},
+                               pollfd{stop == nullptr ? -1 : stop->get(), POLLIN, 0}};
     const auto slice = std::min<std::chrono::milliseconds::rep>(left.count(), 60'000);
     ::poll(wait.data(), wait.size(), static_cast<int>(slice));
+    if (wait.back().revents != 0) {
+      return fail(Code::unavailable,
+                  fmt::format("{} was ended before it had answered", command.argv.front()));
+    }
     if (out_open) out_open = read_available(out->read, made.out);
     if (err_open) err_open = read_available(err->read, made.err);
   }

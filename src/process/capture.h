@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "process/bell.h"
 #include "process/job.h"
 
 namespace almanac::process {
@@ -18,8 +19,9 @@ struct Captured {
   Ending ending{};
 };
 
-/// Fails as Job::start() does, and with unavailable when it has not ended within `patience`; then
-/// it is killed with all that it started. `command`'s out and err are not used.
-Result<Captured> capture(Command command, Duration patience);
+/// Fails as Job::start() does, and with unavailable when it has not ended within `patience` or when
+/// `stop` is rung (null = never); then it is killed with all that it started. `command`'s out and
+/// err are not used.
+Result<Captured> capture(Command command, Duration patience, const Bell* stop = nullptr);
 
 }  // namespace almanac::process

@@ -39,5 +39,14 @@ TEST(Capture, GivesUpOnOneThatDoesNotEnd) {
   EXPECT_EQ(said.error().code, Code::unavailable);
 }
 
+// A command may leave something in the background that keeps its pipes open.
+TEST(Capture, IsGivenUpWhenItIsToStop) {
+  const Bell stop;
+  stop.ring();
+  const auto said = capture({.argv = {"sh", "-c", "sleep 1000 & sleep 1000"}}, 10min, &stop);
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, Code::unavailable);
+}
+
 }  // namespace
 }  // namespace almanac::process

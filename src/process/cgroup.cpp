@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -201,6 +202,26 @@ bool Cgroup::end(const std::string& path) {
   write(path + "/cgroup.kill", "1");
   ::rmdir((path + kWithin).c_str());
   return ::rmdir(path.c_str()) == 0 || errno == ENOENT;
+}
+
+void Cgroup::sweep(const CgroupTree& tree, const std::string& prefix) {
+  if (tree.mount.empty()) return;
+  for (fs::path group = tree.own.empty() ? "/" : tree.own;; group = group.parent_path()) {
+    const std::string folder = group == "/" ? tree.mount : tree.mount + group.string();
+    std::error_code error;
+    for (const auto& each : fs::directory_iterator(folder, error)) {
+      const std::string name = each.path().filename().string();
+      const std::size_t dash = name.rfind('-');
+      if (!name.starts_with(prefix) || dash == std::string::npos) continue;
+      pid_t maker = 0;
+      if (!(std::istringstream(name.substr(dash + 1)) >> maker) || maker <= 0) continue;
+      if (::kill(maker, 0) == 0 || errno != ESRCH) continue;
+      // The kernel removes none in which a process lives.
+      ::rmdir((each.path().string() + kWithin).c_str());
+      ::rmdir(each.path().c_str());
+    }
+    if (!group.has_relative_path()) break;
+  }
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept

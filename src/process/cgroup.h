@@ -51,6 +51,9 @@ class Cgroup {
   /// Kills what is left in one that has lost its owner, and removes it; whether it is gone. Does
   /// not wait: while something in it dies it is to be called again.
   static bool end(const std::string& path);
+  /// Removes groups "PREFIX...-PID" that are empty and whose maker, process PID, is gone: it was
+  /// killed before anybody knew of its group.
+  static void sweep(const CgroupTree& tree, const std::string& prefix);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup();

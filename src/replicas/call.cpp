@@ -23,24 +23,38 @@ bool is_of_connection(const std::string& name) {
 
 }  // namespace
 
-Call::Call(Asked asked, int port, Duration silence)
-    : thread_([this, asked = std::move(asked), port, silence] { ask(asked, port, silence); }) {}
+/// How often a waiting request looks whether its client is still there.
+constexpr std::chrono::milliseconds kLook{100};
+
+struct Call::Line {
+  explicit Line(int port, Duration silence) : http("127.0.0.1", port) {
+    http.set_connection_timeout(std::chrono::seconds(5));
+    http.set_read_timeout(silence);
+    http.set_write_timeout(silence);
+    http.set_decompress(false);
+  }
+  httplib::Client http;
+};
+
+Call::Call(std::shared_ptr<const Asked> asked, int port, Duration silence)
+    : line_(std::make_unique<Line>(port, silence)),
+      thread_([this, asked = std::move(asked)] { ask(*asked); }) {}
 
 Call::~Call() {
   {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     left_ = true;
+    news_.notify_all();
+    // Again and again: a connection that is only being made cannot be shut yet.
+    while (!over_) {
+      line_->http.stop();
+      news_.wait_for(lock, kLook, [&] { return over_; });
+    }
   }
-  news_.notify_all();
   thread_.join();
 }
 
-void Call::ask(const Asked& asked, int port, Duration silence) {
-  httplib::Client http("127.0.0.1", port);
-  http.set_connection_timeout(std::chrono::seconds(5));
-  http.set_read_timeout(silence);
-  http.set_write_timeout(silence);
-  http.set_decompress(false);
+void Call::ask(const Asked& asked) {
   httplib::Request request;
   request.method = asked.method;
   request.path = asked.target;
@@ -68,24 +82,32 @@ void Call::ask(const Asked& asked, int port, Duration silence) {
   };
   httplib::Response response;
   httplib::Error error{};
-  const bool whole = http.send(request, response, error);
+  const bool whole = line_->http.send(request, response, error);
   const std::lock_guard lock(mutex_);
   over_ = true;
   whole_ = whole;
   news_.notify_all();
 }
 
-std::optional<Call::Head> Call::begun() {
+Call::Begin Call::begin(std::chrono::steady_clock::time_point deadline,
+                        const Gone& has_client_left) {
   std::unique_lock lock(mutex_);
-  news_.wait(lock, [&] { return over_ || !pieces_.empty(); });
+  while (!over_ && pieces_.empty()) {
+    if (has_client_left()) return Begin::client_left;
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline) return Begin::late;
+    news_.wait_until(lock, std::min(deadline, now + kLook));
+  }
   // An answer without a body is over as soon as it has begun.
-  if (pieces_.empty() && !whole_) return std::nullopt;
-  return head_;
+  return pieces_.empty() && !whole_ ? Begin::failed : Begin::answered;
 }
 
-std::optional<std::string> Call::next() {
+std::optional<std::string> Call::next(const Gone& has_client_left) {
   std::unique_lock lock(mutex_);
-  news_.wait(lock, [&] { return over_ || !pieces_.empty(); });
+  while (!over_ && pieces_.empty()) {
+    if (has_client_left()) return std::nullopt;
+    news_.wait_for(lock, kLook);
+  }
   if (pieces_.empty()) return std::nullopt;
   std::string piece = std::move(pieces_.front());
   pieces_.pop_front();

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -34,23 +36,33 @@ class Call {
     std::vector<std::pair<std::string, std::string>> headers{};
   };
 
-  Call(Asked asked, int port, Duration silence);
+  /// How the wait for the first bytes of an answer ended.
+  enum class Begin : std::uint8_t { answered, failed, client_left, late };
+  /// Whether the client that asked has gone. Asked every 100 ms while nothing comes.
+  using Gone = std::function<bool()>;
+
+  /// `silence` is the longest wait between two pieces of an answer.
+  Call(std::shared_ptr<const Asked> asked, int port, Duration silence);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Leaves the replica, whether it has answered wholly or not.
+  /// Leaves the replica at once, whether it has answered wholly or not.
   ~Call();
 
-  /// Waits for the head of the answer and its first piece, or its end. Nothing = the replica failed
-  /// before.
-  std::optional<Head> begun();
-  /// The next piece; nothing = there is no more.
-  std::optional<std::string> next();
+  /// Waits for the head of the answer and its first piece, or its end, at most until `deadline`.
+  Begin begin(std::chrono::steady_clock::time_point deadline, const Gone& has_client_left);
+  /// The head of an answer that began.
+  const Head& head() const { return *head_; }
+  /// Waits for the next piece. Nothing = there is no more, or the client left.
+  std::optional<std::string> next(const Gone& has_client_left);
   /// Whether the answer came wholly; once next() gave nothing.
   bool is_whole() const;
 
  private:
-  void ask(const Asked& asked, int port, Duration silence);
+  /// Talks to the replica, over a connection that another thread can shut.
+  struct Line;
+  void ask(const Asked& asked);
 
+  const std::unique_ptr<Line> line_;
   mutable std::mutex mutex_;
   std::condition_variable news_;
   std::optional<Head> head_;

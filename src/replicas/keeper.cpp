@@ -21,12 +21,16 @@ constexpr int kMostDoublings = 6;
 
 }  // namespace
 
-int free_port() {
+int free_port(int wanted) {
   const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (probe < 0) return 0;
   sockaddr_in place{};
   place.sin_family = AF_INET;
   place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  place.sin_port = htons(static_cast<std::uint16_t>(wanted));
+  // As the service itself binds: connections of an earlier one that linger do not matter.
+  const int yes = 1;
+  ::setsockopt(probe, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   socklen_t size = sizeof place;
   auto* const address = reinterpret_cast<sockaddr*>(&place);
   const bool bound = ::bind(probe, address, size) == 0 && ::getsockname(probe, address, &size) == 0;
@@ -145,6 +149,7 @@ void Keeper::start_one(Instant now) {
   const auto job = port > 0 ? jobs_.start(port, is_kept)
                             : fail(Code::unavailable, "no port of 127.0.0.1 is free");
   if (!job) {
+    if (job.error().code == Code::usage && last_id_ == 0) refused_ = job.error();
     ++failed_in_a_row_;
     start_again_ = now + std::chrono::seconds(1 << std::min(failed_in_a_row_, kMostDoublings));
     return say(job.error().message);
@@ -199,11 +204,13 @@ void Keeper::step(Instant now) {
   scale(now);
 }
 
-void Keeper::run(const std::atomic<bool>& stop) {
+Result<void> Keeper::run(const std::atomic<bool>& stop) {
   while (!stop.load()) {
     step(std::chrono::steady_clock::now());
+    if (refused_) return tl::unexpected(*refused_);
     std::this_thread::sleep_for(settings_.step_every);
   }
+  return {};
 }
 
 void Keeper::end() {

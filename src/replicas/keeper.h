@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ class Jobs {
   virtual Result<std::vector<Job>> left() = 0;
 };
 
-/// A port of 127.0.0.1 that is free now; 0 = none.
-int free_port();
+/// Returns `wanted` if that port of 127.0.0.1 is free now, any free one for 0; 0 = none.
+int free_port(int wanted = 0);
 /// Whether GET `path` there is answered with 200 within `patience`.
 bool is_healthy(int port, const std::string& path, Duration patience);
 
@@ -67,8 +68,9 @@ class Keeper {
   Result<void> begin();
   /// One look at everything. Cost: a question a replica, and a health check each where due.
   void step(Instant now);
-  /// Looks until `stop` is set.
-  void run(const std::atomic<bool>& stop);
+  /// Looks until `stop` is set. Fails if the first replica is refused for what it asks (usage):
+  /// no later one would be taken either.
+  Result<void> run(const std::atomic<bool>& stop);
   /// Ends all replicas.
   void end();
   /// Thread-safe.
@@ -106,7 +108,8 @@ class Keeper {
   int failed_in_a_row_ = 0;
   int wanted_ = 0;
   std::int64_t last_id_ = 0;
-  mutable std::mutex mutex_;  // of what follows, which the deciding thread changes
+  std::optional<Error> refused_;  // the first replica, for what it asks
+  mutable std::mutex mutex_;      // of what follows, which the deciding thread changes
   std::vector<Replica> replicas_;
   std::string trouble_;
 };

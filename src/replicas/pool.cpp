@@ -15,7 +15,8 @@ std::pair<const ReplicaId, Pool::Replica>* Pool::free_one() {
   return best;
 }
 
-std::optional<Pool::Lent> Pool::lend(Instant until) {
+std::optional<Pool::Lent> Pool::lend(Instant until, const std::function<bool()>& has_client_left) {
+  constexpr std::chrono::milliseconds kLook{100};
   std::unique_lock lock(mutex_);
   if (shut_ || waiting_.size() >= limits_.waits) return std::nullopt;
   const std::uint64_t ticket = tickets_++;
@@ -28,7 +29,11 @@ std::optional<Pool::Lent> Pool::lend(Instant until) {
     found = free_one();
     return found != nullptr;
   };
-  news_.wait_until(lock, until, is_my_turn);
+  for (bool is_over = is_my_turn(); !is_over && !has_client_left();) {
+    const Instant now = std::chrono::steady_clock::now();
+    if (now >= until) break;
+    is_over = news_.wait_until(lock, std::min(until, now + kLook), is_my_turn);
+  }
   std::erase(waiting_, ticket);
   // The next in line may find a replica with room too.
   news_.notify_all();

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -38,8 +39,8 @@ class Pool {
   explicit Pool(Limits limits) : limits_(limits) {}
 
   /// Waits until a replica takes a request, at most until then. Nothing = too late, too many wait,
-  /// or the pool is shut.
-  std::optional<Lent> lend(Instant until);
+  /// the pool is shut, or the client left, which is asked every 100 ms.
+  std::optional<Lent> lend(Instant until, const std::function<bool()>& has_client_left);
   /// The request is over. `failed`: the replica did not answer it, and takes no more until it is
   /// opened again.
   void give_back(ReplicaId replica, bool failed);

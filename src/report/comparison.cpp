@@ -185,6 +185,36 @@ std::string loan_lines(const std::vector<Summary>& summaries) {
   return lines;
 }
 
+/// Of which jobs the rows are, where a log says what happened or some jobs never ran: "" elsewhere.
+std::string population_line(const std::vector<Summary>& summaries) {
+  std::uint64_t withdrawn = 0;
+  bool any_recorded = false;
+  bool alike = true;
+  for (const Summary& each : summaries) {
+    withdrawn = std::max(withdrawn, each.withdrawn_jobs);
+    any_recorded = any_recorded || each.recorded;
+    alike = alike && each.finished == summaries.front().finished;
+  }
+  if (!any_recorded && withdrawn == 0) return "";
+  std::string made;
+  if (alike) {
+    made = fmt::format("Every row averages over the same {}",
+                       text::counted(summaries.front().finished, "job"));
+  } else {
+    std::vector<std::string> rows;
+    for (const Summary& each : summaries) {
+      rows.push_back(fmt::format("{} {}", sim::marked_name(each),
+                                 grouped(static_cast<std::int64_t>(each.finished))));
+    }
+    made = fmt::format("Rows average over different numbers of jobs: {}", fmt::join(rows, ", "));
+  }
+  if (withdrawn > 0) {
+    made += fmt::format("; {} withdrawn before they ran are in no row",
+                        text::counted(withdrawn, "job"));
+  }
+  return made + ".\n";
+}
+
 /// The best value of a column among what can be chosen, or NaN when there is nothing to choose.
 double best_of(const Column& column, const std::vector<Summary>& summaries) {
   if (!column.value || summaries.size() < 2) return std::nan("");
@@ -251,6 +281,7 @@ std::string comparison_table(const std::vector<Summary>& summaries,
     table.erase(table.find_last_not_of(' ') + 1);
     table += '\n';
   }
+  table += population_line(summaries);
   table += loan_lines(summaries);
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
@@ -259,7 +290,7 @@ std::string comparison_table(const std::vector<Summary>& summaries,
                                      [](const Summary& summary) { return summary.complete; });
   if (!all_whole) table += std::string(kWhatInterruptedIs) + "\n";
   if (const auto said = how_well_reproduced(summaries)) {
-    table += said->headline + " " + said->detail + "\n";
+    table += said->headline + "\n";
     if (!said->advice.empty()) table += said->advice + "\n";
   }
   return table;
@@ -277,13 +308,11 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
   if (closest == nullptr) return {};
   figure::Finding finding{.figure = "run_comparison"};
   finding.headline = fmt::format(
-      "{} comes closest to what was recorded: {} of the jobs start within {} of their recorded "
-      "start; they wait {} on average, recorded {}.",
+      "Closest match to your log: {}. {} of the jobs start within {} of their recorded start; the "
+      "average wait is {}, recorded {} ({} that ran).",
       closest->policy, text::human_share(closest->as_recorded),
       human_time(seconds(sim::kSameStart)), human_time(closest->avg_wait_s),
-      human_time(recorded->avg_wait_s));
-  finding.detail = fmt::format("Recorded is what the log says of the {} jobs that ran.",
-                               grouped(static_cast<std::int64_t>(recorded->finished)));
+      human_time(recorded->avg_wait_s), text::counted(recorded->finished, "job"));
   constexpr double kMostStart = 0.8;
   constexpr double kLikeRecorded = 1.5;
   constexpr double kNoWait_s = 60;  // shorter waits are alike, whatever their ratio
@@ -292,9 +321,11 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
   const bool like = ratio < kLikeRecorded && ratio > 1 / kLikeRecorded;
   if (closest->as_recorded < kMostStart || !like) {
     finding.advice =
-        "None of these simulations reproduces the log: what it does not tell (limits, priorities, "
-        "reservations, outages, other nodes) was at work. Compare policies with each other, not "
-        "with what was recorded.";
+        "None of these simulations reproduces the log: limits, priorities, reservations, outages "
+        "or "
+        "other nodes that it does not show were at work. Compare policies with each other, not "
+        "with "
+        "what was recorded.";
   }
   return finding;
 }

@@ -76,9 +76,9 @@ TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
   rows[2].bound = true;  // no cluster can have made the log by it
   const std::string table = comparison_table(rows, {.colour = true});
   EXPECT_NE(table.find("as recorded"), std::string::npos);
-  EXPECT_NE(table.find("easy comes closest to what was recorded: 93 % of the jobs start within 10m "
-                       "00s of their recorded start; they wait 18m 20s on average, recorded 16m "
-                       "40s. Recorded is what the log says of the 1,234 jobs that ran."),
+  EXPECT_NE(table.find("Closest match to your log: easy. 93 % of the jobs start within 10m 00s of "
+                       "their recorded start; the average wait is 18m 20s, recorded 16m 40s (1,234 "
+                       "jobs that ran)."),
             std::string::npos)
       << table;
   EXPECT_EQ(table.find("None of these simulations"), std::string::npos);

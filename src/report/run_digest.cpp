@@ -57,12 +57,13 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary 
     if (result.preemptions > 0) ++made.stopped_jobs;
     if (result.phase != policy::Phase::ended) continue;
     const trace::Job& job = input.trace().jobs[at];
-    const Duration completion = result.end - job.request.submit;
+    const Duration completion = result.end - sim::joined(job.request, result);
     jct.push_back(seconds(completion));
     wait.push_back(seconds(completion - result.ran));
     made.held_gpu_s += job.request.gpus * seconds(result.ran);
     made.restart_gpu_s += job.request.gpus * beyond_the_log_s(schedule, at, job, result);
   }
+  for (const auto& [job, reason] : schedule.never) made.never.push_back(job);
   made.jct_s = at_percentiles(jct);
   made.wait_s = at_percentiles(wait);
   for (std::size_t by = 0; by < kNumGroupings; ++by) {

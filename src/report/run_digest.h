@@ -29,8 +29,9 @@ struct PolicyDigest {
   Timeline timeline{};
   Occupancy occupancy{};
   Gantt gantt{};
-  double held_gpu_s = 0;     ///< GPUs times time that they were held, of jobs that finished.
-  double restart_gpu_s = 0;  ///< The part of it that the run times of the log do not account for.
+  std::vector<JobId> never{};  ///< Jobs that can never start.
+  double held_gpu_s = 0;       ///< GPUs times time that they were held, of jobs that finished.
+  double restart_gpu_s = 0;    ///< The part of it that the run times of the log do not account for.
   Rates rates{};
   sim::Dues dues{};
   std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.

@@ -251,7 +251,8 @@ TEST(RunDocument, ComparesWithTheFirst) {
                {"fifo", "sjf+given"}));
   // fifo: 60, 659, 718 min; sjf: 60, 719, 118 min.
   EXPECT_EQ(report.document.findings.front().headline,
-            "sjf+given has jobs done in 4h 59m on average, 1.6 times sooner than fifo (7h 59m).");
+            "Under sjf+given the average job finishes after 4h 59m, 38 % sooner than under fifo "
+            "(7h 59m).");
   EXPECT_THAT(report.words(), Not(HasSubstr("true run times")));
   const figure::Figure& lengths = report.figure("run_lengths");
   EXPECT_THAT(lengths["length"].texts, ElementsAre("15 min to 6 h", "over 6 h"));

@@ -112,8 +112,9 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   document.findings = run_findings(input, policies);
   std::vector<sim::Summary> rows;
   for (const PolicyDigest& each : policies) rows.push_back(each.summary);
-  if (auto recorded = sim::summarize_recorded(input.trace(), input.cluster(),
-                                              input.prepared().experiment.warm_up)) {
+  if (auto recorded =
+          sim::summarize_recorded(input.trace(), input.cluster(),
+                                  input.prepared().experiment.warm_up, policies.front().never)) {
     rows.push_back(std::move(*recorded));
   }
   if (auto said = how_well_reproduced(rows)) document.findings.push_back(std::move(*said));

@@ -77,7 +77,15 @@ std::optional<Finding> interrupted(const RunInput& input, const Policies& polici
       .advice = "Run the command again to its end, or with fewer policies."};
 }
 
-std::string times(double ratio) { return fmt::format("{:.{}f} times", ratio, ratio < 10 ? 1 : 0); }
+/// "38 % sooner than under fifo (7h 59m)": less than half a percent is no difference.
+std::string beside(const Summary& best, const Summary& first) {
+  const double sooner = 1 - best.avg_jct_s / first.avg_jct_s;
+  constexpr double kNone = 0.005;
+  const std::string than =
+      fmt::format("under {} ({})", marked_name(first), human_time(first.avg_jct_s));
+  return sooner < kNone ? "as soon as " + than
+                        : fmt::format("{} sooner than {}", human_share(sooner), than);
+}
 
 /// What to take where jobs cannot bear what the best of all does; a bound is never taken.
 std::string advice_on(const RunInput& input, const Policies& policies, const Summary& best) {
@@ -137,10 +145,8 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
         "No policy{} does better on average than {}: jobs are done in {}.",
         left.empty() ? "" : " that a cluster can run", name, human_time(best.avg_jct_s));
   } else if (best.avg_jct_s < first.avg_jct_s) {
-    finding.headline =
-        fmt::format("{} has jobs done in {} on average, {} sooner than {} ({}).", name,
-                    human_time(best.avg_jct_s), times(first.avg_jct_s / best.avg_jct_s),
-                    marked_name(first), human_time(first.avg_jct_s));
+    finding.headline = fmt::format("Under {} the average job finishes after {}, {}.", name,
+                                   human_time(best.avg_jct_s), beside(best, first));
   } else {
     finding.headline = fmt::format(
         "Of the policies that a cluster can run, {} has jobs done soonest: in {} on "

@@ -178,13 +178,14 @@ std::vector<GanttBar> gantt_of(const RunInput& input, const std::vector<GanttWin
     if (of_window + pieces > limits.bars) continue;
     of_window += pieces;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
-      bars.push_back({.window = each.window,
-                      .job = each.job,
-                      .node = stopped ? NodeId{} : schedule.grants[result.first_grant + piece].node,
-                      .stopped = stopped,
-                      .from = each.from,
-                      .until = each.until,
-                      .wait = result.start - input.trace().jobs[each.job].request.submit});
+      bars.push_back(
+          {.window = each.window,
+           .job = each.job,
+           .node = stopped ? NodeId{} : schedule.grants[result.first_grant + piece].node,
+           .stopped = stopped,
+           .from = each.from,
+           .until = each.until,
+           .wait = result.start - sim::joined(input.trace().jobs[each.job].request, result)});
     }
   }
   lay_out(bars);

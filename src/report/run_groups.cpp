@@ -33,7 +33,7 @@ GroupTotals totals_of(const Grouping& grouping, const trace::Trace& trace,
     if (grouping.of_job[at] == Grouping::kNone) continue;
     const sim::JobResult result = schedule.jobs[at];
     if (result.phase != policy::Phase::ended) continue;
-    const Duration jct = result.end - trace.jobs[at].request.submit;
+    const Duration jct = result.end - sim::joined(trace.jobs[at].request, result);
     GroupTotal& total = totals[grouping.of_job[at]];
     ++total.finished;
     total.jct_s += seconds(jct);

@@ -43,13 +43,21 @@ class ByName {
   std::vector<std::uint32_t> group_of_name_;
 };
 
-std::vector<VcId> vcs_of_names(const cluster::Cluster& cluster, const Names& names) {
+std::vector<VcId> vcs_of_names(const cluster::Cluster& cluster, const trace::Trace& jobs) {
+  const Names& names = jobs.names;
   std::vector<VcId> vcs(names.size(), cluster.takes_every_job ? VcId{0} : kNoVc);
   if (cluster.takes_every_job) return vcs;
   for (std::uint32_t vc = 0; vc < cluster.vcs.size(); ++vc) {
     const std::string& name = cluster.vcs[vc].name;
     if (const auto found = names.find(name)) vcs[index(*found)] = VcId{vc};
     if (name == cluster::kUnnamedVc) vcs[index(kNoName)] = VcId{vc};
+  }
+  std::vector<bool> asked(names.size());
+  for (const trace::Job& job : jobs.jobs) {
+    const NameId vc = job.request.vc;
+    if (vcs[index(vc)] != kNoVc || asked[index(vc)]) continue;
+    asked[index(vc)] = true;
+    vcs[index(vc)] = cluster.find_vc_of_jobs(names[vc]);
   }
   return vcs;
 }
@@ -66,7 +74,7 @@ RunInput::RunInput(const sim::Prepared& prepared) : prepared_(&prepared) {
   ByName users(jobs, groupings_[static_cast<std::size_t>(By::user)]);
   ByName vcs(jobs, groupings_[static_cast<std::size_t>(By::vc)]);
   ByName models(jobs, groupings_[static_cast<std::size_t>(By::model)]);
-  const std::vector<VcId> vc_of_name = vcs_of_names(prepared.cluster, jobs.names);
+  const std::vector<VcId> vc_of_name = vcs_of_names(prepared.cluster, jobs);
   vc_of_job_.assign(jobs.jobs.size(), kNoVc);
   for (std::size_t at = 0; at < jobs.jobs.size(); ++at) {
     const trace::Job& job = jobs.jobs[at];

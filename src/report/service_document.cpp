@@ -242,16 +242,22 @@ void find_worst(const ServiceInput& input, const Tenants& tenants, figure::Docum
        .advice = {}});
 }
 
+/// Medians and p99 of TTFT and TPOT; "" where no request finished.
+std::string latency_words(const inference::Seen& seen) {
+  if (std::isnan(seen.first_token.p50)) return {};
+  const std::string first = fmt::format("TTFT: median {:.0f} ms, p99 {:.0f} ms.",
+                                        seen.first_token.p50 / 1e3, seen.first_token.p99 / 1e3);
+  if (std::isnan(seen.per_token.p50)) return first + " Answers have one token, so no TPOT.";
+  return fmt::format("{} TPOT: median {:.1f} ms, p99 {:.1f} ms.", first, seen.per_token.p50 / 1e3,
+                     seen.per_token.p99 / 1e3);
+}
+
 void find(const ServiceInput& input, const Bins& bins, figure::Document& document) {
   document.findings.push_back(
       {.headline = fmt::format("{:.1f} % of {} requests were served as asked",
                                100 * input.seen.attainment(),
                                text::grouped(static_cast<std::int64_t>(input.seen.requests))),
-       .detail =
-           fmt::format("Half had their first token after {:.0f} ms and a token each {:.1f} ms "
-                       "then; 99 % after {:.0f} ms and each {:.1f} ms.",
-                       input.seen.first_token.p50 / 1e3, input.seen.per_token.p50 / 1e3,
-                       input.seen.first_token.p99 / 1e3, input.seen.per_token.p99 / 1e3),
+       .detail = latency_words(input.seen),
        .figure = "service_attainment",
        .advice = {}});
   const auto all = reasons();

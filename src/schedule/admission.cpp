@@ -52,8 +52,8 @@ VcId Admission::vc(const trace::Request& request) {
     if (request.vc == kNoName && cluster_.vcs.size() == 1) {
       vc_of_name_[name] = VcId{0};  // there is no other
     } else {
-      vc_of_name_[name] =
-          cluster_.find_vc(request.vc == kNoName ? cluster::kUnnamedVc : names_[request.vc]);
+      vc_of_name_[name] = cluster_.find_vc_of_jobs(request.vc == kNoName ? cluster::kUnnamedVc
+                                                                         : names_[request.vc]);
     }
     vc_is_known_[name] = true;
   }

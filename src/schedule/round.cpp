@@ -336,10 +336,8 @@ void Round::cut_off(Time now, JobId job) {
   actuator_.end(job, runs);
 }
 
-void Round::suspend(Time now, JobId job, const policy::Target& target) {
+void Round::suspend(Time now, JobId job, Duration cost) {
   Progress& state = progress_[index(job)];
-  view_.now = now;
-  const Duration cost = view_.cost(job, target);
   for (const cluster::Grant& grant : grants(job)) count(grant, -1);
   state.attained += std::max(Duration{0}, now - state.since);  // its nodes may not have booted
   state.since = now;
@@ -354,7 +352,8 @@ void Round::suspend(Time now, JobId job, const policy::Target& target) {
 void Round::fail(Time now, JobId job) {
   ALMANAC_CHECK(progress(job).phase == Phase::running, "job {} fails but does not run", index(job));
   for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
-  suspend(now, job, {});
+  view_.now = now;
+  suspend(now, job, view_.restart.of_failure(view_.request(job), view_.worked(job), grants(job)));
   ledger_.commit();
   if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
   if (out_.empty()) return;
@@ -372,7 +371,9 @@ void Round::set_config(JobId job, const policy::Config& config) {
 void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
   ALMANAC_CHECK(progress(stop.job).phase == Phase::running, "job {} is stopped but does not run",
                 index(stop.job));
-  suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
+  view_.now = now;
+  suspend(now, stop.job,
+          view_.cost(stop.job, {.grants = plan_.grants(stop), .config = stop.config}));
   ++progress_[index(stop.job)].preemptions;
   if (stop.action == policy::Plan::Action::move) {
     actuator_.vacate(stop.job);

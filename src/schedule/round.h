@@ -159,7 +159,7 @@ class Round {
   void carry_out_verbs(Time now);
   void cut_off(Time now, JobId job);
   /// Takes a running job off its GPUs; it waits for `target`.
-  void suspend(Time now, JobId job, const policy::Target& target);
+  void suspend(Time now, JobId job, Duration cost);
   void set_config(JobId job, const policy::Config& config);
   /// Notes whether a job runs where GPUs can be cut.
   void note_on_boards(JobId job);

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 #include "policy/kit/placer.h"
 #include "script/words.h"
+#include "text/utf8.h"
 
 namespace almanac::script {
 namespace {
@@ -21,9 +23,32 @@ using policy::EventKind;
 using policy::Phase;
 using Json = nlohmann::json;
 
+/// The beginning of what was said.
+std::string shown(std::string_view said) {
+  constexpr std::size_t kShown = 200;
+  return text::mend_utf8(said.substr(0, kShown)) + (said.size() > kShown ? "..." : "");
+}
+
 /// Throws unless `holds`; the message says what was commanded.
 void must(bool holds, const Json& command, const char* rule) {
-  if (!holds) throw Broken(fmt::format("{} is against the contract: {}", command.dump(), rule));
+  if (holds) return;
+  throw Broken(fmt::format("{} is against the contract: {}", shown(command.dump()), rule));
+}
+
+/// The item of a command, or of a list in it.
+const Json& item(const Json& of, std::size_t at, const Json& command) {
+  must(of.is_array() && at < of.size(), command, "it says too little");
+  return of[at];
+}
+
+/// A whole number: of 0.5 or 1e30 the library would make any other.
+template <typename T>
+T whole(const Json& value, const Json& command) {
+  const bool fits = value.is_number_unsigned()  ? std::in_range<T>(value.get<std::uint64_t>())
+                    : value.is_number_integer() ? std::in_range<T>(value.get<std::int64_t>())
+                                                : false;
+  must(fits, command, "a number in it is not whole, or too large");
+  return value.get<T>();
 }
 
 class Scripted final : public policy::Policy {
@@ -44,15 +69,16 @@ class Scripted final : public policy::Policy {
     named_.clear();
     wakes_now_ = false;
     tell(events, view);
-    try {
-      for (;;) {
-        const Json command = Json::parse(talk_->hear());
-        const std::string verb = command.at(0);
-        if (verb == "done") break;
-        talk_->say(answer(verb, command, view, plan).dump());
+    for (;;) {
+      const std::string said = talk_->hear();
+      const Json command = Json::parse(said, nullptr, false);
+      if (!command.is_array() || command.empty() || !command[0].is_string()) {
+        throw Broken(fmt::format(
+            "expected a command, a JSON list such as [\"start\", 17], found {}", shown(said)));
       }
-    } catch (const Json::exception& error) {
-      throw Broken(fmt::format("what it said is no command: {}", error.what()));
+      const std::string verb = command[0];
+      if (verb == "done") break;
+      talk_->say(answer(verb, command, view, plan).dump());
     }
     decisions_at_once_ = wakes_now_ ? decisions_at_once_ + 1 : 0;
     // The round aborts on what never comes to an end, and this program is not to be blamed for it.
@@ -128,7 +154,7 @@ class Scripted final : public policy::Policy {
       return all;
     }
     if (verb == "wake") {
-      const Time at{Duration{command.at(1).get<std::int64_t>()}};
+      const Time at{Duration{whole<std::int64_t>(item(command, 1, command), command)}};
       must(at >= view.now, command, "a time that is over");
       wakes_now_ = wakes_now_ || at == view.now;
       plan.wake(at);
@@ -140,7 +166,7 @@ class Scripted final : public policy::Policy {
 
   Json change(const std::string& verb, const Json& command, const policy::View& view,
               policy::Plan& plan) {
-    const JobId job{command.at(1).get<std::uint32_t>()};
+    const JobId job{whole<std::uint32_t>(item(command, 1, command), command)};
     must(std::find(live_.begin(), live_.end(), job) != live_.end(), command,
          "no such job waits or runs");
     must(!named_.contains(job), command, "the job is named twice in one decision");
@@ -166,7 +192,7 @@ class Scripted final : public policy::Policy {
       give_back(job, view, plan.ledger);
       plan.set(job, {});
     } else if (verb == "hold") {
-      const Time until{Duration{command.at(2).get<std::int64_t>()}};
+      const Time until{Duration{whole<std::int64_t>(item(command, 2, command), command)}};
       must(waits, command, "the job does not wait");
       must(until > view.now, command, "a time that is over");
       plan.hold(job, until);
@@ -194,14 +220,15 @@ class Scripted final : public policy::Policy {
     const Json gpus = command.size() > 2 ? command[2] : Json();
     const Json nodes = command.size() > 3 ? command[3] : Json();
     cluster::Demand demand = view.demand(state.demand);
-    if (!gpus.is_null() && gpus != demand.gpus) {
-      must(gpus > 0 && gpus <= view.request(job).max_gpus, command,
+    const auto wanted = gpus.is_null() ? demand.gpus : whole<std::int32_t>(gpus, command);
+    if (wanted != demand.gpus) {
+      must(wanted > 0 && wanted <= view.request(job).max_gpus, command,
            "the job does not run on so many GPUs");
-      demand.gpus = gpus.get<std::int32_t>();
+      demand.gpus = wanted;
     }
     if (!nodes.is_null()) return take_on(nodes, command, demand, state.vc, view, plan, grants);
-    const auto place = [&](const cluster::Demand& wanted) {
-      return policy::place_demand(*placement_, plan.ledger, state.vc, wanted, view.rng, grants);
+    const auto place = [&](const cluster::Demand& sought) {
+      return policy::place_demand(*placement_, plan.ledger, state.vc, sought, view.rng, grants);
     };
     const std::span<const policy::Acceptable> acceptable = view.acceptable(job);
     if (!gpus.is_null() || acceptable.empty()) return place(demand);
@@ -215,11 +242,12 @@ class Scripted final : public policy::Policy {
                       std::vector<cluster::Grant>& grants) {
     must(!demand.is_part() && !demand.is_cpu_job(), command,
          "nodes can be named for jobs of whole GPUs only");
-    int units = 0;
+    must(nodes.is_array(), command, "nodes are a list");
+    std::int64_t units = 0;
     std::set<NodeId> seen;
     for (const Json& each : nodes) {
-      const NodeId node{each.at(0).get<std::uint32_t>()};
-      const int gpus = each.at(1);
+      const NodeId node{whole<std::uint32_t>(item(each, 0, command), command)};
+      const int gpus = whole<int>(item(each, 1, command), command);
       must(index(node) < view.cluster.nodes.size() && gpus > 0 && seen.insert(node).second, command,
            "each node is named once, with one GPU or more");
       must(view.cluster.nodes[index(node)].vc == vc, command,
@@ -231,8 +259,8 @@ class Scripted final : public policy::Policy {
          "the job lies on another number of nodes");
     const std::size_t before = plan.ledger.mark();
     for (const Json& each : nodes) {
-      const NodeId node{each.at(0).get<std::uint32_t>()};
-      const int gpus = each.at(1);
+      const NodeId node{each[0].get<std::uint32_t>()};
+      const int gpus = each[1];
       if (!plan.ledger.suits(node, demand) || !plan.ledger.room(node).covers(demand.of(gpus))) {
         plan.ledger.undo(before);
         grants.clear();
@@ -262,7 +290,7 @@ class Scripted final : public policy::Policy {
 
   static Json switch_node(const std::string& verb, const Json& command, const policy::View& view,
                           policy::Plan& plan) {
-    const NodeId node{command.at(1).get<std::uint32_t>()};
+    const NodeId node{whole<std::uint32_t>(item(command, 1, command), command)};
     must(index(node) < view.cluster.nodes.size(), command, "there is no such node");
     if (verb == "sleep") {
       const double cpus = view.cluster.classes[view.cluster.nodes[index(node)].node_class].cpus;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace almanac::script {
@@ -36,6 +38,18 @@ std::string Talk::hear() {
       return line;
     }
     read_.erase(0, std::exchange(given_, 0));
+    if (read_.size() > kLongestLine) {
+      throw Broken(fmt::format("the program that decides has said a line of more than {} bytes",
+                               kLongestLine));
+    }
+    pollfd wait{from_, POLLIN, 0};
+    const int heard = ::poll(&wait, 1, static_cast<int>(kPatience.count()));
+    if (heard < 0 && errno == EINTR) continue;
+    if (heard == 0) {
+      throw Broken(fmt::format("the program that decides has said nothing for {:g} minutes",
+                               seconds(kPatience) / 60),
+                   Code::unavailable);
+    }
     std::array<char, 65536> more;
     const ssize_t now = ::read(from_, more.data(), more.size());
     if (now < 0 && errno == EINTR) continue;

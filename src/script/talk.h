@@ -4,11 +4,13 @@
 /// Lines to and from the program that decides.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace almanac::script {
 
@@ -27,8 +29,12 @@ class Talk {
 
   /// Writes `line`, which holds no newline, at once.
   void say(std::string_view line);
-  /// The next line; it waits for it.
+  /// The next line; waits for it, but not for ever. Throws Broken where the other end has gone,
+  /// says nothing for kPatience, or does not end its line within kLongestLine.
   std::string hear();
+
+  static constexpr Duration kPatience = 10min;
+  static constexpr std::size_t kLongestLine = 1 << 20;
 
  private:
   int from_;

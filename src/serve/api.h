@@ -43,6 +43,8 @@ class Api {
   void add_maintenance();
   void add_sweeps();
 
+  /// Whether whoever asks may see what the job's log says.
+  live::Eyes eyes_of(const Ask& ask, const store::Job& job) const;
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
   using Act =

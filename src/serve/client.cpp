@@ -177,6 +177,10 @@ Result<Client::Said> Client::put(const std::string& path, const std::string& jso
   return state_->heard(state_->http->Put(path, state_->headers(), json, "application/json"));
 }
 
+Result<void> Client::judge(const store::Submission& submission) {
+  return post("/v1/jobs?dry_run=1", to_json(submission)).map([](const auto&) {});
+}
+
 Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& submission) {
   store::Submission keyed = submission;
   if (keyed.key.empty()) keyed.key = random_key();

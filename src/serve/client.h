@@ -48,6 +48,8 @@ class Client {
   Result<Said> post(const std::string& path, const std::string& json = {});
   Result<Said> put(const std::string& path, const std::string& json);
 
+  /// Whether submit() would be taken now; fails as it would.
+  Result<void> judge(const store::Submission& submission);
   /// POST /v1/jobs. With a key, made up where there is none, so that what was asked again because
   /// its answer was lost is submitted once.
   Result<std::vector<store::JobNumber>> submit(const store::Submission& submission);

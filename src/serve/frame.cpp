@@ -2,6 +2,7 @@
 #include "serve/frame.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -13,6 +14,11 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
+
+/// What decides who asks, and from where: of two it would be anybody's guess which one counts
+/// (RFC 9112 §3.2 refuses a second Host).
+constexpr std::array<std::string_view, 5> kOnce{"Host", "Authorization", "Origin", "Sec-Fetch-Site",
+                                                "Content-Type"};
 
 /// RFC 9110 §5.6.2.
 bool is_token(std::string_view word) {
@@ -84,6 +90,7 @@ Frame::State Frame::read_head(std::string_view head, const Limits& limits) {
   }
   if (has_control(request)) return refuse(400, "the request line has a control character");
   std::optional<std::size_t> length;
+  std::array<bool, kOnce.size()> is_there{};
   while (head.find(kLineEnd) != std::string_view::npos) {
     head.remove_prefix(head.find(kLineEnd) + kLineEnd.size());
     const std::string_view line = head.substr(0, head.find(kLineEnd));
@@ -93,6 +100,12 @@ Frame::State Frame::read_head(std::string_view head, const Limits& limits) {
     }
     const std::string_view name = line.substr(0, colon);
     const std::string_view value = trimmed(line.substr(colon + 1));
+    for (std::size_t at = 0; at < kOnce.size(); ++at) {
+      if (!is_same_word(name, kOnce[at])) continue;
+      if (std::exchange(is_there[at], true)) {
+        return refuse(400, fmt::format("the header {} is there twice", kOnce[at]));
+      }
+    }
     if (is_same_word(name, "Content-Length")) {
       std::size_t size = 0;
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), size);

@@ -54,6 +54,9 @@ TEST(Frame, RefusesWhatCanBeReadInTwoWays) {
   EXPECT_EQ(status_of(line + "Content-Length: 99999999999999999999999\r\n\r\n"), 400);
   EXPECT_EQ(status_of(line + "Content-Length : 1\r\n\r\n"), 400);
   EXPECT_EQ(status_of(line + "Transfer-Encoding: chunked\r\n\r\n"), 411);
+  EXPECT_EQ(status_of(line + "Host: a\r\nhost: b\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(line + "Host: a\r\nHost: a\r\n\r\n"), 400);
+  EXPECT_EQ(status_of(line + "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n"), 400);
   EXPECT_EQ(status_of(line + "Content-Encoding: gzip\r\n\r\n"), 415);
   EXPECT_EQ(status_of(line + "A: 1\r\n folded\r\n\r\n"), 400);
   EXPECT_EQ(status_of(line + "A: 1\nB: 2\r\n\r\n"), 400);

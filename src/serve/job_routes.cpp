@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
+#include "live/inquest.h"
 #include "serve/answers.h"
 #include "serve/api.h"
 #include "serve/fields.h"
@@ -40,10 +41,10 @@ void Api::add_jobs() {
     const auto found = find_job(service_, part);
     return found ? json(to_json(*found, *service_.cluster())) : problem(found.error());
   });
-  on("GET", "/v1/jobs/{number}/explain", [this](const Ask&, const std::string& part) {
+  on("GET", "/v1/jobs/{number}/explain", [this](const Ask& ask, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
-    const auto lines = service_.explain(found->job.number);
+    const auto lines = service_.explain(found->job.number, eyes_of(ask, found->job));
     if (!lines) return problem(lines.error());
     return json(dumped({{"job_id", job_id(found->job)}, {"lines", *lines}}));
   });
@@ -62,11 +63,13 @@ void Api::add_jobs() {
     if (!expected) return problem(expected.error());
     return *expected ? json(to_json(**expected)) : none_yet();
   });
-  on("GET", "/v1/jobs/{number}/events", [this](const Ask&, const std::string& part) {
+  on("GET", "/v1/jobs/{number}/events", [this](const Ask& ask, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
-    const auto notes = service_.store().notes(found->job.number);
+    auto notes = service_.store().notes(found->job.number);
     if (!notes) return problem(notes.error());
+    const live::Eyes eyes = eyes_of(ask, found->job);
+    for (store::Note& note : *notes) note.detail = live::detail_for(note, eyes);
     const auto told = service_.store().told(found->job.number);
     return told ? json(to_json(*notes, *told)) : problem(told.error());
   });
@@ -126,6 +129,10 @@ void Api::add_jobs() {
   on_change("/v1/jobs/{number}/requeue", &live::Service::requeue);
 }
 
+live::Eyes Api::eyes_of(const Ask& ask, const store::Job& job) const {
+  return guard_.refuses_log(ask, job.asked->uid) ? live::Eyes::others : live::Eyes::owner;
+}
+
 Answer Api::list_jobs(const Ask& ask) const {
   constexpr std::int64_t kMost = 10'000;
   const auto known =
@@ -179,6 +186,10 @@ Answer Api::submit(const Ask& ask) const {
   if (type == nullptr || type->compare(0, 16, "application/json") != 0) {
     return problem(415, "a submission is JSON", "send Content-Type: application/json");
   }
+  const auto known = knows(ask, {"dry_run"});
+  const auto dry_run = whole(ask, "dry_run", 0);
+  if (!known) return problem(known.error());
+  if (!dry_run) return problem(dry_run.error());
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
   const live::Caller caller = guard_.caller(ask);
@@ -186,6 +197,11 @@ Answer Api::submit(const Ask& ask) const {
   asked->uid = caller.uid;
   std::tie(asked->user, asked->gid) = account_of(caller.uid);
   if (ask.peer.is_local) asked->gid = ask.peer.gid;
+  if (*dry_run != 0) {
+    const auto judged = service_.judge(*std::move(asked));
+    return judged ? json(written_as("numbers", std::vector<store::JobNumber>{}))
+                  : problem(judged.error());
+  }
   const auto numbers = service_.submit(*std::move(asked));
   if (!numbers) return problem(numbers.error());
   Answer made = json(written_as("numbers", *numbers));

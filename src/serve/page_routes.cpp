@@ -34,8 +34,12 @@ void Api::add_page() {
   on("GET", "/healthz", [this](const Ask&, const std::string&) {
     const live::Overview overview = service_.overview();
     if (!overview.trouble.empty()) return problem(503, overview.trouble);
-    return json(dumped(
-        {{"status", "ok"}, {"revision", overview.revision}, {"warnings", overview.warnings}}));
+    // The service itself is well where the manager whose cluster it steers is not.
+    const auto manager = service_.manager();
+    const bool is_degraded = manager && !manager->trouble.empty();
+    return json(dumped({{"status", is_degraded ? "degraded" : "ok"},
+                        {"revision", overview.revision},
+                        {"warnings", overview.warnings}}));
   });
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kLongestKey = 64;
+/// No system takes longer ones (PATH_MAX).
+constexpr std::size_t kLongestPath = 4096;
 constexpr int kMostRetries = 100;
 constexpr std::size_t kMostTasks = 100'000;
 constexpr std::size_t kMostBefore = 1000;
@@ -54,6 +56,13 @@ void check(const store::Submission& asked) {
       refuse(fmt::format("{} has a line break or another control character", field));
     }
   }
+  const std::pair<const char*, const std::string*> paths[] = {
+      {"directory", &asked.directory}, {"out", &asked.out}, {"err", &asked.err}};
+  for (const auto& [field, path] : paths) {
+    if (path->size() > kLongestPath) {
+      refuse(fmt::format("{} has at most {} bytes", field, kLongestPath));
+    }
+  }
   if (asked.parameters.size() > kMostParameters) {
     refuse(
         fmt::format("parameters has at most {}, not {}", kMostParameters, asked.parameters.size()));
@@ -61,6 +70,9 @@ void check(const store::Submission& asked) {
   for (const std::string& each : asked.parameters) {
     if (each.find('=') == std::string::npos || each.front() == '=') {
       refuse(fmt::format("parameters has name=value only, not {}", each.substr(0, 40)));
+    }
+    if (each.size() > kLongestPath) {
+      refuse(fmt::format("each of parameters has at most {} bytes", kLongestPath));
     }
   }
   const auto at_least = [](const char* field, double value, double least) {
@@ -140,6 +152,7 @@ void check(const store::Submission& asked) {
   few("after_ok", asked.after_ok);
   few("after_not_ok", asked.after_not_ok);
   few("after_start", asked.after_start);
+  if (asked.after_one && asked.singleton) refuse("after_one and singleton do not go together");
   if (asked.pty && !asked.indices.empty())
     refuse("pty is of one job: the tasks of an array have no terminal");
   std::set<std::int32_t> distinct;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "serve/brief.h"
 #include "serve/submission_fields.h"
 
 namespace almanac::serve {
@@ -229,6 +230,12 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
   return out;
 }
 
+Json job_object(const Brief::Shown& shown, const cluster::Cluster& cluster) {
+  Json out = job_object(*shown.view, cluster);
+  if (shown.is_shortened) out["shortened"] = true;
+  return out;
+}
+
 // A client reads what it knows and passes over what a later service says besides.
 ListedJob job_of(const Json& json) {
   ListedJob listed{.view = read_record<live::JobView>(json)};
@@ -274,9 +281,18 @@ std::string to_json(const live::JobView& view, const cluster::Cluster& cluster) 
 std::string to_json(const std::vector<live::JobView>& views, const cluster::Cluster& cluster,
                     std::uint64_t revision, bool has_more) {
   Json jobs = Json::array();
-  for (const live::JobView& each : views) jobs.push_back(job_object(each, cluster));
+  Brief brief;
+  std::size_t bytes = 0;
+  std::size_t shown = 0;
+  for (; shown < views.size() && bytes < kMostListBytes; ++shown) {
+    const Brief::Shown each = brief.of(views[shown]);
+    jobs.push_back(job_object(each, cluster));
+    bytes += each.bytes;
+  }
   Json out = {{"revision", revision}, {"jobs", std::move(jobs)}};
-  if (has_more) out["next"] = static_cast<std::int64_t>(views.back().job.number);
+  if (has_more || shown < views.size()) {
+    out["next"] = static_cast<std::int64_t>(views[shown - 1].job.number);
+  }
   return dumped(out);
 }
 
@@ -321,8 +337,9 @@ std::string to_json(const std::vector<store::SweepCount>& sweeps) {
 std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
                     const cluster::Cluster& cluster) {
   Json list = Json::array();
+  Brief brief;
   for (const Trial& each : trials) {
-    Json& out = list.emplace_back(Json{{"job", job_object(each.view, cluster)}});
+    Json& out = list.emplace_back(Json{{"job", job_object(brief.of(each.view), cluster)}});
     if (each.best) {
       out["best"] = each.best->metric;
       out["best_step"] = each.best->step;

@@ -20,10 +20,17 @@ int most_of_one(int count) {
 
 Workers::Workers(int count, Handler handler, std::function<void()> ring)
     : handler_(std::move(handler)), ring_(std::move(ring)), most_of_one_(most_of_one(count)) {
-  for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {  // no thread is to be had: those that there are end first
+    end();
+    throw;
+  }
 }
 
-Workers::~Workers() {
+Workers::~Workers() { end(); }
+
+void Workers::end() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;

@@ -51,6 +51,7 @@ class Workers {
     int answering = 0;
   };
   void work();
+  void end();
   /// The next in turn; nothing = nobody's turn has come.
   std::optional<Task> take();
 

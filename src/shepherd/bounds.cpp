@@ -32,11 +32,12 @@ Bounds::Bounds(const Spec& spec) : memory_gb_(spec.memory_gb) {
     group_ = std::move(*made);
     held_ = some;
   }
+  // One without limits ends what has wiped its environment, should the shepherd be killed.
+  if (!group_) {
+    if (auto made = process::Cgroup::create(tree, name, {})) group_ = std::move(*made);
+  }
   constexpr const char* kGroup = "cgroup v2";
   if (spec.gpus) {
-    if (!group_) {
-      if (auto made = process::Cgroup::create(tree, name, {})) group_ = std::move(*made);
-    }
     // Those of the driver of NVIDIA: 0 to 253 are GPUs, 254 and 255 all must open to use one
     // (Documentation/admin-guide/devices.txt).
     const process::DeviceFence fence{.major = 195, .end = 254, .open = *spec.gpus};

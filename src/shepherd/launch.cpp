@@ -35,6 +35,7 @@ namespace {
 
 using process::Descriptor;
 using process::Step;
+using Fault = NotLaunched::Fault;
 
 constexpr const char* kMarker = "ALMANAC_RUN=";
 constexpr int kOomScore = 500;
@@ -85,7 +86,6 @@ struct Plan {
   process::set_oom_score(kOomScore);
   if (plan.open_files) process::limit_open_files(*plan.open_files);
   if (plan.processes) process::limit_processes(*plan.processes);
-  process::limit_resources(plan.limits);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
   }
@@ -108,6 +108,9 @@ struct Plan {
   }
   char word = 0;
   if (!send_report(socket, {}, files) || ::recv(socket, &word, 1, 0) != 1) ::_exit(127);
+  // The last thing before its command: these are the user's choice, and must keep none of our own
+  // steps from working.
+  process::limit_resources(plan.limits);
   process::execute(start);
   give_up({.failed = Step::exec});
   ::_exit(127);
@@ -120,14 +123,31 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-/// Whether the machine is short of something that comes back.
-bool is_short(int number) {
-  constexpr std::array kShort{EAGAIN, ENOMEM, ENOSPC, EDQUOT, EMFILE, ENFILE, EIO};
-  return std::find(kShort.begin(), kShort.end(), number) != kShort.end();
+/// Whose fault it is that one of our own steps failed.
+Fault fault_of(int number) {
+  // Quotas do not bind root: only giving a file to its user runs into the user's.
+  if (number == EDQUOT) return Fault::account;
+  constexpr std::array kShort{EAGAIN, ENOMEM, ENOSPC, EMFILE, ENFILE, EIO};
+  const bool is_short = std::find(kShort.begin(), kShort.end(), number) != kShort.end();
+  return is_short ? Fault::machine : Fault::job;
 }
 
-tl::unexpected<NotLaunched> not_launched(Error why, bool is_transient) {
-  return tl::unexpected(NotLaunched{std::move(why), is_transient});
+tl::unexpected<NotLaunched> not_launched(Error why, Fault fault) {
+  return tl::unexpected(NotLaunched{std::move(why), fault});
+}
+
+/// The user of a command with its groups. A user who had a name at submission must be known now:
+/// without its groups it would be another.
+tl::expected<process::User, NotLaunched> user_of(const Spec& spec) {
+  process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
+  if (user.uid != 0 && user.uid == ::geteuid()) return user;  // its groups are ours
+  auto groups = process::groups_of(user);
+  if (groups) {
+    user.groups = *std::move(groups);
+  } else if (spec.user_has_name) {
+    return not_launched(groups.error(), Fault::account);
+  }
+  return user;
 }
 
 /// A file that belongs to the user; for others it is not to read.
@@ -143,7 +163,7 @@ tl::expected<void, NotLaunched> write_users_file(const std::string& path, const 
                          fmt::format("cannot write {}: {}", path, std::strerror(number)),
                          {},
                          {}},
-                        is_short(number));
+                        fault_of(number));
   }
   return {};
 }
@@ -210,11 +230,11 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   std::vector<std::string> environment = environment_of(folder, spec);
   const std::vector<char*> argv_pointers = pointers(argv);
   const std::vector<char*> environment_pointers = pointers(environment);
-  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid()),
-                           spec.user_has_name};
+  const auto user = user_of(spec);
+  if (!user) return tl::unexpected(user.error());
 
   auto limits = process::read_resource_limits(spec.resource_limits);
-  if (!limits) return not_launched(limits.error(), false);
+  if (!limits) return not_launched(limits.error(), Fault::job);
   Plan plan{.append = spec.append,
             .terminal = spec.terminal,
             .open_files = spec.open_files,
@@ -227,7 +247,7 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   std::vector<process::Pipe> pipes;
   for (std::size_t at = 0; at < plan.files.size() && !spec.terminal; ++at) {
     auto pipe = process::Pipe::create();
-    if (!pipe) return not_launched(pipe.error(), true);
+    if (!pipe) return not_launched(pipe.error(), Fault::machine);
     pipes.push_back(std::move(*pipe));
   }
   plan.start = {.argv = argv_pointers.data(),
@@ -238,16 +258,18 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
                 .out = pipes.empty() ? -1 : pipes.front().write.get(),
                 .err = pipes.empty() ? -1 : pipes.back().write.get(),
                 .cgroup_procs = group == nullptr ? -1 : group->procs(),
-                .user = spec.uid || spec.gid ? &user : nullptr};
+                .user = spec.uid || spec.gid ? &*user : nullptr};
 
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return not_launched(process::step_error(Step::fork, errno, "", ""), true);
+    return not_launched(process::step_error(Step::fork, errno, "", ""), Fault::machine);
   }
   const Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
   const pid_t process = ::fork();
-  if (process < 0) return not_launched(process::step_error(Step::fork, errno, "", ""), true);
+  if (process < 0) {
+    return not_launched(process::step_error(Step::fork, errno, "", ""), Fault::machine);
+  }
   if (process == 0) {
     ::close(ends[0]);
     child(plan, ends[1]);
@@ -261,12 +283,12 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
     ::waitpid(process, nullptr, 0);
     const bool is_ours =
         report.log < 0 && (report.failed == Step::cgroup || report.failed == Step::user);
-    return not_launched(words(report, plan, spec), is_ours && is_short(report.number));
+    return not_launched(words(report, plan, spec), is_ours ? fault_of(report.number) : Fault::job);
   }
   Launched launched{.process = process, .started = now_started(process, bounds)};
   Result<void> known;
   if (spec.terminal) {
-    known = Terminal::open(folder, std::move(files.back()), user.uid, user.gid)
+    known = Terminal::open(folder, std::move(files.back()), user->uid, user->gid)
                 .map([&](Terminal&& made) { launched.terminal.emplace(std::move(made)); });
   }
   if (known) known = make_known(folder, launched.started);
@@ -275,12 +297,12 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
     ::waitpid(process, nullptr, 0);
     // What stays says that the command may have run.
     ::unlink((folder + kStartedFile).c_str());
-    return not_launched(known.error(), true);
+    return not_launched(known.error(), Fault::machine);
   }
   ::send(ours.get(), "!", 1, MSG_NOSIGNAL);
   if (receive_report(ours.get(), report, files)) {
     ::waitpid(process, nullptr, 0);
-    return not_launched(words(report, plan, spec), false);
+    return not_launched(words(report, plan, spec), Fault::job);
   }
   if (spec.terminal)
     launched.logs.emplace_back(Descriptor(), std::move(files[0]), spec.log_limit_gb);

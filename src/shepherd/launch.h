@@ -7,6 +7,7 @@
 /// written; only then the child may run the command. A command that has done anything is known.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,13 +30,17 @@ struct Launched {
   std::optional<Terminal> terminal{};  ///< Its output goes through this, not through pipes.
 };
 
-/// Why a command does not run, in words.
+/// Why a command does not run. Nothing of it has run.
 struct NotLaunched {
+  enum class Fault : std::uint8_t {
+    job,      ///< What the job asks: it will never run.
+    account,  ///< Its user's account: the system does not know it now, or its disk quota is used
+              ///< up. Other users' jobs are not affected.
+    machine,  ///< Processes, descriptors, memory or disk space are short: a later try may succeed.
+              ///< Nothing that a user can bring about (no room for its log) counts.
+  };
   Error why;
-  /// The machine is short of processes, descriptors, memory or room on the disk of the folder:
-  /// nothing of the command has run, and it may be tried again. What a user can bring about (no
-  /// room for its log) is not.
-  bool is_transient = false;
+  Fault fault = Fault::job;
 };
 
 /// In the group of `bounds`, or where we are.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/checksum.h"
 #include "shepherd/folder.h"
 
 namespace almanac::shepherd {
@@ -16,11 +17,42 @@ NLOHMANN_JSON_SERIALIZE_ENUM(Cause, {{Cause::by_itself, "by_itself"},
                                      {Cause::told, "told"},
                                      {Cause::time_limit, "time_limit"},
                                      {Cause::memory, "memory"},
-                                     {Cause::cannot_start, "cannot_start"}})
+                                     {Cause::cannot_start, "cannot_start"},
+                                     {Cause::account, "account"}})
 
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kChecksum = "fnv1a64";
+
+/// Of all but itself: keys are sorted, so what was read says what was written.
+std::string checksum_of(const json& record) {
+  return fmt::format("{:016x}",
+                     checksum(record.dump(-1, ' ', false, json::error_handler_t::replace)));
+}
+
+/// The record as text, with its checksum. A message may quote the name of a file that is not UTF-8:
+/// its bytes are replaced, or with `strict` refused.
+std::string sealed(json record, bool strict = false) {
+  if (strict) static_cast<void>(record.dump());
+  record[kChecksum] = checksum_of(record);
+  return record.dump(1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Reads a record. One of an earlier release has no checksum.
+json opened(std::string_view text) {
+  json record = json::parse(text);
+  if (!record.is_object()) return record;
+  const auto said = record.find(kChecksum);
+  if (said == record.end()) return record;
+  const json expected = *said;
+  record.erase(said);
+  if (expected != checksum_of(record)) {
+    throw json::other_error::create(501, "its checksum is wrong: it was damaged", &record);
+  }
+  return record;
+}
 
 std::int64_t milliseconds(Time time) { return time.time_since_epoch().count(); }
 
@@ -153,84 +185,80 @@ void read(const json& from, Limits& to) {
 }  // namespace
 
 Result<std::string> to_json(const Spec& spec) try {
-  return json{{"id", spec.id},
-              {"user_has_name", spec.user_has_name},
-              {"terminal", spec.terminal},
-              {"argv", spec.argv},
-              {"script", spec.script},
-              {"environment", spec.environment},
-              {"directory", spec.directory},
-              {"out", spec.out},
-              {"err", spec.err},
-              {"append", spec.append},
-              {"log_limit_gb", spec.log_limit_gb},
-              {"cores", spec.cores},
-              {"cpus", optional(spec.cpus)},
-              {"memory_gb", optional(spec.memory_gb)},
-              {"io_mbs", optional(spec.io_mbs)},
-              {"gpus", optional(spec.gpus)},
-              {"time_limit_ms", milliseconds(spec.time_limit)},
-              {"grace_ms", spec.grace.count()},
-              {"signal", spec.signal},
-              {"signal_before_ms", spec.signal_before.count()},
-              {"signal_shell", spec.signal_shell},
-              {"open_files", optional(spec.open_files)},
-              {"umask", spec.umask},
-              {"resource_limits", spec.resource_limits},
-              {"processes", optional(spec.processes)},
-              {"uid", optional(spec.uid)},
-              {"gid", optional(spec.gid)}}
-      .dump(1);
+  json made{{"id", spec.id},
+            {"user_has_name", spec.user_has_name},
+            {"terminal", spec.terminal},
+            {"argv", spec.argv},
+            {"script", spec.script},
+            {"environment", spec.environment},
+            {"directory", spec.directory},
+            {"out", spec.out},
+            {"err", spec.err},
+            {"append", spec.append},
+            {"log_limit_gb", spec.log_limit_gb},
+            {"cores", spec.cores},
+            {"cpus", optional(spec.cpus)},
+            {"memory_gb", optional(spec.memory_gb)},
+            {"io_mbs", optional(spec.io_mbs)},
+            {"gpus", optional(spec.gpus)},
+            {"time_limit_ms", milliseconds(spec.time_limit)},
+            {"grace_ms", spec.grace.count()},
+            {"signal", spec.signal},
+            {"signal_before_ms", spec.signal_before.count()},
+            {"signal_shell", spec.signal_shell},
+            {"open_files", optional(spec.open_files)},
+            {"umask", spec.umask},
+            {"resource_limits", spec.resource_limits},
+            {"processes", optional(spec.processes)},
+            {"uid", optional(spec.uid)},
+            {"gid", optional(spec.gid)}};
+  return sealed(std::move(made), true);
 } catch (const json::exception& error) {
   return fail(Code::invalid, fmt::format("a run takes text in UTF-8 only: {}", error.what()));
 }
 
 std::string to_json(const Exit& exit) {
-  return json{{"status", exit.ending.status},
-              {"signal", exit.ending.signal},
-              {"cause", exit.cause},
-              {"message", exit.message},
-              {"start_ms", milliseconds(exit.start)},
-              {"end_ms", milliseconds(exit.end)},
-              {"ran_ms", exit.ran.count()},
-              {"cpu_s", exit.usage.cpu_s},
-              {"read_gb", exit.usage.read_gb},
-              {"written_gb", exit.usage.written_gb},
-              {"memory_gb", exit.usage.memory_gb},
-              {"log_dropped", exit.log_dropped}}
-      // A message may quote a name of a file that is not UTF-8.
-      .dump(1, ' ', false, json::error_handler_t::replace);
+  return sealed({{"status", exit.ending.status},
+                 {"signal", exit.ending.signal},
+                 {"cause", exit.cause},
+                 {"message", exit.message},
+                 {"start_ms", milliseconds(exit.start)},
+                 {"end_ms", milliseconds(exit.end)},
+                 {"ran_ms", exit.ran.count()},
+                 {"cpu_s", exit.usage.cpu_s},
+                 {"read_gb", exit.usage.read_gb},
+                 {"written_gb", exit.usage.written_gb},
+                 {"memory_gb", exit.usage.memory_gb},
+                 {"log_dropped", exit.log_dropped}});
 }
 
-std::string to_json(const Identity& identity) { return of(identity).dump(); }
+std::string to_json(const Identity& identity) { return sealed(of(identity)); }
 
 std::string to_json(const Started& started) {
-  return json{{"command", of(started.command)},
-              {"shepherd", of(started.shepherd)},
-              {"boot", started.boot},
-              {"start_ms", milliseconds(started.start)},
-              {"since_boot_ms", started.since_boot.count()},
-              {"cgroup", started.cgroup},
-              {"limits_by",
-               {{"cpus", started.means.cpus},
-                {"memory", started.means.memory},
-                {"io", started.means.io},
-                {"gpus", started.means.gpus}}}}
-      .dump(1);
+  return sealed({{"command", of(started.command)},
+                 {"shepherd", of(started.shepherd)},
+                 {"boot", started.boot},
+                 {"start_ms", milliseconds(started.start)},
+                 {"since_boot_ms", started.since_boot.count()},
+                 {"cgroup", started.cgroup},
+                 {"limits_by",
+                  {{"cpus", started.means.cpus},
+                   {"memory", started.means.memory},
+                   {"io", started.means.io},
+                   {"gpus", started.means.gpus}}}});
 }
 
 std::string to_json(const Limits& limits) {
-  return json{{"cores", limits.cores},
-              {"cpus", optional(limits.limits.cpus)},
-              {"memory_gb", optional(limits.limits.memory_gb)},
-              {"time_limit_ms", milliseconds(limits.time_limit)}}
-      .dump(1);
+  return sealed({{"cores", limits.cores},
+                 {"cpus", optional(limits.limits.cpus)},
+                 {"memory_gb", optional(limits.limits.memory_gb)},
+                 {"time_limit_ms", milliseconds(limits.time_limit)}});
 }
 
 template <typename Record>
 Result<Record> parse_record(std::string_view text) try {
   Record record;
-  read(json::parse(text), record);
+  read(opened(text), record);
   return record;
 } catch (const json::exception& error) {
   return fail(Code::corrupt, fmt::format("not a record of a run: {}", error.what()));

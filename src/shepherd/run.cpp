@@ -20,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "process/held.h"
@@ -124,7 +125,9 @@ tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& 
   run.folder_ = spelled(folder);
   // Its user must come through to the script; no other has to read what else there is.
   if (::mkdir(run.folder_.c_str(), 0711) != 0 || ::chmod(run.folder_.c_str(), 0711) != 0) {
-    return not_for(For::now, cannot("make the folder " + run.folder_, errno).value());
+    const int number = errno;
+    return not_for(number == EEXIST ? For::job : For::now,
+                   cannot("make the folder " + run.folder_, number).value());
   }
   const auto begin = [&]() -> Result<pid_t> {
     const Descriptor lock(
@@ -227,6 +230,12 @@ bool Run::take_hold() {
   return true;
 }
 
+std::optional<Duration> Run::begun() const {
+  const auto ticks = shepherd_ < 0 ? std::nullopt : process::birth_of(shepherd_);
+  if (!ticks) return std::nullopt;
+  return Duration{*ticks * 1000 / ::sysconf(_SC_CLK_TCK)};
+}
+
 bool Run::has_news() const {
   pollfd wait{news_.get(), POLLIN, 0};
   return news_ && ::poll(&wait, 1, 0) > 0;
@@ -263,9 +272,14 @@ Outcome Run::exited() {
       return unreadable();
     case Found::ended: {
       auto exit = read_record<Exit>(folder_ + kExitFile);
+      if (exit && exit->cause == Cause::account) {
+        return {.kind = Kind::never_started, .is_account = true, .why = exit->message};
+      }
       if (exit) return {.kind = Kind::ended, .exit = std::move(*exit)};
       if (exit.error().code == Code::corrupt) {
-        return {.kind = Kind::corrupt, .why = to_string(exit.error())};
+        return {
+            .kind = Kind::corrupt,
+            .why = fmt::format("it has ended, and how is not known: {}", to_string(exit.error()))};
       }
       return unreadable();
     }

@@ -70,12 +70,19 @@ inline constexpr const char* kProgressFile = "/progress";
 inline constexpr const char* kAllocationFile = "/allocation";
 
 /// How a run ended: exit.json.
-enum class Cause : std::uint8_t { by_itself, told, time_limit, memory, cannot_start };
+enum class Cause : std::uint8_t {
+  by_itself,
+  told,
+  time_limit,
+  memory,
+  cannot_start,
+  account,  ///< Of its user: it cannot start now, nothing of it has run, a later try may succeed.
+};
 
 struct Exit {
   process::Ending ending{};
   Cause cause = Cause::by_itself;
-  std::string message{};  ///< Of one that could not start: why.
+  std::string message{};  ///< Why it could not start; "" = it did.
   Time start{};
   Time end{};
   Duration ran{};                ///< By a clock that is never set.
@@ -89,12 +96,13 @@ struct Outcome {
     lives,
     ended,
     lost,           ///< The shepherd is gone without a word; what it left has been killed now.
-    corrupt,        ///< The same, and its last word makes no sense.
+    corrupt,        ///< It has ended, and its last word is damaged: nobody can tell how.
     never_started,  ///< Nothing of it ran: it may be started again.
     unreadable,     ///< Nobody can tell now: it may be any of the others.
   };
   Kind kind = Kind::lives;
   std::optional<Exit> exit{};  ///< Of one that has ended.
+  bool is_account = false;     ///< Of one that never started: its user's account is at fault.
   std::string why{};           ///< In words, of all that follow.
 };
 
@@ -102,6 +110,7 @@ struct Outcome {
 struct NotStarted : Error {
   enum class For : std::uint8_t {
     now,   ///< No process or room is to be had, the shepherd's program is not there: try again.
+    job,   ///< The same, but other runs are not affected: a folder of its name is in the way.
     good,  ///< What it is to run can be given to no program.
   };
   For how_long = For::now;
@@ -136,6 +145,9 @@ class Run {
   Run& operator=(Run&&) noexcept = default;
   ~Run();
 
+  /// When its shepherd began, by the clock that is never set (since_boot()): by the kernel's word,
+  /// whatever any file or the wall's clock says. Nothing = it has gone, or cannot be looked at.
+  std::optional<Duration> begun() const;
   /// Readable when the shepherd has gone; for poll(2). -1 = it could not be held: only exited()
   /// tells.
   int news() const { return news_.get(); }

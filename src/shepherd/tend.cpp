@@ -290,10 +290,10 @@ class Shepherd {
   Duration give_up_at_ = kForever;
 };
 
-Exit never_ran(const Error& why) {
+Exit never_ran(const Error& why, Cause cause = Cause::cannot_start) {
   const Time now = wall_clock();
   return {.ending = {.status = 127},
-          .cause = Cause::cannot_start,
+          .cause = cause,
           .message = to_string(why),
           .start = now,
           .end = now};
@@ -310,10 +310,14 @@ std::optional<Exit> run(const std::string& folder, Descriptor signals) {
   if (!spec) return never_ran(spec.error());
   Bounds bounds(*spec);
   auto launched = launch(folder, *spec, bounds);
-  if (!launched && launched.error().is_transient) return give_up(launched.error().why);
+  using Fault = NotLaunched::Fault;
+  if (!launched && launched.error().fault == Fault::machine) return give_up(launched.error().why);
   // Whoever waits for the end of what our starter writes shall not wait for us.
   ::dup2(STDOUT_FILENO, STDERR_FILENO);
-  if (!launched) return never_ran(launched.error().why);
+  if (!launched) {
+    const bool is_job = launched.error().fault == Fault::job;
+    return never_ran(launched.error().why, is_job ? Cause::cannot_start : Cause::account);
+  }
   return Shepherd(folder, *spec, std::move(*launched), std::move(bounds), std::move(signals)).run();
 }
 

@@ -57,11 +57,11 @@ Dues judge(const trace::Trace& trace, const cluster::Cluster& cluster, const Sch
       continue;
     }
     const Time end = result.end != kNoTime ? result.end : schedule.finish;
-    fairness::Stay& stay =
-        stays.emplace_back(fairness::Stay{.owner = owners.of(request, result.tenant),
-                                          .gpus = request.gpus * request.gpu_part(),
-                                          .submit_s = seconds(request.submit - schedule.begin),
-                                          .end_s = seconds(end - schedule.begin)});
+    fairness::Stay& stay = stays.emplace_back(
+        fairness::Stay{.owner = owners.of(request, result.tenant),
+                       .gpus = request.gpus * request.gpu_part(),
+                       .submit_s = seconds(joined(request, result) - schedule.begin),
+                       .end_s = seconds(end - schedule.begin)});
     if (result.start != kNoTime) {
       stay.start_s = seconds(result.start - schedule.begin);
       stay.ran_s = seconds(result.ran);

@@ -18,26 +18,60 @@
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "script/scripted.h"
+#include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
 #include "sim/log_speeds.h"
 #include "sim/profile.h"
+#include "sim/shares_of_cluster.h"
 #include "table/digest.h"
 #include "text/datetime.h"
 #include "text/human.h"
+#include "trace/eligible.h"
 
 namespace almanac::sim {
 namespace {
 
+/// Says what is assumed of jobs that lose their nodes, and which signals no summary bills.
+void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
+                      std::vector<std::string>& notes) {
+  using Kind = cluster::Incident::Kind;
+  const bool any_fails = std::any_of(incidents.all.begin(), incidents.all.end(),
+                                     [](const auto& each) { return each.kind == Kind::down; });
+  const auto silent =
+      std::count_if(trace.jobs.begin(), trace.jobs.end(),
+                    [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
+  if (any_fails && silent > 0) {
+    notes.push_back(
+        fmt::format("{} of {} jobs do not say how often they write a checkpoint (column "
+                    "checkpoint_s): if their "
+                    "nodes fail, they are assumed to lose the work since the last full hour",
+                    silent, trace.jobs.size()));
+  }
+  for (const std::string& name : incidents.signals) {
+    if (name == kPriceSignal || name == kCarbonSignal || is_gpu_price(name)) continue;
+    notes.push_back(fmt::format(
+        "signal {} is not in cost or kg_co2: only signals called {}, {} and price/TYPE are", name,
+        kPriceSignal, kCarbonSignal));
+  }
+}
+
+/// Published simulators have rules of their own.
+bool keeps_queue_rules(const Experiment& experiment) {
+  return experiment.profile.empty() || experiment.profile == "slurm";
+}
+
 /// What the simulation leaves out of the jobs' wishes.
 void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
-                           std::vector<std::string>& notes) {
+                           bool queue_rules, std::vector<std::string>& notes) {
   std::size_t cpu = 0;
   std::size_t shared = 0;
   std::size_t dependent = 0;
+  std::size_t never = 0;
   for (const trace::Job& job : trace.jobs) {
     cpu += is_simulated(job.request, cluster) ? 0 : 1;
     shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
     dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
+    never += is_simulated(job.request, cluster) && trace::never_ran(job) ? 1 : 0;
   }
   if (cpu > 0) {
     notes.push_back(
@@ -50,8 +84,20 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
                                 text::counted(shared, "job")));
   }
   if (dependent > 0) {
-    notes.push_back(fmt::format("submitted when the trace says: {} to run after another",
-                                text::counted(dependent, "job")));
+    notes.push_back(
+        queue_rules
+            ? fmt::format(
+                  "{} on another: each joins the queue when it was eligible, and not before "
+                  "the other has left",
+                  text::counted(dependent, "job depends", "jobs depend"))
+            : fmt::format("submitted when the trace says: {} to run after another",
+                          text::counted(dependent, "job")));
+  }
+  if (never > 0 && queue_rules) {
+    notes.push_back(fmt::format(
+        "{} never ran: each leaves the queue when its owner withdrew it, ends at once if a policy "
+        "starts it before, and counts in no average",
+        text::counted(never, "job")));
   }
 }
 
@@ -301,6 +347,7 @@ void scale_load(trace::Trace& trace, double load) {
   for (trace::Job& job : trace.jobs) {
     const auto since = static_cast<double>((job.request.submit - first).count());
     job.request.submit = first + Duration{std::llround(since / load)};
+    job.request.submitted = kNoTime;
     job.outcome.start = job.outcome.end = kNoTime;  // those were of another load
   }
 }
@@ -314,6 +361,8 @@ Result<Prepared> prepare(const Experiment& experiment) {
                                          ? infer_cluster(*trace)
                                          : cluster::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
+  share_gpus_by(*cluster, *trace);
+  note_impossible_jobs(*cluster, *trace);
   return prepare(experiment, std::move(*trace), std::move(*cluster));
 }
 
@@ -367,6 +416,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     }
     auto incidents = cluster::read_incidents(experiment.incidents, made.cluster);
     if (!incidents) return tl::unexpected(incidents.error());
+    note_assumptions(*incidents, made.trace, made.notes);
     made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
   }
   scale_load(made.trace, experiment.load);
@@ -380,7 +430,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   }
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
-  note_what_is_left_out(made.trace, made.cluster, made.notes);
+  note_what_is_left_out(made.trace, made.cluster, keeps_queue_rules(experiment), made.notes);
   note_capacity_changes(made, made.notes);
   const auto setter = std::find_if(made.runs.begin(), made.runs.end(), [](const auto& run) {
     return policy::registry().traits(run.composition).has(policy::Trait::limits_power);
@@ -473,7 +523,8 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .incidents = prepared.incidents.get(),
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
-          .timeline_interval = prepared.experiment.timeline_interval};
+          .timeline_interval = prepared.experiment.timeline_interval,
+          .keeps_queue_rules = keeps_queue_rules(prepared.experiment)};
 }
 
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,

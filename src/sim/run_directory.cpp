@@ -150,6 +150,7 @@ Json configuration(const Prepared& prepared) {
   return {{"trace", given.trace},
           {"format", given.reading.format},
           {"column_map", given.reading.column_map},
+          {"time_zone", given.reading.time_zone},
           {"lenient", given.reading.lenient},
           {"cluster", given.cluster},
           {"policy", given.policies},
@@ -285,6 +286,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.trace = c.at("trace");
     e.reading.format = c.at("format");
     e.reading.column_map = c.at("column_map");
+    e.reading.time_zone = c.value("time_zone", "");
     e.reading.lenient = c.at("lenient");
     e.cluster = c.at("cluster");
     e.policies = c.at("policy").get<std::vector<std::string>>();

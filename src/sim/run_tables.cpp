@@ -87,12 +87,18 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
       std::any_of(prepared.trace.jobs.begin(), prepared.trace.jobs.end(),
                   [](const trace::Job& job) { return job.request.deadline != kNoTime; });
   const bool has_paces = !schedule.pace_log.empty();
+  bool has_eligible = false;
+  for (std::size_t at = 0; at < prepared.trace.jobs.size() && !has_eligible; ++at) {
+    has_eligible =
+        prepared.trace.jobs[at].request.submitted != kNoTime || schedule.jobs[at].joined != kNoTime;
+  }
   std::vector<std::string_view> columns = {"job_id",   "name",        "user",  "vc",     "gpus",
                                            "submit_s", "start_s",     "end_s", "wait_s", "run_s",
                                            "jct_s",    "preemptions", "state", "nodes"};
   if (has_deadlines) columns.insert(columns.end(), {"qos", "deadline_s", "tardiness_s", "earned"});
   if (has_cores) columns.insert(columns.end(), {"cpus"});
   if (has_paces) columns.insert(columns.end(), kPaceColumns.begin(), kPaceColumns.end());
+  if (has_eligible) columns.insert(columns.end(), {"eligible_s"});
   csv.header(columns);
   std::vector<std::string> labels;
   for (std::uint32_t node = 0; node < prepared.cluster.nodes.size(); ++node) {
@@ -117,14 +123,14 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
         nodes += fmt::format("x{}", grant.gpu_milli / 1e3);
       }
     }
-    const bool ended = record.end != kNoTime;
-    const Duration completion = ended ? record.end - job.request.submit : kNoDuration;
+    const bool ended = record.end != kNoTime && record.phase != policy::Phase::withdrawn;
+    const Duration completion = ended ? record.end - joined(job.request, record) : kNoDuration;
     csv.text(trace.id(job.id))
         .text(trace.names[job.request.name])
         .text(trace.names[job.request.user])
         .text(trace.names[job.request.vc])
         .whole(job.request.gpus)
-        .time(job.request.submit)
+        .time(job.request.submitted != kNoTime ? job.request.submitted : job.request.submit)
         .time(record.start)
         .time(record.end)
         .duration(ended ? completion - record.ran : kNoDuration)
@@ -139,6 +145,7 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
       csv.text(trace.names[job.request.model]);
       write_pace(csv, schedule.pace_log[at], job.request.gpus > 0);
     }
+    if (has_eligible) csv.time(joined(job.request, record));
     csv.end_row();
   }
   csv.flush();

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "sim/end_queue.h"
 #include "sim/instances.h"
+#include "sim/queue_rules.h"
 #include "sim/sample.h"
 #include "sim/sample_interval.h"
 #include "sim/services.h"
@@ -39,6 +40,11 @@ class Engine final : public schedule::Actuator {
         ends_(trace.jobs.size()),
         gaps_(cluster, options.boot, options.least_sleep),
         instances_(cluster) {
+    // A future that is imagined knows nothing of what the log says of it.
+    if (options.keeps_queue_rules && options.runs == nullptr) {
+      dependencies_ = Dependencies(trace, cluster);
+      withdrawals_ = Withdrawals(trace, cluster);
+    }
     runs_.reserve(trace.jobs.size());
     if (options.runs != nullptr) {
       runs_ = *options.runs;
@@ -49,6 +55,7 @@ class Engine final : public schedule::Actuator {
     if (options.incidents != nullptr) {
       on_node_.resize(cluster.nodes.size());
       for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
+      if (!signals_.empty()) meter_.emplace(cluster, options.incidents->signals);
       round_.show(signals_);
     }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
@@ -69,6 +76,7 @@ class Engine final : public schedule::Actuator {
     }
     if (instances_.any()) round_.charge(job, instances_.make(round_.grants(job)));
     if (is_replica(job)) return start_replica(job);
+    if (withdrawals_.has(job)) return start_withdrawn(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
       pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_,
@@ -91,6 +99,7 @@ class Engine final : public schedule::Actuator {
   }
   void end(JobId job, bool runs) override {
     if (is_replica(job)) options_.services->ended(job, now_);
+    dependencies_.release(job);
     if (!runs) return;
     if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
@@ -99,6 +108,7 @@ class Engine final : public schedule::Actuator {
     options_.services->scale(service, replicas, now_);
   }
   void decline(JobId job) override {
+    dependencies_.release(job);
     result_.never.emplace_back(job, policy::Reason{.kind = policy::ReasonKind::declined,
                                                    .wanted = trace_.jobs[index(job)].request.gpus});
   }
@@ -116,6 +126,11 @@ class Engine final : public schedule::Actuator {
  private:
   bool is_replica(JobId job) const { return index(job) >= logged_; }
   void start_replica(JobId job);
+  /// Nobody knows how long it would have run: it ends at once.
+  void start_withdrawn(JobId job);
+  void gather_withdrawals();
+  void gather_arrivals();
+  void join(JobId job);
   void gather_replicas_gone();
   void gather_replicas_come();
   void begin();
@@ -192,10 +207,14 @@ class Engine final : public schedule::Actuator {
   std::size_t next_incident_ = 0;
   std::vector<std::vector<JobId>> on_node_;  // that run there; empty where no node can go down
   std::vector<policy::Signal> signals_;
+  std::optional<SignalMeter> meter_;  // where there are signals
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
   WaitLog wait_log_;
+  Dependencies dependencies_;
+  Withdrawals withdrawals_;
+  std::unordered_map<JobId, Time> joined_;
   Schedule result_;
 };
 
@@ -211,6 +230,11 @@ Time Engine::next_event() {
   if (next_arrival_ < logged_) at = trace_.jobs[next_arrival_].request.submit;
   if (at > options_.last_arrival) at = kNever;
   if (!ends_.empty()) at = std::min(at, ends_.next());
+  if (dependencies_.any_released()) at = std::min(at, now_);
+  while (withdrawals_.any() && round_.progress(withdrawals_.job()).phase != Phase::waiting) {
+    withdrawals_.take();
+  }
+  if (withdrawals_.any()) at = std::min(at, withdrawals_.next());
   if (at == kNever) {
     // What else may happen matters only while there are jobs.
     Services* const services = options_.services;
@@ -241,25 +265,61 @@ void Engine::gather_events() {
     if (pacer_) pacer_->end(job, now_);
     give_back(job);
     round_.end(now_, job);
+    dependencies_.release(job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
   if (options_.services != nullptr) gather_replicas_gone();
-  while (now_ <= options_.last_arrival && next_arrival_ < logged_ &&
-         trace_.jobs[next_arrival_].request.submit == now_) {
-    const JobId job{static_cast<std::uint32_t>(next_arrival_)};
-    if (auto reason = round_.admit(job)) {
-      result_.never.emplace_back(job, *reason);
-    } else {
-      events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
-      if (options_.log_waits) wait_log_.come(job, now_);
-    }
-    ++next_arrival_;
-    skip_jobs_left_out();
-  }
+  if (withdrawals_.any()) gather_withdrawals();
+  gather_arrivals();
   if (has_others()) gather_others();
   bool woken = false;
   for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
   if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::gather_withdrawals() {
+  while (withdrawals_.any() && withdrawals_.next() <= now_) {
+    const JobId job = withdrawals_.take();
+    if (round_.progress(job).phase != Phase::waiting) continue;
+    round_.withdraw(now_, job);
+    dependencies_.release(job);
+    events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(job))});
+  }
+}
+
+void Engine::gather_arrivals() {
+  while (now_ <= options_.last_arrival && next_arrival_ < logged_ &&
+         trace_.jobs[next_arrival_].request.submit == now_) {
+    const JobId job{static_cast<std::uint32_t>(next_arrival_)};
+    if (!dependencies_.hold(job, round_)) join(job);
+    ++next_arrival_;
+    skip_jobs_left_out();
+  }
+  while (dependencies_.any_released()) {
+    const JobId job = dependencies_.take();
+    if (now_ > options_.last_arrival) continue;
+    if (trace_.jobs[index(job)].request.submit < now_) joined_[job] = now_;
+    join(job);
+  }
+}
+
+void Engine::join(JobId job) {
+  const auto reason = round_.admit(job, {.since = now_});
+  if (reason) {
+    result_.never.emplace_back(job, *reason);
+    dependencies_.release(job);
+    return;
+  }
+  if (withdrawals_.has(job)) {
+    if (withdrawals_.at(job) <= now_) {  // it was gone before anything could be decided
+      round_.withdraw(now_, job);
+      dependencies_.release(job);
+      return;
+    }
+    withdrawals_.await(job);
+  }
+  events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
+  if (options_.log_waits) wait_log_.come(job, now_);
 }
 
 void Engine::gather_others() {
@@ -289,6 +349,14 @@ void Engine::gather_others() {
     }
   }
   if (options_.incidents != nullptr) take_incidents();
+}
+
+void Engine::start_withdrawn(JobId job) {
+  if (pacer_) {
+    pacer_->start(job, round_.grants(job), Duration{0}, now_, round_.config(job));
+  } else {
+    ends_.push(now_, job);
+  }
 }
 
 void Engine::start_replica(JobId job) {
@@ -364,6 +432,7 @@ void Engine::take_incident(const cluster::Incident& incident) {
       policy::Signal& signal = signals_[incident.subject];
       signal.value = incident.value;
       signal.since = incident.at;
+      meter_->set(incident.subject, incident.value);
       events_.push_back({EventKind::signal_changed, incident.subject, incident.value});
       break;
     }
@@ -405,6 +474,7 @@ void Engine::integrate_until(Time until) {
   result_.busy_gpu_s += step * ledger.busy_gpus();
   result_.total_gpu_s += step * ledger.total_gpus();
   if (pacer_) result_.spared_gpu_s += step * pacer_->spared_gpus();
+  if (meter_) meter_->add(step, ledger, pacer_ ? pacer_->spared_gpus() : 0);
   NodeUse& nodes = result_.nodes;
   nodes.on_gpu_s += step * ledger.gpus(Power::on);
   if (ledger.nodes(Power::booting) + ledger.nodes(Power::asleep) > 0) {
@@ -497,6 +567,7 @@ void Engine::resume(const Present& from) {
     ++next_arrival_;
   }
   skip_jobs_left_out();
+  dependencies_.resume(from, next_arrival_);
   while (next_change_ < changes_.size() && changes_[next_change_].at <= from.at) ++next_change_;
   for (std::uint32_t node = 0; node < cluster_.nodes.size(); ++node) {
     round_.set_drained(NodeId{node}, false);
@@ -523,6 +594,7 @@ void Engine::resume(const Present& from) {
     const auto reason = round_.admit(each.job, each.past);
     ALMANAC_CHECK(!reason, "job {} waits and can never start", index(each.job));
     if (pacer_) pacer_->credit(each.job, each.worked);
+    if (withdrawals_.has(each.job)) withdrawals_.await(each.job);
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
   }
   for (const NodeId node : from.drained) set_drained(node, true);
@@ -574,13 +646,15 @@ void Engine::finish() {
   result_.interrupted = interrupted();
   result_.held_back = round_.held_back();
   result_.sleep_bound = gaps_.end(now_);
+  if (meter_) result_.signal_uses = meter_->uses();
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   if (pacer_) result_.pace_log = pacer_->take_log(now_);
   result_.job_waits = wait_log_.take(now_);
   if (options_.services != nullptr) options_.services->finish(now_);
   std::vector<policy::Progress> progress = round_.take_progress();
   progress.resize(logged_);
-  result_.jobs = JobResults(std::move(progress), now_);
+  withdrawals_.mark(progress);
+  result_.jobs = JobResults(std::move(progress), now_, std::move(joined_));
   result_.grants = round_.take_grants();
 }
 

@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "sim/idle_gaps.h"
 #include "sim/pacer.h"
 #include "sim/present.h"
+#include "sim/signal_meter.h"
 #include "sim/wait_log.h"
 #include "trace/trace.h"
 
@@ -71,6 +73,10 @@ struct Options {
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
   JobId watched = kNoJob;                         ///< Every reason why this job waits is kept.
   bool log_waits = false;                         ///< Those of all jobs are, as WaitLog does it.
+  /// Jobs that never ran in the log leave the queue when they left it there (sim/queue_rules.h),
+  /// and jobs join after those they depend on. False = every job comes at its time and runs, as in
+  /// the published simulators.
+  bool keeps_queue_rules = true;
   Listener* listener = nullptr;
   /// Goes on from there instead of from an empty cluster, without timeline and window; jobs that
   /// are not in it and were submitted by then are over.
@@ -126,7 +132,9 @@ struct Window {
 
 /// What became of one job; see Schedule::jobs.
 struct JobResult {
-  Time start = kNoTime;  ///< First start.
+  Time joined = kNoTime;  ///< The queue, where that was later than Request::submit: what it depends
+                          ///< on ended later here than in the log.
+  Time start = kNoTime;   ///< First start.
   Time end = kNoTime;
   Duration ran{0};  ///< Time on GPUs in all.
   std::uint32_t preemptions = 0;
@@ -140,14 +148,18 @@ struct JobResult {
 class JobResults {
  public:
   JobResults() = default;
-  JobResults(std::vector<policy::Progress> progress, Time finish)
-      : progress_(std::move(progress)), finish_(finish) {}
+  JobResults(std::vector<policy::Progress> progress, Time finish,
+             std::unordered_map<JobId, Time> joined = {})
+      : progress_(std::move(progress)), joined_(std::move(joined)), finish_(finish) {}
 
   std::size_t size() const { return progress_.size(); }
   JobResult operator[](std::size_t job) const {
     const policy::Progress& state = progress_[job];
     const bool runs = state.phase == policy::Phase::running;
+    const auto joined =
+        joined_.empty() ? joined_.end() : joined_.find(JobId{static_cast<std::uint32_t>(job)});
     return {
+        .joined = joined == joined_.end() ? kNoTime : joined->second,
         .start = state.start,
         .end = state.end,
         .ran = state.attained + (runs ? std::max(Duration{0}, finish_ - state.since) : Duration{0}),
@@ -160,8 +172,14 @@ class JobResults {
 
  private:
   std::vector<policy::Progress> progress_;
+  std::unordered_map<JobId, Time> joined_;  // of those that joined later than the log says
   Time finish_{};
 };
+
+/// When a job joined the queue of a simulation: its wait and its completion time count from then.
+inline Time joined(const trace::Request& request, const JobResult& result) {
+  return result.joined != kNoTime ? result.joined : request.submit;
+}
 
 struct Schedule {
   JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown
@@ -181,6 +199,7 @@ struct Schedule {
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
   double spared_gpu_s = 0;                              ///< Integral of Sample::gpus_spared.
   NodeUse nodes{};
+  std::vector<SignalUse> signal_uses{};  ///< One for each signal of the incidents.
   Window window{};
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};

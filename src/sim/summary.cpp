@@ -14,6 +14,7 @@
 #include "sim/signature.h"
 #include "sim/summary_fields.h"
 #include "stats/quantile.h"
+#include "trace/eligible.h"
 #include "trace/value.h"
 
 namespace almanac::sim {
@@ -98,10 +99,10 @@ class Deadlines {
 /// What happened to the jobs that count, one after the other.
 class Tally {
  public:
-  /// A job that ended; `waited` is the time in which it did not run.
-  void add(const trace::Job& job, Time start, Time end, Duration waited) {
+  /// A job that joined the queue and ended; `waited` is the time between in which it did not run.
+  void add(const trace::Job& job, Time joined, Time start, Time end, Duration waited) {
     const trace::Request& request = job.request;
-    const Duration completion = end - request.submit;
+    const Duration completion = end - joined;
     jct_.push_back(seconds(completion));
     wait_.push_back(seconds(waited));
     if (waited > Duration{0}) ++queued_;
@@ -156,6 +157,35 @@ class Tally {
 
 double share(double part, double whole) { return whole > 0 ? part / whole : kNothing; }
 
+energy::NodeTime node_time(const PoweredUse& use, const energy::PowerModel& power) {
+  return {.on_s = use.on / power.gpus,
+          .booting_s = use.booting / power.gpus,
+          .asleep_s = use.asleep / power.gpus,
+          .busy_gpu_s = use.busy};
+}
+
+/// Bills power at the price and with the carbon of the moment in which it was drawn, where signals
+/// tell them.
+void add_signals(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
+  constexpr double kSecondsAnHour = 3600, kGramsAKg = 1000;
+  // A kWh times the value of the signal, and the kWh before it had one.
+  const auto billed = [&](const SignalUse& use, double value_of_one, double constant) {
+    const auto kwh = [&](const PoweredUse& each) {
+      return bill_of(energy_of(node_time(each, power), power), power.facility).facility_kwh;
+    };
+    return kwh(use.weighted) * value_of_one + kwh(use.unvalued) * constant;
+  };
+  for (const SignalUse& use : schedule.signal_uses) {
+    if (use.name == kPriceSignal) made.cost = billed(use, 1, power.facility.price_per_kwh);
+    if (use.name == kCarbonSignal) {
+      made.kg_co2 = billed(use, 1 / kGramsAKg, power.facility.kg_co2_per_kwh);
+    }
+    if (!is_gpu_price(use.name)) continue;
+    if (std::isnan(made.gpu_cost)) made.gpu_cost = 0;
+    made.gpu_cost += use.held_weighted / kSecondsAnHour;
+  }
+}
+
 void add_energy(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
   const NodeUse& use = schedule.nodes;
   const energy::NodeTime time{.on_s = use.on_gpu_s / power.gpus,
@@ -177,6 +207,7 @@ void add_energy(Summary& made, const Schedule& schedule, const energy::PowerMode
   made.facility_kwh = bill.facility_kwh;
   made.cost = bill.cost;
   made.kg_co2 = bill.kg_co2;
+  add_signals(made, schedule, power);
   const double span_s = seconds(schedule.finish - schedule.begin);
   const double days = span_s / seconds(24h);
   made.nodes_asleep = span_s > 0 ? use.asleep_node_s / span_s : 0;
@@ -225,6 +256,10 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
     const JobResult& record = schedule.jobs[job];
     if (record.phase == policy::Phase::unknown) continue;
+    if (trace::never_ran(trace.jobs[job]) && record.phase != policy::Phase::ended) {
+      ++made.withdrawn_jobs;
+      continue;
+    }
     ++made.jobs;
     made.preemptions += record.preemptions;
     const trace::Request& request = trace.jobs[job].request;
@@ -233,7 +268,8 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
     if (record.phase != policy::Phase::ended) continue;
     last_end = std::max(last_end, record.end);
     if (!is_counted) continue;
-    tally.add(trace.jobs[job], record.start, record.end, record.end - request.submit - record.ran);
+    const Time came = joined(request, record);
+    tally.add(trace.jobs[job], came, record.start, record.end, record.end - came - record.ran);
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - schedule.begin);
@@ -270,9 +306,13 @@ void add_dues(Summary& summary, const fairness::Dues& dues) {
 }
 
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,
-                                          const cluster::Cluster& cluster, Duration warm_up) {
+                                          const cluster::Cluster& cluster, Duration warm_up,
+                                          std::span<const JobId> never) {
+  std::vector<bool> is_never(trace.jobs.size());
+  for (const JobId job : never) is_never[index(job)] = true;
   const auto counts = [&](const trace::Job& job) {
-    return is_simulated(job.request, cluster) && job.outcome.run > Duration{0};
+    return is_simulated(job.request, cluster) && !trace::never_ran(job) &&
+           !is_never[static_cast<std::size_t>(&job - trace.jobs.data())];
   };
   const auto tells = [](const trace::Job& job) { return job.outcome.start != kNoTime; };
   double ran = 0;
@@ -302,11 +342,11 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
     last_end = std::max(last_end, end);
     if (job.request.submit < window.from) continue;
     const Duration waited = end - job.request.submit - outcome.run;
-    tally.add(job, outcome.start, end, std::max(Duration{0}, waited));
+    tally.add(job, job.request.submit, outcome.start, end, std::max(Duration{0}, waited));
   }
   tally.write(made);
   made.makespan_s = seconds(last_end - begin);
-  if (!cluster.inferred && cluster.changes.empty()) {
+  if (!cluster.lower_bound && cluster.changes.empty()) {
     made.gpu_allocation = share(busy_gpu_s, seconds(window.until - window.from) * cluster.gpus());
   } else {
     made.gpu_allocation = kNothing;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,9 @@ struct TenantLoan {
   double gpu_s = 0;
 };
 
-/// Over the jobs that finished and were submitted after the warm-up, unless said otherwise. *wait*
-/// = time not running between submission and end; *jct* = end - submission. NaN where there is
+/// Over the jobs that finished and joined the queue after the warm-up, unless said otherwise.
+/// *wait* = time not running between joining the queue (sim::joined) and the end; *jct* = all of
+/// that time. Jobs that their owners withdrew before they ran are in no figure. NaN where there is
 /// nothing to average.
 struct Summary {
   std::string policy;
@@ -47,7 +49,8 @@ struct Summary {
   bool complete = true;              ///< False = interrupted: of the jobs until then.
   bool recorded = false;             ///< No policy's: what the log says that happened.
   std::vector<std::string> needs{};  ///< As policy::needs_of() says them.
-  std::uint64_t jobs = 0;            ///< Simulated, finished or not.
+  std::uint64_t jobs = 0;            ///< Simulated, finished or not, without those withdrawn.
+  std::uint64_t withdrawn_jobs = 0;  ///< Never ran in the log, and left the queue without running.
   std::uint64_t finished = 0;
   std::uint64_t never_startable = 0;
   double avg_jct_s = 0;
@@ -110,8 +113,12 @@ struct Summary {
   double energy_bound_j = 0;         ///< Of the same schedule, were the future known: nodes
                                      ///< sleep where that pays, and no job is delayed.
   double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
-  double cost = 0;                   ///< In the currency of the power model.
+  /// Of the facility's power: in the currency of the power model, at the price (signal `price`) and
+  /// with the carbon (signal `carbon`) of each moment, else at the power model's constants.
+  double cost = 0;
   double kg_co2 = 0;
+  /// Rent of the GPUs that jobs held, by the signals `price/TYPE` (a GPU-hour); NaN without them.
+  double gpu_cost = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t events = 0;
   double engine_wall_s = 0;
   std::uint64_t signature = 0;
@@ -124,12 +131,13 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
 /// Adds who had how much of its due.
 void add_dues(Summary& summary, const fairness::Dues& dues);
 
-/// What the log says that happened, as a row beside policies: of the jobs that ran and tell their
-/// start, on the nodes of `cluster`. Nothing where fewer than 95 % of those that ran do. What a log
-/// does not tell (energy, stops, sleep) is NaN or 0; so is occupancy where the cluster was guessed
-/// from the log or changes.
+/// What the log says that happened, as a row beside policies and of the same jobs: those that ran,
+/// without those that can `never` start on `cluster`. Nothing where fewer than 95 % of them tell
+/// their start; those that do not are left out. What a log does not tell (energy, stops, sleep) is
+/// NaN or 0; so is occupancy where the cluster was guessed from the log or changes.
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,
-                                          const cluster::Cluster& cluster, Duration warm_up);
+                                          const cluster::Cluster& cluster, Duration warm_up,
+                                          std::span<const JobId> never);
 inline constexpr const char* kAsRecorded = "as recorded";
 
 /// "easy", "srtf (bound)", "easy (interrupted)": a policy where it is compared with others.

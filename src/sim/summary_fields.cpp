@@ -11,6 +11,7 @@ std::span<const SummaryField> summary_fields() {
       {"jobs", &Summary::jobs},
       {"finished", &Summary::finished},
       {"never_startable", &Summary::never_startable, Where::json},
+      {"withdrawn_jobs", &Summary::withdrawn_jobs, Where::json},
       {"avg_jct_s", &Summary::avg_jct_s},
       {"p50_jct_s", &Summary::p50_jct_s},
       {"p90_jct_s", &Summary::p90_jct_s},
@@ -58,6 +59,7 @@ std::span<const SummaryField> summary_fields() {
       {"facility_kwh", &Summary::facility_kwh},
       {"cost", &Summary::cost},
       {"kg_co2", &Summary::kg_co2},
+      {"gpu_cost", &Summary::gpu_cost},
       {"events", &Summary::events, Where::json},
       {"engine_wall_s", &Summary::engine_wall_s, Where::json},
   });

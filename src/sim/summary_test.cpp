@@ -93,6 +93,29 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
   EXPECT_DOUBLE_EQ(made.avg_hold_s, 300);
 }
 
+TEST(Summary, BillsPowerAtThePriceAndCarbonOfTheMoment) {
+  const energy::PowerModel power{
+      .name = "even",
+      .gpus = 1,
+      .idle_w = 400,
+      .full_w = 1000,
+      .booting_w = 500,
+      .asleep_w = 40,
+      .facility = {.pue = 2, .price_per_kwh = 0.2, .currency = "EUR", .kg_co2_per_kwh = 0.3}};
+  Schedule schedule = two_nodes();
+  // An hour idle before the first value, then a GPU in use for an hour at 500 g and one at 100 g.
+  schedule.signal_uses = {
+      {.name = kCarbonSignal,
+       .weighted = {.on = 600 * 3600.0, .busy = 600 * 3600.0},
+       .unvalued = {.on = 3600}},
+      {.name = "price/A", .weighted = {}, .unvalued = {}, .held_weighted = 2.5 * 7200}};
+  const Summary made = summarize({.name = "fifo"}, trace::Trace(), schedule, power);
+  EXPECT_DOUBLE_EQ(made.kg_co2, 2 * (0.6 * 1.0 + 0.4 * 0.3));
+  EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2) << "no signal called price";
+  EXPECT_DOUBLE_EQ(made.gpu_cost, 5);
+  EXPECT_TRUE(std::isnan(summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power).gpu_cost));
+}
+
 /// Five jobs of 100 s submitted at 0: ends at 90 s, 100 s, 125 s and 300 s, and one that runs yet.
 Schedule five_ends() {
   std::vector<policy::Progress> progress(5);

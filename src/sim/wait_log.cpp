@@ -25,7 +25,9 @@ void WaitLog::look(Time now, schedule::Round& round) {
     if (state.phase != policy::Phase::waiting && last_[index(job)] > 0) {
       // It may have started, and even ended, since it was asked last.
       Wait& last = waits_[last_[index(job)] - 1].wait;
-      const Time began = runs ? state.since : state.start;
+      const Time began = runs                     ? state.since
+                         : state.start != kNoTime ? state.start
+                                                  : state.end;  // withdrawn
       if (last.until == kNever) last.until = std::max(last.from, std::min(now, began));
     }
     if (state.phase != policy::Phase::waiting && !runs) continue;

@@ -326,10 +326,13 @@ Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
                 "without accounting (slurmdbd) there is no past to learn from");
   }
   std::vector<Job> jobs;
+  unread_rows_ = 0;
   for (const std::string_view row : accounting_rows(said->out, delimiter)) {
-    auto job = accounting_in(row, delimiter);
-    if (!job) return tl::unexpected(job.error());
-    jobs.push_back(std::move(*job));
+    if (auto job = accounting_in(row, delimiter)) {
+      jobs.push_back(std::move(*job));
+    } else {
+      ++unread_rows_;
+    }
   }
   keep_ended(jobs, from, until);
   for (Job& job : jobs) {

@@ -46,6 +46,7 @@ class CommandLink final : public Link {
   Result<void> power(std::span<const std::string> nodes, bool on) override;
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
+  std::int64_t unread_rows() const override { return unread_rows_; }
 
  private:
   /// Its output, if it ends well.
@@ -65,7 +66,8 @@ class CommandLink final : public Link {
   Time associations_seen_ = kNoTime;
   bool keeps_shares_ = false;          ///< As of site().
   bool works_out_priorities_ = false;  ///< The same.
-  bool silent_ = false;                ///< No controller answered the last question.
+  std::int64_t unread_rows_ = 0;
+  bool silent_ = false;  ///< No controller answered the last question.
 };
 
 }  // namespace almanac::slurm

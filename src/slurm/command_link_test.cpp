@@ -225,7 +225,7 @@ TEST(CommandLink, GivesEndedJobsInOrderOfEnd) {
         "p\x1fq\x1fn\n",
         number, number, end);
   };
-  slurm.answers["sacct"] = {.out = row(7, 300) + row(8, 200) + row(9, 400)};
+  slurm.answers["sacct"] = {.out = row(7, 300) + row(0, 250) + row(8, 200) + row(9, 400)};
   CommandLink link(slurm.run());
   std::vector<std::uint32_t> numbers;
   const auto done = link.ended(Time(150s), Time(400s), [&](Job&& job) -> Result<void> {
@@ -234,6 +234,7 @@ TEST(CommandLink, GivesEndedJobsInOrderOfEnd) {
   });
   ASSERT_TRUE(done) << to_string(done.error());
   EXPECT_EQ(numbers, (std::vector<std::uint32_t>{8, 7}));
+  EXPECT_EQ(link.unread_rows(), 1) << "without a number";
 }
 
 }  // namespace

@@ -93,6 +93,8 @@ class Link {
   virtual Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) = 0;
   /// The jobs that accounting says ended in [from, until), in order of end.
   virtual Result<void> ended(Time from, Time until, const TakeEnded& take) = 0;
+  /// How many rows of accounting the last ended() left out because it could not read them.
+  virtual std::int64_t unread_rows() const { return 0; }
 };
 
 }  // namespace almanac::slurm

@@ -46,14 +46,13 @@ Job read_ended(Value record) {
   job.number = JobNumber{whole("job_id")};
   if (job.number == JobNumber{}) throw BadShape{"a job without job_id"};
   const std::vector<std::string> state = words(record, "state/current");
-  const auto stands = read_state(state);
-  if (!stands) {
-    throw BadShape{fmt::format("job {}: no state of a job: \"{}\"", whole("job_id"),
-                               text(record, "state/current"))};
-  }
   job.state = State::ended;
-  // A run that was followed by another.
-  job.outcome = has(state, "REQUEUED") ? trace::JobState::preempted : stands->outcome;
+  // A run that was followed by another. Of a state that is not known nothing is.
+  if (has(state, "REQUEUED")) {
+    job.outcome = trace::JobState::preempted;
+  } else if (const auto stands = read_state(state)) {
+    job.outcome = stands->outcome;
+  }
   job.array = JobNumber{whole("array/job_id")};
   if (const auto task = number(record, "array/task_id"); task && job.array != JobNumber{}) {
     job.task = static_cast<std::int32_t>(std::min(*task, 2e9));
@@ -92,12 +91,19 @@ Job read_ended(Value record) {
 
 }  // namespace
 
-Result<std::vector<Job>> read_accounting(std::string_view json) {
-  auto made = read_each(json, "jobs", read_ended);
-  if (made) {
-    std::erase_if(*made, [](const Job& job) { return job.end == kNoTime; });
-  }
-  return made;
+Result<AccountingRows> read_accounting(std::string_view json) {
+  return read_document(json, "jobs", [](Value document) {
+    AccountingRows made;
+    for (const Value record : records(document, "jobs")) {
+      try {
+        Job job = read_ended(record);
+        if (job.end != kNoTime) made.jobs.push_back(std::move(job));
+      } catch (const BadShape&) {
+        ++made.unread;
+      }
+    }
+    return made;
+  });
 }
 
 }  // namespace almanac::slurm

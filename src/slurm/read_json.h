@@ -29,8 +29,13 @@ Result<std::vector<Node>> read_nodes(std::string_view json);
 Result<std::vector<Partition>> read_partitions(std::string_view json);
 Result<std::vector<Reservation>> read_reservations(std::string_view json);
 Result<std::vector<Licence>> read_licences(std::string_view json);
-/// Of /slurmdb/.../jobs and sacct --json: those that have ended, in the order given.
-Result<std::vector<Job>> read_accounting(std::string_view json);
+/// Of /slurmdb/.../jobs and sacct --json: those that have ended, in the order given, and how many
+/// records could not be read.
+struct AccountingRows {
+  std::vector<Job> jobs{};
+  std::int64_t unread = 0;
+};
+Result<AccountingRows> read_accounting(std::string_view json);
 /// Of /shares, which v0.0.40 (23.11) is the first to know.
 Result<std::vector<Association>> read_shares(std::string_view json);
 /// The release that wrote it, "22.05.8"; "" where it does not say.

@@ -153,8 +153,10 @@ TEST(ReadJson, ReadsPartitionsReservationsLicences) {
 }
 
 TEST(ReadJson, ReadsAccountingOfJobsThatHaveEnded) {
-  const auto jobs = read_accounting(fixture_data("sacct_22_05.json"));
-  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const auto rows = read_accounting(fixture_data("sacct_22_05.json"));
+  ASSERT_TRUE(rows) << to_string(rows.error());
+  const std::vector<Job>* const jobs = &rows->jobs;
+  EXPECT_EQ(rows->unread, 0);
   ASSERT_EQ(jobs->size(), 3U) << "two run yet";
   EXPECT_EQ(job_of(*jobs, 8).outcome, trace::JobState::failed);
   const Job cancelled = job_of(*jobs, 10);
@@ -164,11 +166,22 @@ TEST(ReadJson, ReadsAccountingOfJobsThatHaveEnded) {
 }
 
 TEST(ReadJson, ReadsARunThatWasFollowedByAnotherAsPreempted) {
-  const auto jobs = read_accounting(R"({"jobs": [{"job_id": 7, "state": {"current": ["REQUEUED"]},
+  const auto rows = read_accounting(R"({"jobs": [{"job_id": 7, "state": {"current": ["REQUEUED"]},
     "time": {"submission": 100, "start": 110, "end": 120, "elapsed": 10}}]})");
-  ASSERT_TRUE(jobs) << to_string(jobs.error());
-  EXPECT_EQ(job_of(*jobs, 7).state, State::ended);
-  EXPECT_EQ(job_of(*jobs, 7).outcome, trace::JobState::preempted);
+  ASSERT_TRUE(rows) << to_string(rows.error());
+  EXPECT_EQ(job_of(rows->jobs, 7).state, State::ended);
+  EXPECT_EQ(job_of(rows->jobs, 7).outcome, trace::JobState::preempted);
+}
+
+TEST(ReadJson, LosesNoRecordOfAccountingToOneThatCannotBeRead) {
+  const auto rows = read_accounting(R"({"jobs": [
+    {"job_id": 7, "state": {"current": ["BRAND_NEW"]},
+     "time": {"submission": 100, "start": 110, "end": 120, "elapsed": 10}},
+    {"job_id": 8, "state": {"current": ["COMPLETED"]}, "time": {"end": 120}}]})");
+  ASSERT_TRUE(rows) << to_string(rows.error());
+  ASSERT_EQ(rows->jobs.size(), 1U);
+  EXPECT_EQ(job_of(rows->jobs, 7).outcome, trace::JobState::unknown);
+  EXPECT_EQ(rows->unread, 1) << "without a submission";
 }
 
 TEST(ReadJson, TellsWhereABatchJobWrites) {

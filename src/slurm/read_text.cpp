@@ -16,6 +16,7 @@
 #include "text/host_list.h"
 #include "text/number.h"
 #include "text/utf8.h"
+#include "trace/sacct_states.h"
 #include "trace/tres.h"
 
 namespace almanac::slurm {
@@ -258,12 +259,15 @@ Result<Job> accounting_in(std::string_view row, std::string_view delimiter) {
   }
   job.number = JobNumber{static_cast<std::uint32_t>(*number)};
   read_number(column(), job);
-  const std::string_view word = column();
-  const auto outcome = trace::parse_state(word);
-  if (!outcome) return refuse("State must be a job state");
+  const auto word = trace::sacct_state(column());
   job.state = State::ended;
-  // Its run has ended and it waits again, or runs: it is a row of its own.
-  job.outcome = word == "REQUEUED" ? trace::JobState::preempted : *outcome;
+  // After REQUEUED it waits again, or runs: that is a row of its own. Of a state that is not known
+  // nothing is.
+  if (word == "REQUEUED") {
+    job.outcome = trace::JobState::preempted;
+  } else if (word) {
+    job.outcome = trace::parse_state(*word).value_or(trace::JobState::unknown);
+  }
   job.submit = time_in(column());
   if (job.submit == kNoTime) return refuse("Submit must be seconds since 1970");
   job.eligible = time_in(column());

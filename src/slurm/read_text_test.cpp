@@ -110,6 +110,10 @@ TEST(ReadText, ReadsRowsOfAccounting) {
   const auto again = row("12|12|REQUEUED|100|100|110|120|10||1|||1|0|ann|a|p|q|n");
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(again->outcome, trace::JobState::preempted);
+
+  const auto later = row("13|13|BRAND_NEW|100|100|110|120|10||1|||1|0|ann|a|p|q|n");
+  ASSERT_TRUE(later) << to_string(later.error());
+  EXPECT_EQ(later->outcome, trace::JobState::unknown) << "of a later release";
 }
 
 TEST(ReadText, TellsTheSwitchesAboveANode) {

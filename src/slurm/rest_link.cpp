@@ -244,16 +244,18 @@ Result<void> RestLink::weigh(std::span<const std::string> /*nodes*/, std::uint32
 }
 
 Result<void> RestLink::ended(Time from, Time until, const TakeEnded& take) {
+  unread_rows_ = 0;
   if (auto met = greet(); !met) return met;
   const auto answer = ask("GET", fmt::format("/slurmdb/{}/jobs?start_time={}&end_time={}", version_,
                                              in_uts(from), in_uts(until + 1s)));
   // Its words, seen of 22.05.8, for no rows at all.
   if (!answer && answer.error().message.find("Nothing found") != std::string::npos) return {};
   if (!answer) return tl::unexpected(answer.error());
-  auto jobs = read_accounting(*answer);
-  if (!jobs) return tl::unexpected(jobs.error());
-  keep_ended(*jobs, from, until);
-  for (Job& job : *jobs) {
+  auto rows = read_accounting(*answer);
+  if (!rows) return tl::unexpected(rows.error());
+  unread_rows_ = rows->unread;
+  keep_ended(rows->jobs, from, until);
+  for (Job& job : rows->jobs) {
     if (auto taken = take(std::move(job)); !taken) return taken;
   }
   return {};

@@ -51,6 +51,7 @@ class RestLink final : public Link {
   Result<void> power(std::span<const std::string> nodes, bool on) override;
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
+  std::int64_t unread_rows() const override { return unread_rows_; }
 
  private:
   /// Finds out which version it speaks, the first time.
@@ -70,6 +71,7 @@ class RestLink final : public Link {
   Differences differences_;
   std::vector<Association> associations_;  ///< As last told.
   Time associations_seen_ = kNoTime;
+  std::int64_t unread_rows_ = 0;
   bool silent_ = false;  ///< No controller, or no slurmrestd, answered the last question.
 };
 

@@ -87,6 +87,10 @@ Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
   return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
 }
 
+Result<void> SlurmService::judge(store::Submission) {
+  return better_by_slurm("jobs of a Slurm are submitted to Slurm", "try sbatch --test-only");
+}
+
 Result<void> SlurmService::cancel(const std::vector<store::JobNumber>& numbers,
                                   const Caller& caller, bool now) {
   if (now) return better_by_slurm("Slurm has a grace of its own", "cancel without --now");

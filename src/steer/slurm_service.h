@@ -83,6 +83,7 @@ class SlurmService final : public live::Service {
   bool step();
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> judge(store::Submission submission) override;
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
                       bool now) override;
   Result<void> hold(const std::vector<store::JobNumber>& numbers,
@@ -103,7 +104,7 @@ class SlurmService final : public live::Service {
   live::Counters counters() const override;
   Result<std::vector<live::JobView>> jobs(const live::Sought& sought) const override;
   Result<live::JobView> job(store::JobNumber number) const override;
-  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number, live::Eyes eyes) const override;
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
   Result<std::optional<live::Expected>> foresee(const store::Submission& asked) const override;
   std::vector<live::NodeView> nodes() const override;
@@ -198,7 +199,7 @@ class SlurmService final : public live::Service {
   // slurm_views.cpp: of a job of the mirror, under the lock.
   live::JobView view_of(const slurm::Job& job) const;
   std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
-  Result<std::vector<std::string>> explain_job(store::JobNumber number) const;
+  Result<std::vector<std::string>> explain_job(store::JobNumber number, live::Eyes eyes) const;
 
   // slurm_tenancy.cpp: who had how much of its due.
   Result<live::Tenancy> make_tenancy() const;

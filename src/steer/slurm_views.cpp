@@ -91,8 +91,9 @@ Result<JobView> SlurmService::job(store::JobNumber number) const {
   });
 }
 
-Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) const {
-  auto lines = explain_job(number);
+Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number,
+                                                       live::Eyes eyes) const {
+  auto lines = explain_job(number, eyes);
   if (!lines) return lines;
   const auto view = job(number);
   const auto known = tenancy();
@@ -108,7 +109,8 @@ Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) 
   return lines;
 }
 
-Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number) const {
+Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number,
+                                                           live::Eyes eyes) const {
   const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(mutex_);
@@ -122,7 +124,8 @@ Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber numb
   const auto notes = store_.notes(number);
   if (!notes) return tl::unexpected(notes.error());
   for (const store::Note& note : *notes) {
-    if (note.what == live::kJudged) lines.push_back(fmt::format("{}: {}", note.what, note.detail));
+    if (note.what != live::kJudged) continue;
+    lines.push_back(fmt::format("{}: {}", note.what, live::detail_for(note, eyes)));
   }
   return lines;
 }

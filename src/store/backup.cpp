@@ -3,17 +3,21 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "process/descriptor.h"
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/schema.h"
+#include "store/seal.h"
 #include "store/tables.h"
 
 namespace almanac::store {
@@ -36,6 +40,44 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder.string();
 }
 
+/// What a path leads to, or the link itself with `nofollow`; nothing = nothing that can be looked
+/// at.
+std::optional<struct stat> look(const std::string& path, bool nofollow = false) {
+  struct stat about {};
+  const int done = nofollow ? ::lstat(path.c_str(), &about) : ::stat(path.c_str(), &about);
+  return done == 0 ? std::optional(about) : std::nullopt;
+}
+
+bool are_same(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/// Fails unless `to` is a plain file, or nothing yet, outside the folder of the store. A copy takes
+/// its place by a rename, which would replace a device, and the store itself.
+Result<void> may_replace(const std::string& path, const std::string& to) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::invalid, why, {.file = to},
+                "name a file elsewhere, best on another disk: almanac backup /backup/almanac.db");
+  };
+  if (const auto there = look(to, true)) {
+    if (!S_ISREG(there->st_mode)) return refuse("is no plain file, and is left as it is");
+    for (const char* const part : {"", "-wal", "-shm", ".lock"}) {
+      const auto store = look(path + part);
+      if (store && are_same(*store, *there)) return refuse("is the store itself");
+    }
+  }
+  const auto state = look(folder_of(path));
+  std::error_code error;
+  for (fs::path at = fs::canonical(folder_of(to), error); !error; at = at.parent_path()) {
+    const auto folder = look(at.string());
+    if (state && folder && are_same(*state, *folder)) {
+      return refuse(fmt::format("lies in the folder of the store, {}", folder_of(path)));
+    }
+    if (at == at.root_path()) break;
+  }
+  return {};
+}
+
 void rename(const std::string& from, const std::string& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) refuse("move " + from);
 }
@@ -43,12 +85,11 @@ void rename(const std::string& from, const std::string& to) {
 }  // namespace
 
 void copy(Connection& connection, const std::string& to, Secrets secrets) {
-  const std::string made = to + ".new";
-  ::unlink(made.c_str());
-  // For its owner alone from the first byte on: environments have passwords in them.
-  const Descriptor file(
-      ::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) refuse("write " + made);
+  // For its owner alone from the first byte on: environments have passwords in them. Under a name
+  // that is nobody's: what else is there stays.
+  std::string made = to + ".XXXXXX";
+  const Descriptor file(::mkostemp(made.data(), O_CLOEXEC));
+  if (!file) refuse("write beside " + to);
   try {
     SQLite::Statement copies(connection.database(), "VACUUM INTO ?");
     copies.bind(1, made);
@@ -57,7 +98,11 @@ void copy(Connection& connection, const std::string& to, Secrets secrets) {
       Connection copied(made, Connection::Access::write);
       drop_environments(copied, Time::max());
     }
-    sync(made, O_RDONLY);
+    if (secrets == Secrets::of_unfinished) {
+      seal(made);
+    } else {
+      sync(made, O_RDONLY);
+    }
     rename(made, to);
   } catch (...) {
     ::unlink(made.c_str());
@@ -68,6 +113,7 @@ void copy(Connection& connection, const std::string& to, Secrets secrets) {
 
 Result<void> back_up(const std::string& path, const std::string& to) {
   if (!fs::exists(path)) return fail(Code::not_found, "there is no store", {.file = path});
+  if (auto may = may_replace(path, to); !may) return may;
   return guarded(path, [&] {
     Connection connection(path, Connection::Access::read);
     copy(connection, to, Secrets::of_unfinished);
@@ -75,14 +121,21 @@ Result<void> back_up(const std::string& path, const std::string& to) {
 }
 
 Result<void> restore(const std::string& from, const std::string& path) {
-  if (!fs::exists(from)) return fail(Code::not_found, "there is no copy", {.file = from});
+  const auto there = look(from);
+  if (!there) return fail(Code::not_found, "there is no copy", {.file = from});
+  if (!S_ISREG(there->st_mode)) return fail(Code::invalid, "is no plain file", {.file = from});
+  if (const auto store = look(path); store && are_same(*store, *there)) {
+    return fail(Code::invalid, "is the store itself", {.file = from}, "name a copy of it");
+  }
+  const auto whole = guarded(from, [&] { static_cast<void>(is_sealed(from)); });
+  if (!whole) return whole;
   return guarded(path, [&] {
     const Descriptor held = lock(path);
     const std::string made = path + ".restored";
     {
       // Damage, another program's file or a later version's shows itself here.
       Connection copied(from, Connection::Access::read);
-      check(copied);
+      check(copied, Check::thorough);
       if (version_of(copied) == 0) throw Refused{{Code::invalid, from + " is empty, no store"}};
       copy(copied, made, Secrets::all);
     }

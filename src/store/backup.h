@@ -14,8 +14,8 @@ namespace almanac::store {
 
 /// Writes all that the store at `path` holds now, but for the environments of jobs that have ended,
 /// into the file `to`, for its owner alone; one that is there is replaced when the copy is whole
-/// and on the disk. The service goes on meanwhile. Fails with not_found, corrupt, or unavailable
-/// (no room, no right).
+/// and on the disk. The service goes on meanwhile. Fails with not_found, corrupt, unavailable (no
+/// room, no right), or invalid where `to` is the store, anything in its folder, or no plain file.
 ///
 /// Cost: reads and writes each page once; the size of the store on the disk of `to`.
 Result<void> back_up(const std::string& path, const std::string& to);

@@ -34,8 +34,9 @@ std::string name_of(const std::string& path, std::int64_t number) {
 
 TEST(Backup, IsMadeBesideTheServiceAndTakesItsPlace) {
   const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
   const std::string path = folder / "almanac.db";
-  const std::string kept = folder / "copy.db";
+  const std::string kept = elsewhere / "copy.db";
   {
     Store store = Store::open(path).value();
     put(store, 1, "before");
@@ -57,8 +58,9 @@ TEST(Backup, IsMadeBesideTheServiceAndTakesItsPlace) {
 
 TEST(Backup, HasNoEnvironmentsOfJobsThatHaveEnded) {
   const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
   const std::string path = folder / "almanac.db";
-  const std::string kept = folder / "copy.db";
+  const std::string kept = elsewhere / "copy.db";
   Store store = Store::open(path).value();
   Store::Batch batch;
   for (const std::int64_t number : {1, 2}) {
@@ -77,6 +79,88 @@ TEST(Backup, HasNoEnvironmentsOfJobsThatHaveEnded) {
   EXPECT_EQ(store.job(JobNumber{1}).value()->asked->environment.size(), 1U);
 }
 
+TEST(Backup, ReplacesNeitherTheStoreNorWhatIsNoPlainFile) {
+  const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
+  const std::string path = folder / "almanac.db";
+  Store store = Store::open(path).value();
+  put(store, 1, "mine");
+  const std::string hard = elsewhere / "hard";
+  const std::string soft = elsewhere / "soft";
+  const std::string fifo = elsewhere / "fifo";
+  const std::string other_way = elsewhere / "other_way";
+  std::filesystem::create_hard_link(path, hard);
+  std::filesystem::create_symlink(path, soft);
+  std::filesystem::create_directory_symlink(folder / "", other_way);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  std::filesystem::create_directories(folder / "runs/1.1");
+  for (const std::string& bad :
+       {path, path + "-wal", path + ".lock", std::string(folder / "copy.db"),
+        std::string(folder / "runs/../almanac.db"), std::string(folder / "runs/1.1/copy.db"),
+        other_way + "/almanac.db", other_way + "/copy.db", hard, soft, fifo,
+        std::string("/dev/full"), std::string(elsewhere / "")}) {
+    const auto done = back_up(path, bad);
+    ASSERT_FALSE(done) << bad;
+    EXPECT_EQ(done.error().code, Code::invalid) << bad;
+    EXPECT_NE(done.error().hint, "") << bad;
+  }
+  struct stat full {};
+  ASSERT_EQ(::stat("/dev/full", &full), 0);
+  EXPECT_TRUE(S_ISCHR(full.st_mode));
+  put(store, 2, "mine too");
+  EXPECT_EQ(store.job(JobNumber{1}).value()->asked->name, "mine");
+  const std::string beside = elsewhere.write("copy.db.new", "somebody's");
+  ASSERT_TRUE(back_up(path, elsewhere / "copy.db"));
+  EXPECT_EQ(std::filesystem::file_size(beside), 10U) << "nothing else is touched";
+}
+
+TEST(Backup, AFlippedBitIsFound) {
+  const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
+  const std::string path = folder / "almanac.db";
+  const std::string kept = elsewhere / "copy.db";
+  {
+    Store store = Store::open(path).value();
+    for (int number = 1; number <= 20; ++number) put(store, number, "mine");
+    ASSERT_TRUE(back_up(path, kept));
+  }
+  // The store too: its service has ended in good order.
+  const std::string flipped = elsewhere / "flipped.db";
+  for (const std::string& whole : {kept, path}) {
+    const auto size = std::filesystem::file_size(whole);
+    for (std::uintmax_t at = 0; at < size; at += size / 97) {
+      std::filesystem::copy_file(whole, flipped, std::filesystem::copy_options::overwrite_existing);
+      {
+        std::fstream file(flipped, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekg(static_cast<std::streamoff>(at));
+        const char byte = static_cast<char>(file.get() ^ 4);
+        file.seekp(static_cast<std::streamoff>(at));
+        file.put(byte);
+      }
+      const auto restored = restore(flipped, folder / "restored.db");
+      ASSERT_FALSE(restored) << at;
+      EXPECT_EQ(restored.error().code, Code::corrupt) << at;
+      const auto opened = Store::open(flipped);
+      ASSERT_FALSE(opened) << at;
+      EXPECT_EQ(opened.error().code, Code::corrupt) << at;
+    }
+  }
+  EXPECT_EQ(name_of(path, 20), "mine");
+  ASSERT_TRUE(restore(kept, path));
+  EXPECT_EQ(name_of(path, 20), "mine");
+}
+
+TEST(Backup, OfAStoreThatAnotherProgramChangedTheSealIsGone) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "almanac.db";
+  {
+    Store store = Store::open(path).value();
+    put(store, 1, "mine");
+  }
+  SQLite::Database(path, SQLite::OPEN_READWRITE).exec("UPDATE submission SET name = 'yours'");
+  EXPECT_EQ(name_of(path, 1), "yours");
+}
+
 TEST(Backup, RestoresNothingThatIsNoStore) {
   const TemporaryFolder folder;
   const std::string path = folder / "almanac.db";
@@ -88,7 +172,8 @@ TEST(Backup, RestoresNothingThatIsNoStore) {
   std::ofstream(text) << "this is no database, and so it must not become one of ours\n";
   const std::string empty = folder / "empty";
   std::ofstream(empty).flush();
-  for (const std::string& bad : {text, empty, std::string(folder / "missing")}) {
+  for (const std::string& bad :
+       {text, empty, std::string(folder / "missing"), std::string("/dev/zero"), path}) {
     EXPECT_FALSE(restore(bad, path)) << bad;
     EXPECT_EQ(name_of(path, 1), "mine");
   }

@@ -26,8 +26,11 @@ using process::Descriptor;
 }
 
 /// Opens a file for its owner alone: environments have passwords in them.
-Descriptor open_own(const std::string& path) {
-  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+Descriptor open_own(const std::string& path, int how = 0) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | how, 0600));
+  if (!file && errno == ELOOP) {
+    throw Refused{{Code::invalid, path + " is a symbolic link", {}, "put the file itself there"}};
+  }
   if (!file) refuse_file("cannot write " + path);
   return file;
 }
@@ -46,7 +49,9 @@ std::string copy_of(const std::string& path, std::int64_t version) {
 }  // namespace
 
 Descriptor lock(const std::string& path) {
-  Descriptor file = open_own(path + ".lock");
+  // Not through a link: two links to one file would be two stores with one lock, or one store with
+  // two.
+  Descriptor file = open_own(path + ".lock", O_NOFOLLOW);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
   if (errno != EWOULDBLOCK) refuse_file("cannot lock " + path + ".lock");
   throw Refused{{Code::conflict,
@@ -55,13 +60,18 @@ Descriptor lock(const std::string& path) {
                  fmt::format("stop it first; fuser {}.lock names it", path)}};
 }
 
-void check(Connection& connection) {
-  const std::string found = connection.database().execAndGet("PRAGMA quick_check(1)").getString();
+void check(Connection& connection, Check how) {
+  const char* const pragma =
+      how == Check::quick ? "PRAGMA quick_check(1)" : "PRAGMA integrity_check(1)";
+  const std::string found = connection.database().execAndGet(pragma).getString();
   if (found != "ok") throw Refused{damaged(found)};
 }
 
 Database::Database(const std::string& path)
-    : path_(path), lock_(lock(path)), writer_(made(path), Connection::Access::write) {
+    : path_(path),
+      lock_(lock(path)),
+      sealing_(made(path)),
+      writer_(path, Connection::Access::write) {
   SQLite::Database& database = writer_.database();
   const auto merge_log_at_the_end = [&](bool yes) {
     ::sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, yes ? 0 : 1,
@@ -86,6 +96,7 @@ Database::Database(const std::string& path)
                    "keep it on a local disk"}};
   }
   merge_log_at_the_end(true);
+  sealing_.begin();
 }
 
 Result<void> Database::write(const std::function<void(Connection&)>& work) {

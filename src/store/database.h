@@ -5,6 +5,7 @@
 /// at once.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,7 @@
 #include "process/descriptor.h"
 #include "store/connection.h"
 #include "store/failure.h"
+#include "store/seal.h"
 
 namespace almanac::store {
 
@@ -21,8 +23,9 @@ namespace almanac::store {
 /// own: a process that closes a descriptor of the database takes SQLite's locks away. Throws.
 process::Descriptor lock(const std::string& path);
 
-/// Looks for damage. Throws.
-void check(Connection& connection);
+/// Looks for damage of the structure; thoroughly, whether indices and tables agree, too. Throws.
+enum class Check : std::uint8_t { quick, thorough };
+void check(Connection& connection, Check how = Check::quick);
 
 class Database {
  public:
@@ -65,6 +68,7 @@ class Database {
   std::string path_;
   std::string copy_of_before_;  // "" = there was no need of one
   process::Descriptor lock_;    // before all connections, so that it goes after them
+  Sealing sealing_;             // likewise
   std::mutex writer_mutex_;
   Connection writer_;
   std::mutex idle_mutex_;

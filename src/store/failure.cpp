@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "text/utf8.h"
+
 namespace almanac::store {
 
 Error damaged(const std::string& what) {
   return {
       Code::corrupt,
-      fmt::format("the store is damaged: {}", what),
+      fmt::format("the store is damaged: {}", text::mend_utf8(what)),
       {},
       "put a copy in its place, or rescue what can be read: sqlite3 OLD .recover | sqlite3 NEW"};
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/log.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <unordered_map>
 
 #include <fmt/format.h>
+
+#include "trace/eligible.h"
 
 namespace almanac::store {
 namespace {
@@ -75,6 +78,7 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
   trace.rows = static_cast<std::int64_t>(jobs.size());
   std::unordered_map<std::int64_t, Time> ends;
   for (const Job& job : jobs) ends.emplace(static_cast<std::int64_t>(job.number), job.end);
+  trace.knows_eligible = true;
   std::int64_t begun_later = 0;
   std::int64_t left_out = 0;
   for (const Job& job : jobs) {
@@ -87,8 +91,12 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
       record.request.after = key_of(before);
     }
     left_out += !job.asked->after.empty() && last == kNoTime;
+    trace::join_queue(record, std::max(last, job.asked->not_before));
     begun_later += job.asked->not_before != kNoTime && job.asked->not_before > job.submit;
   }
+  std::stable_sort(
+      trace.jobs.begin(), trace.jobs.end(),
+      [](const trace::Job& a, const trace::Job& b) { return a.request.submit < b.request.submit; });
   if (begun_later > 0) {
     trace.notes.push_back(
         fmt::format("was not to start before a time of its own: {}", begun_later));

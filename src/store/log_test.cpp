@@ -146,6 +146,19 @@ TEST(StoreLog, NamesTheJobBeforeThatEndedLast) {
   EXPECT_THAT(other.notes, ElementsAre("came after jobs that the log does not have: 1"));
 }
 
+TEST(StoreLog, LetsAJobQueueFromWhenItMightStart) {
+  Job later = ran(3, Time(2s), Time(120s), Time(130s));
+  later.asked.change().not_before = Time(100s);
+  Job next = ran(2, Time(2s), Time(55s), Time(70s));
+  next.asked.change().after = {JobNumber{1}};
+  const trace::Trace trace = log({ran(1, Time(1s), Time(2s), Time(50s)), later, next});
+  EXPECT_TRUE(trace.knows_eligible);
+  ASSERT_EQ(trace.jobs.size(), 3U);
+  EXPECT_EQ(trace.jobs[1].request.submit, Time(50s)) << "the end of what it came after";
+  EXPECT_EQ(trace.jobs[1].request.submitted, Time(2s));
+  EXPECT_EQ(trace.jobs[2].request.submit, Time(100s)) << "its begin time";
+}
+
 TEST(AskedGpus, CountPartsAndInstancesAsSuch) {
   Submission asked{.gpus = 4};
   EXPECT_EQ(gpus_of(asked), 4);

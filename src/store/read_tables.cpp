@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "store/failure.h"
 #include "store/query.h"
 #include "store/record.h"
 #include "store/tables.h"
+#include "table/digest.h"
 
 namespace almanac::store {
 namespace {
@@ -42,19 +46,24 @@ class Submissions {
     read_fields(query, asked);
     return at->second = std::move(asked);
   }
+  /// The same as it was changed later. Tasks of an array that were changed alike share it.
+  const Asked& of(JobNumber number, const Amended& amended) {
+    const Asked& first = of(number);
+    if (!amended.gpus && amended.time_limit == kNoDuration) return first;
+    const auto [at, is_new] =
+        changed_.try_emplace({number, amended.gpus, amended.time_limit}, first);
+    if (!is_new) return at->second;
+    Submission& asked = at->second.change();
+    asked.gpus = amended.gpus.value_or(asked.gpus);
+    if (amended.time_limit != kNoDuration) asked.time_limit = amended.time_limit;
+    return at->second;
+  }
 
  private:
   Connection& connection_;
   std::map<JobNumber, Asked> read_;
+  std::map<std::tuple<JobNumber, std::optional<std::int32_t>, Duration>, Asked> changed_;
 };
-
-/// What was asked first is that of all tasks of an array.
-void amend(Job& job) {
-  if (!job.amended.gpus && job.amended.time_limit == kNoDuration) return;
-  Submission& asked = job.asked.change();
-  asked.gpus = job.amended.gpus.value_or(asked.gpus);
-  if (job.amended.time_limit != kNoDuration) asked.time_limit = job.amended.time_limit;
-}
 
 Job read_row(Query& query, Submissions& submissions) {
   Job job;
@@ -64,8 +73,7 @@ Job read_row(Query& query, Submissions& submissions) {
   const auto at_once = query.next<std::optional<std::int32_t>>();
   if (task) job.task = {.array = submission, .index = *task, .at_once = at_once.value_or(0)};
   read_fields(query, job);
-  job.asked = submissions.of(submission);
-  amend(job);
+  job.asked = submissions.of(submission, job.amended);
   return job;
 }
 
@@ -88,7 +96,8 @@ std::vector<Record> records_of(Query& query) {
 std::optional<Job> read_job(Connection& connection, JobNumber number) {
   static const std::string sql = select_jobs() + "WHERE job.number = ?";
   static const std::string what_runs =
-      "SELECT submission.argv, script.bytes, environment.bytes FROM job "
+      "SELECT submission.argv, script.bytes, environment.bytes, script.sha256, "
+      "environment.sha256 FROM job "
       "JOIN submission ON submission.number = job.submission "
       "LEFT JOIN content AS script ON script.id = submission.script "
       "LEFT JOIN content AS environment ON environment.id = submission.environment "
@@ -103,6 +112,12 @@ std::optional<Job> read_job(Connection& connection, JobNumber number) {
   runs.into(asked.argv);
   runs.into(asked.script);
   runs.into(asked.environment);
+  const auto script = runs.next<std::optional<std::string>>();
+  const auto environment = runs.next<std::optional<std::string>>();
+  if ((script && *script != table::sha256(asked.script)) ||
+      (environment && *environment != table::sha256(packed(asked.environment)))) {
+    throw Refused{damaged(fmt::format("what job {} runs is not what was submitted", number))};
+  }
   return job;
 }
 

@@ -85,6 +85,15 @@ TEST(StoreInTrouble, IsForItsOwnerAlone) {
   }
 }
 
+TEST(StoreInTrouble, FollowsNoLinkToALock) {
+  const TemporaryFolder folder;
+  const std::string other = folder.write("others", "precious");
+  fs::create_symlink(other, folder / "almanac.db.lock");
+  const Error error = refused(folder / "almanac.db");
+  EXPECT_EQ(error.code, Code::invalid);
+  EXPECT_THAT(error.message, HasSubstr("is a symbolic link"));
+}
+
 TEST(StoreInTrouble, NeedsAFolder) {
   const TemporaryFolder folder;
   EXPECT_EQ(refused(folder / "gone/almanac.db").code, Code::not_found);

@@ -1,22 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs of a Slurm used of what they held: cores, memory, GPUs, their time limit.
-///
-/// Read is the text of `sacct -P` with its steps, for Slurm keeps MaxRSS and the use of GPUs with
-/// these. Cores: TotalCPU over AllocCPUS times Elapsed. Memory: of the steps the most of MaxRSS
-/// times NTasks, as far as Slurm sampled it, over what AllocTRES has. GPUs: gres/gpuutil of
-/// TRESUsageInAve, which Slurm 23.02 and later have where AccountingStorageTRES and the NVML plugin
-/// are set up.
-///
-/// Source   seff of Slurm's contribs, for cores and memory.
+/// What jobs used of what they held: cores, memory, GPUs, their time limit; and their users.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "base/time.h"
 
 namespace almanac::study {
@@ -37,9 +27,16 @@ struct JobUse {
   double memory_used_gb = 0;  ///< At most.
   double gpu_use = 0;         ///< Share of the time in which its GPUs computed, their mean.
 
+  /// More cores or memory than it held by more than rounding: it was not confined to them, or the
+  /// accounting is wrong. Sums count it as having used all.
+  bool used_more_cores() const { return core_share() > kAllAndRounding; }
+  bool used_more_memory() const { return memory_share() > kAllAndRounding; }
+
   double core_share() const { return cores_used / cores; }
   double memory_share() const { return memory_used_gb / memory_gb; }
   double time_share() const;
+
+  static constexpr double kAllAndRounding = 1.05;
 };
 
 /// The jobs of a user, those that ran for a minute or longer.
@@ -56,15 +53,6 @@ struct UserUse {
   double memory_share = 0;       ///< Median of the jobs that tell; NaN = none does.
   double time_share = 0;         ///< Likewise, of their limits.
 };
-
-/// What prints all that is read: the exact command.
-inline constexpr const char* kUseCommand =
-    "sacct -aP -S now-7days -o JobID,JobName,User,State,Submit,ElapsedRaw,TimelimitRaw,AllocCPUS,"
-    "AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInAve";
-
-/// Reads the jobs of the table at `path`; "-" is standard input. Jobs that never ran are left out.
-/// Fails with invalid, and kUseCommand as hint, where a column is missing.
-Result<std::vector<JobUse>> read_job_use(const std::string& path);
 
 /// By GPU-hours and core-hours that were not used, the most first.
 std::vector<UserUse> by_user(const std::vector<JobUse>& jobs);

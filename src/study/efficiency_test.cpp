@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "study/read_job_use.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::study {
@@ -28,8 +29,10 @@ constexpr const char* kWeek =
 
 TEST(Efficiency, ReadsWhatJobsUsed) {
   const TemporaryFolder folder;
-  const auto jobs = read_job_use(folder.write("week", kWeek));
-  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const auto log = read_job_use(folder.write("week", kWeek));
+  ASSERT_TRUE(log) << to_string(log.error());
+  const std::vector<JobUse>* const jobs = &log->jobs;
+  EXPECT_THAT(log->never_ran, testing::ElementsAre("3"));
   ASSERT_EQ(jobs->size(), 3U) << "a job that never ran used nothing";
   const JobUse& one = jobs->at(0);
   EXPECT_EQ(one.name, "a|b");
@@ -49,7 +52,7 @@ TEST(Efficiency, ReadsWhatJobsUsed) {
 
 TEST(Efficiency, SumsUpUsersByWhatTheyDidNotUse) {
   const TemporaryFolder folder;
-  const auto users = by_user(read_job_use(folder.write("week", kWeek)).value());
+  const auto users = by_user(read_job_use(folder.write("week", kWeek)).value().jobs);
   ASSERT_EQ(users.size(), 2U);
   EXPECT_EQ(users[0].user, "ann");
   EXPECT_EQ(users[0].jobs, 1) << "one of 30 s says nothing";
@@ -62,6 +65,103 @@ TEST(Efficiency, SumsUpUsersByWhatTheyDidNotUse) {
   EXPECT_DOUBLE_EQ(users[0].gpu_hours_unused, 2.8);
   EXPECT_DOUBLE_EQ(users[1].core_hours_unused, 0) << "more than all is all";
   EXPECT_DOUBLE_EQ(users[1].gpu_hours_known, 0);
+}
+
+constexpr const char* kUseHeader =
+    "JobID|JobName|User|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|TotalCPU|MaxRSS|"
+    "NTasks|TRESUsageInAve\n";
+
+JobUseLog use_of(const std::string& rows, bool lenient = false) {
+  const TemporaryFolder folder;
+  auto log = read_job_use(folder.write("week", kUseHeader + rows), lenient);
+  if (!log) {
+    ADD_FAILURE() << to_string(log.error());
+    return {};
+  }
+  return std::move(*log);
+}
+
+TEST(Efficiency, TakesSlurmsNoValueAsNotKnown) {
+  const auto log = use_of(
+      "1|a|ann|COMPLETED|2026-01-05T08:00:00|3600|4294967294|16|cpu=16,gres/gpu=2|02:00:00|||\n"
+      "1.batch|batch||COMPLETED|2026-01-05T08:00:00|3600||16|cpu=16|02:00:00|18446744073709551614|"
+      "4294967294|cpu=02:00:00,gres/gpuutil=18446744073709551614\n"
+      "2|a|ann|COMPLETED|2026-01-05T09:00:00|3600|120|16|cpu=16,gres/gpu=2|02:00:00|||\n"
+      "2.batch|batch||COMPLETED|2026-01-05T09:00:00|3600||16|cpu=16|02:00:00|4G|1|gres/gpuutil=20\n"
+      "3|a|ann|RUNNING|2026-01-05T09:00:00|3600|120|4294967295|cpu=16|00:00:00|||\n");
+  ASSERT_EQ(log.jobs.size(), 3U);
+  EXPECT_TRUE(std::isnan(log.jobs[0].gpu_use));
+  EXPECT_TRUE(std::isnan(log.jobs[0].memory_used_gb));
+  EXPECT_EQ(log.jobs[0].limit, kNoDuration);
+  EXPECT_DOUBLE_EQ(log.jobs[1].gpu_use, 0.1);
+  EXPECT_DOUBLE_EQ(log.jobs[2].cores, 16) << "of AllocTRES";
+  EXPECT_TRUE(std::isnan(log.jobs[2].cores_used)) << "not counted before a step ends";
+  const auto users = by_user(log.jobs);
+  EXPECT_DOUBLE_EQ(users.at(0).gpu_hours_unused / users.at(0).gpu_hours_known, 0.9);
+}
+
+TEST(Efficiency, ReadsNamesOfAnyLines) {
+  const auto log = use_of(
+      "1|two\nlines | bars|ann|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|01:00:00|||\n"
+      "1.0|x||COMPLETED|2026-01-05T08:00:00|3600||1|cpu=1|01:00:00|1G|1|\n"
+      "2|a|bob|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|01:00:00|||\n");
+  ASSERT_EQ(log.jobs.size(), 2U);
+  EXPECT_EQ(log.jobs[0].name, "two lines | bars");
+  EXPECT_EQ(log.jobs[0].user, "ann");
+}
+
+TEST(Efficiency, LosesNoRowToOneThatCannotBeRead) {
+  const std::string rows =
+      "1|a|ann|COMPLETED|2026-01-05T08:00:00|36\n"
+      "2|a|ann|COMPLETED|2026-01-05T08:00:00|long|120|1|cpu=1|01:00:00|||\n"
+      "3|a|bob|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|01:00:00|||\n"
+      "3.0|x||COMPLETED|2026-01-05T08:00:00|3600||1|cpu=1|01:00:00|1G|1|\n";
+  const TemporaryFolder folder;
+  const auto strict = read_job_use(folder.write("week", kUseHeader + rows));
+  ASSERT_FALSE(strict);
+  EXPECT_THAT(to_string(strict.error()), HasSubstr(":2: a row must have as many fields as the "
+                                                   "header (13): 6 (use --lenient"));
+  const auto log = use_of(rows, true);
+  ASSERT_EQ(log.jobs.size(), 1U);
+  EXPECT_THAT(log.notes, testing::ElementsAre(
+                             "dropped 2 of 4 rows, the first in line 2: a row must have as many "
+                             "fields as the header (13): 6"));
+}
+
+TEST(Efficiency, AddsUpTheRunsOfAJob) {
+  const std::string first =
+      "5|a|ann|REQUEUED|2026-01-05T08:00:00|3600|120|2|cpu=2,gres/gpu=2|02:00:00|||\n"
+      "5.0|x||FAILED|2026-01-05T08:00:00|3600||2|cpu=2|02:00:00|3G|1|gres/gpuutil=200\n";
+  const std::string last =
+      "5|a|ann|COMPLETED|2026-01-05T09:10:00|10800|120|2|cpu=2,gres/gpu=2|03:00:00|||\n"
+      "5.0|x||COMPLETED|2026-01-05T09:10:00|10800||2|cpu=2|03:00:00|1G|1|gres/gpuutil=100\n";
+  const std::string other = "5|a|ann|COMPLETED|2026-06-05T09:10:00|60|120|2|cpu=2|00:01:00|||\n";
+  const auto log = use_of(first + last + last + other);
+  ASSERT_EQ(log.jobs.size(), 2U);
+  const JobUse& job = log.jobs[0];
+  EXPECT_EQ(job.elapsed, 4h);
+  EXPECT_EQ(job.state, "COMPLETED");
+  EXPECT_DOUBLE_EQ(job.cores_used, 1.25) << "five core-hours in four hours";
+  EXPECT_DOUBLE_EQ(job.gpus, 2);
+  EXPECT_DOUBLE_EQ(job.gpu_use, 0.625);
+  EXPECT_DOUBLE_EQ(job.memory_used_gb, 3);
+  EXPECT_EQ(log.jobs[1].id, "5#2");
+}
+
+TEST(Efficiency, DoubtsWhatIsMoreThanWasHeld) {
+  JobUse job{.cores = 2, .memory_gb = 16, .cores_used = 92.6, .memory_used_gb = 9};
+  EXPECT_TRUE(job.used_more_cores());
+  EXPECT_FALSE(job.used_more_memory());
+  job.cores_used = 2.05;
+  EXPECT_FALSE(job.used_more_cores()) << "rounding";
+  job.cores_used = std::nan("");
+  EXPECT_FALSE(job.used_more_cores());
+}
+
+TEST(Efficiency, SaysWhereStatisticsAreMissing) {
+  const auto log = use_of("1|a|ann|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|00:00:00|||\n");
+  EXPECT_TRUE(std::isnan(log.jobs.at(0).cores_used)) << "sacct -X says 0";
+  EXPECT_THAT(log.notes, testing::ElementsAre(HasSubstr("leave -X out of sacct")));
 }
 
 TEST(Efficiency, GivesTheCommandWhereAColumnIsMissing) {

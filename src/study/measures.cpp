@@ -10,13 +10,12 @@
 #include "stats/quantile.h"
 #include "stats/share.h"
 #include "study/duration_cdf.h"
+#include "study/user_shares.h"
 
 namespace almanac::study {
 namespace {
 
 using stats::kNaN;
-
-constexpr double kTop = 0.05;
 
 /// Lengths of time counted in 32 bins an octave, from 0 (and below 1 s) to 2^32 s.
 class LengthBins {
@@ -163,21 +162,34 @@ void make_exact(Measure& measure, std::vector<double> sample, double q) {
   measure.value = exact;
 }
 
-Measure top_users(const Study& study, bool draw) {
+/// The part that the top 5 % of these users hold.
+double top_users_share(std::vector<double>& users) {
+  const auto all = static_cast<double>(users.size());
+  return stats::top_share(users, static_cast<double>(top_users(users.size())) / all);
+}
+
+Measure measure_top_users(const Study& study, bool draw) {
   Measure measure{.name = "top_5_percent_users_gpu_time_fraction",
                   .label = "GPU time of the top 5 % of the users",
                   .unit = figure::Unit::fraction,
                   .value = kNaN,
                   .draws = {}};
-  std::vector<double> of_name(study.trace().names.size());
-  for (const std::uint32_t at : study.gpu_jobs()) {
-    of_name[index(study.job(at).request.user)] += gpu_time(study.job(at));
+  constexpr double kNoJob = -1;
+  std::vector<double> of_name(study.trace().names.size(), kNoJob);
+  for (const auto list : {study.gpu_jobs(), study.cpu_jobs()}) {
+    for (const std::uint32_t at : list) {
+      const trace::Job& job = study.job(at);
+      double& sum = of_name[index(job.request.user)];
+      sum = std::max(sum, 0.0) + gpu_time(job);
+    }
   }
-  of_name[index(kNoName)] = 0;
-  std::erase(of_name, 0.0);
-  if (of_name.empty()) return measure;
+  of_name[index(kNoName)] = kNoJob;
+  std::erase(of_name, kNoJob);
+  if (std::all_of(of_name.begin(), of_name.end(), [](double sum) { return sum == 0; })) {
+    return measure;
+  }
   std::vector<double> users = of_name;
-  measure.value = stats::top_share(users, kTop);
+  measure.value = top_users_share(users);
   if (!draw) return measure;
   Rng rng(2);
   stats::bootstrap(of_name.size(), kDraws, rng, [&](std::span<const std::uint32_t> drawn) {
@@ -185,7 +197,7 @@ Measure top_users(const Study& study, bool draw) {
     for (std::size_t user = 0; user < drawn.size(); ++user) {
       users.insert(users.end(), drawn[user], of_name[user]);
     }
-    measure.draws.push_back(stats::top_share(users, kTop));
+    measure.draws.push_back(top_users_share(users));
   });
   return measure;
 }
@@ -225,7 +237,7 @@ std::vector<Measure> measures_of(const Study& study) {
       make_exact(measure, waits, 0.9);
     }
   }
-  measures.push_back(top_users(study, draw));
+  measures.push_back(measure_top_users(study, draw));
   return measures;
 }
 

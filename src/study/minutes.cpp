@@ -21,10 +21,11 @@ Minutes minutes_of(const Study& study) {
   return {first, last - first + 1};
 }
 
-std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
-                                      std::span<const std::uint32_t> jobs) {
-  // Differences first, sums then: a job costs two writes however long it runs.
-  std::vector<std::int32_t> gpus(static_cast<std::size_t>(minutes.count) + 1);
+std::vector<double> gpus_in_use(const Study& study, Minutes minutes,
+                                std::span<const std::uint32_t> jobs) {
+  // Differences first, sums then: a job costs two writes however long it runs. In thousandths, as
+  // those add up to nothing again.
+  std::vector<std::int64_t> milli(static_cast<std::size_t>(minutes.count) + 1);
   for (const std::uint32_t at : jobs) {
     const trace::Job& job = study.job(at);
     if (job.outcome.start == kNoTime) continue;
@@ -32,18 +33,22 @@ std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
     const std::int64_t end = minute_of(job.outcome.start + duration_of(job)) - minutes.first;
     const std::int64_t from = std::clamp<std::int64_t>(start, 0, minutes.count);
     const std::int64_t to = std::clamp<std::int64_t>(end + 1, 0, minutes.count);
-    gpus[static_cast<std::size_t>(from)] += job.request.gpus;
-    gpus[static_cast<std::size_t>(to)] -= job.request.gpus;
+    const std::int64_t own = std::llround(job.request.gpus * job.request.gpu_part() * 1000);
+    milli[static_cast<std::size_t>(from)] += own;
+    milli[static_cast<std::size_t>(to)] -= own;
   }
-  std::int32_t held = 0;
-  for (std::int32_t& value : gpus) value = held += value;
-  gpus.pop_back();
+  milli.pop_back();
+  std::vector<double> gpus;
+  gpus.reserve(milli.size());
+  std::int64_t held = 0;
+  for (const std::int64_t change : milli)
+    gpus.push_back(static_cast<double>(held += change) / 1000);
   return gpus;
 }
 
-std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc) {
+std::vector<double> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc) {
   const auto count = static_cast<std::size_t>(minutes.count);
-  std::vector<std::int32_t> gpus(count);
+  std::vector<double> gpus(count);
   for (std::uint32_t v = 0; v < cluster.vcs.size(); ++v) {
     const VcId each{v};
     if (vc != kNoVc && each != vc) continue;
@@ -69,7 +74,7 @@ std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes mi
   return gpus;
 }
 
-double use_of(std::int32_t in_use, std::int32_t there) {
+double use_of(double in_use, double there) {
   if (there <= 0) return std::numeric_limits<double>::quiet_NaN();
   return std::round(1000.0 * in_use / there) / 1000.0;
 }

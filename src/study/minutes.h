@@ -27,15 +27,15 @@ struct Minutes {
 ///          log begins as idle ones.
 Minutes minutes_of(const Study& study);
 
-/// GPUs held in each minute by those of `jobs` (positions in the trace) whose start is known.
-/// O(jobs + minutes).
-std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
-                                      std::span<const std::uint32_t> jobs);
+/// GPUs held in each minute by those of `jobs` (positions in the trace) whose start is known; a job
+/// on a part of a GPU holds that part. O(jobs + minutes).
+std::vector<double> gpus_in_use(const Study& study, Minutes minutes,
+                                std::span<const std::uint32_t> jobs);
 
 /// GPUs that a virtual cluster (kNoVc: the whole cluster) has in each minute.
-std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc);
+std::vector<double> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc);
 
 /// In use / there, rounded to three digits as the published series are; NaN where nothing is there.
-double use_of(std::int32_t in_use, std::int32_t there);
+double use_of(double in_use, double there);
 
 }  // namespace almanac::study

@@ -65,6 +65,8 @@ std::string_view to_string(Ending ending) {
       return "failed";
     case Ending::timed_out:
       return "timed out";
+    case Ending::preempted:
+      return "preempted";
   }
   ALMANAC_CHECK(false, "ending {}", static_cast<int>(ending));
 }
@@ -80,17 +82,14 @@ std::optional<Ending> ending_of(const trace::Job& job) {
     case trace::JobState::cancelled:
       return Ending::cancelled;
     case trace::JobState::failed:
-    case trace::JobState::timeout:
     case trace::JobState::node_fail:
-    case trace::JobState::preempted:
       return Ending::failed;
+    case trace::JobState::timeout:
+      return Ending::timed_out;
+    case trace::JobState::preempted:
+      return Ending::preempted;
   }
   ALMANAC_CHECK(false, "state {}", static_cast<int>(job.outcome.state));
-}
-
-std::optional<Ending> ending_or_timeout(const trace::Job& job) {
-  if (job.outcome.state == trace::JobState::timeout) return Ending::timed_out;
-  return ending_of(job);
 }
 
 Study::Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measured measured)

@@ -46,20 +46,17 @@ inline constexpr std::size_t kNumNeeds = static_cast<std::size_t>(Need::converge
 /// What is missing, in words: "user", "start_s (when a job began)".
 std::string_view to_string(Need need);
 
-/// How Helios counts a job: whatever neither completed nor was cancelled has failed, time-outs and
-/// node failures included (Hu et al., SC'21, section 2.3 and its notebooks).
-enum class Ending : std::uint8_t { completed, cancelled, failed, timed_out };
-inline constexpr std::array kEndings{Ending::completed, Ending::cancelled, Ending::failed};
+/// How a job ended, the same in every figure, finding and table. A job that ran into its time limit
+/// or was preempted has not failed: it may have done what it was for. A node failure is a failure.
+/// Helios counts all of these as failed (Hu et al., SC'21, section 2.3 and its notebooks).
+enum class Ending : std::uint8_t { completed, cancelled, failed, timed_out, preempted };
+inline constexpr std::array kEndings{Ending::completed, Ending::cancelled, Ending::failed,
+                                     Ending::timed_out, Ending::preempted};
 std::string_view to_string(Ending ending);
-/// One of kEndings; nothing for a job whose state is not known, or that has not ended.
+/// Whether the papers tell it apart; the others are shown only where a log has them.
+constexpr bool is_published(Ending ending) { return ending < Ending::timed_out; }
+/// Nothing for a job whose state is not known, or that has not ended.
 std::optional<Ending> ending_of(const trace::Job& job);
-
-/// Beside what the papers tell apart, a job that ran into its time limit: it may have done what it
-/// was for, and nothing was wrong with it.
-inline constexpr std::array kEndingsAndTimeouts{Ending::completed, Ending::cancelled,
-                                                Ending::failed, Ending::timed_out};
-/// One of kEndingsAndTimeouts, else as ending_of().
-std::optional<Ending> ending_or_timeout(const trace::Job& job);
 
 /// What was measured beside the job log; null = was not.
 struct Measured {

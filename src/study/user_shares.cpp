@@ -39,7 +39,7 @@ UserShares user_shares(const Study& study, figure::Column quantity,
   std::stable_sort(users.begin(), users.end(),
                    [](const User& a, const User& b) { return a.sum > b.sum; });
   shares.users = users.size();
-  shares.users_at_top = (users.size() + 19) / 20;
+  shares.users_at_top = top_users(users.size());
 
   figure::Figure& figure = shares.figure;
   figure.n = jobs;

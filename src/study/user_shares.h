@@ -14,10 +14,14 @@
 
 namespace almanac::study {
 
+/// How many the top 5 % of so many users are: rounded up, of every user with a job that ran, in
+/// every command alike.
+constexpr std::size_t top_users(std::size_t users) { return (users + 19) / 20; }
+
 /// What each user has: the sum of `amount` over their jobs.
 struct UserShares {
   figure::Figure figure;  ///< Columns user, <quantity>, user_fraction, fraction.
-  double top_5 = 0;       ///< Share of the top 5 % of the users, at least one.
+  double top_5 = 0;       ///< Share of the top 5 % of the users, as top_users() counts them.
   std::size_t users = 0;
   std::size_t users_at_top = 0;  ///< How many the top 5 % are.
 };

@@ -18,6 +18,17 @@ std::vector<VcJobs> jobs_by_vc(const Study& study) {
       group_of[*name] = groups.size();
       groups.push_back({.name = *name, .vc = VcId{v}, .jobs = {}});
     }
+    // Others name some partitions of a virtual cluster.
+    for (const std::uint32_t at : study.gpu_jobs()) {
+      const NameId name = study.job(at).request.vc;
+      if (name == kNoName || group_of.contains(name)) continue;
+      const VcId vc = cluster.find_vc_of_jobs(study.trace().names[name]);
+      if (vc == kNoVc) continue;
+      const auto known = std::find_if(groups.begin() + 1, groups.end(),
+                                      [&](const VcJobs& group) { return group.vc == vc; });
+      group_of[name] = static_cast<std::size_t>(known - groups.begin());
+      if (known == groups.end()) groups.push_back({.name = name, .vc = vc, .jobs = {}});
+    }
   }
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);

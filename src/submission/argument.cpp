@@ -216,6 +216,9 @@ Result<Dependency> read_dependency(std::string_view text) {
     const auto colon = part.find(':');
     const std::string_view word = part.substr(0, colon);
     if (part == "singleton") {
+      if (dependency.one_suffices) {
+        return fail(Code::unsupported, "singleton is combined with others by commas only");
+      }
       dependency.singleton = true;
       continue;
     }

@@ -9,6 +9,8 @@
 #include <csv.h>
 #include <fmt/format.h>
 
+#include "table/stream.h"
+
 namespace almanac::table {
 namespace {
 
@@ -43,8 +45,25 @@ bool has_open_quote(const char* line) {
 
 }  // namespace
 
-CsvReader::CsvReader(Lines lines, char delimiter)
-    : lines_(std::move(lines)), delimiter_(delimiter), quotes_(true) {
+char delimiter_of(std::string_view header) {
+  char found = ',';
+  std::ptrdiff_t most = 0;
+  for (const char each : {',', ';', '\t', '|'}) {
+    std::ptrdiff_t count = 0;
+    bool quoted = false;
+    for (const char letter : header) {
+      if (letter == '"') quoted = !quoted;
+      count += letter == each && !quoted ? 1 : 0;
+    }
+    if (count > most) {
+      most = count;
+      found = each;
+    }
+  }
+  return found;
+}
+
+CsvReader::CsvReader(Lines lines, char delimiter) : lines_(std::move(lines)), quotes_(true) {
   switch (delimiter) {
     case ';':
       split_ = kQuoted<';'>;
@@ -81,10 +100,13 @@ Result<CsvReader> CsvReader::open(const std::string& path, char delimiter) {
   return reader;
 }
 
-std::optional<std::size_t> CsvReader::find(std::string_view column) const {
-  const auto found = std::find(header_.begin(), header_.end(), column);
-  if (found == header_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - header_.begin());
+Result<CsvReader> CsvReader::open_any(const std::string& path) {
+  constexpr std::size_t kLongestHeader = std::size_t{64} << 10;
+  const auto head = read_head(path, kLongestHeader);
+  if (!head) return tl::unexpected(head.error());
+  std::string_view line = *head;
+  line.remove_prefix(std::min(line.find_first_not_of("\r\n \t"), line.size()));
+  return open(path, delimiter_of(line.substr(0, line.find('\n'))));
 }
 
 Result<bool> CsvReader::next() {
@@ -93,7 +115,6 @@ Result<bool> CsvReader::next() {
   if (*record == nullptr) return false;
   fields_.clear();
   split_(*record, fields_);
-  if (free_ && fields_.size() > header_.size()) join_surplus();
   if (fields_.size() != header_.size()) {
     return fail(Code::invalid,
                 fmt::format("a row must have as many fields as the header ({}): {}", header_.size(),
@@ -101,23 +122,6 @@ Result<bool> CsvReader::next() {
                 where());
   }
   return true;
-}
-
-/// The fields lie in one line of ours, so what is between the first and the last of them is the
-/// text, but for what the splitter ended each field with: a delimiter, or the first blank before
-/// it.
-void CsvReader::join_surplus() {
-  const std::size_t surplus = fields_.size() - header_.size();
-  char* const begin = const_cast<char*>(fields_[*free_].data());
-  const std::string_view last = fields_[*free_ + surplus];
-  const auto size = static_cast<std::size_t>(last.data() + last.size() - begin);
-  for (char* at = begin; at < begin + size; ++at) {
-    if (*at != '\0') continue;
-    *at = at[1 + std::strspn(at + 1, " ")] == delimiter_ ? ' ' : delimiter_;
-  }
-  fields_[*free_] = {begin, size};
-  const auto behind = fields_.begin() + static_cast<std::ptrdiff_t>(*free_) + 1;
-  fields_.erase(behind, behind + static_cast<std::ptrdiff_t>(surplus));
 }
 
 /// The next line that is not blank, with those that its quotes reach into; nullptr at the end.

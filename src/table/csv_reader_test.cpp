@@ -72,6 +72,15 @@ TEST_F(Csv, ToleratesMarksCarriageReturnsBlankLinesAndAMissingLastNewline) {
               ElementsAre(ElementsAre("1", "2"), ElementsAre("3", "4")));
 }
 
+TEST(Delimiter, IsWhatStandsInTheHeaderMostOften) {
+  EXPECT_EQ(delimiter_of("a,b,c"), ',');
+  EXPECT_EQ(delimiter_of("a;b,c;d"), ';');
+  EXPECT_EQ(delimiter_of("a\tb c\td"), '\t');
+  EXPECT_EQ(delimiter_of("a|b"), '|');
+  EXPECT_EQ(delimiter_of("\"a;b;c\",d"), ',');
+  EXPECT_EQ(delimiter_of("alone"), ',');
+}
+
 TEST_F(Csv, KnowsOtherDelimiters) {
   EXPECT_THAT(rows("a|b|\n1|\"q|\n", '|').value(), ElementsAre(ElementsAre("1", "\"q", "")));
   EXPECT_THAT(rows("a;b\n\"1;2\";3\n", ';').value(), ElementsAre(ElementsAre("1;2", "3")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/digest.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -39,7 +40,7 @@ class Sha256 {
 
 }  // namespace
 
-Result<std::string> sha256_file(const std::string& path) {
+Result<std::string> sha256_file(const std::string& path, std::uint64_t most) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (!file) {
@@ -48,8 +49,13 @@ Result<std::string> sha256_file(const std::string& path) {
   }
   Sha256 digest;
   std::vector<char> block(std::size_t{256} << 10);
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+  const auto read = [&] {
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), most));
+    return std::fread(block.data(), 1, wanted, file.get());
+  };
+  while (const std::size_t count = read()) {
     digest.add(block.data(), count);
+    most -= count;
   }
   if (std::ferror(file.get()) != 0) return fail(Code::not_found, "cannot be read", {path});
   return digest.hex();

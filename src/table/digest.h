@@ -4,6 +4,8 @@
 /// Identifies a file by its content.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -11,9 +13,10 @@
 
 namespace almanac::table {
 
-/// SHA-256 of the file as it lies on disk (packed, if it is), in 64 hexadecimal digits. Fails with
-/// not_found.
-Result<std::string> sha256_file(const std::string& path);
+/// SHA-256 of the file as it lies on disk (packed, if it is), or of its first `most` bytes, in 64
+/// hexadecimal digits. Fails with not_found.
+Result<std::string> sha256_file(const std::string& path,
+                                std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
 
 /// SHA-256 of `bytes`.
 std::string sha256(std::string_view bytes);

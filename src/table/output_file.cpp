@@ -104,6 +104,18 @@ std::unique_ptr<Packer> make_packer(const std::string& path) {
   return nullptr;
 }
 
+/// The file that `path` stands for: where it is a symbolic link, what that points to, there or not.
+std::string target_of(std::string path) {
+  constexpr int kMostLinks = 40;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code failed;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, failed);
+    if (failed) break;
+    path = (std::filesystem::path(path).parent_path() / target).string();
+  }
+  return path;
+}
+
 }  // namespace
 
 struct OutputFile::State {
@@ -160,7 +172,9 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     }
     return OutputFile(std::move(state));
   }
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  // A link stays a link: what it points to is replaced.
+  state->path = target_of(path);
+  const std::filesystem::path folder = std::filesystem::path(state->path).parent_path();
   if (std::error_code failed; !folder.empty()) {
     std::filesystem::create_directories(folder, failed);
     if (failed) {
@@ -172,7 +186,7 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   // Not mkostemp, which makes files for one's own eyes: an output gets the rights of any new file.
   std::string name;
   do {
-    name = fmt::format("{}.part-{:08x}", path, std::random_device{}());
+    name = fmt::format("{}.part-{:08x}", state->path, std::random_device{}());
     state->descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (state->descriptor < 0 && errno == EEXIST);
   if (state->descriptor < 0) {

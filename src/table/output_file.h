@@ -16,7 +16,8 @@ namespace almanac::table {
 /// A file in the making. It lies beside its place under another name until commit() renames it;
 /// without commit() it goes away, and what was there before stays as it was.
 ///
-/// ".gz" and ".zst" at the end of the name pack it; the same content gives the same bytes.
+/// Where its place is a symbolic link, what that points to is replaced. ".gz" and ".zst" at the end
+/// of the name pack it; the same content gives the same bytes.
 class OutputFile {
  public:
   /// Makes the folders that the path names. Fails with unavailable where that cannot be written.

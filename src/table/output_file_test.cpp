@@ -30,6 +30,19 @@ TEST(OutputFile, AppearsOnlyWhenCommitted) {
   EXPECT_EQ(folder.size(), 1U);
 }
 
+TEST(OutputFile, WritesWhatALinkPointsTo) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "data/there", "old"));
+  std::filesystem::create_symlink("data/there", folder / "link");
+  std::filesystem::create_symlink("link", folder / "link to a link");
+  std::filesystem::create_symlink("data/absent", folder / "dangling");
+  ASSERT_TRUE(write_file(folder / "link to a link", "new"));
+  ASSERT_TRUE(write_file(folder / "dangling", "made"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_EQ(read_file(folder / "data/there").value(), "new");
+  EXPECT_EQ(read_file(folder / "data/absent").value(), "made");
+}
+
 TEST(OutputFile, WritesIntoADeviceInsteadOfReplacingIt) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe";

@@ -91,6 +91,12 @@ std::optional<Time> parse_datetime(std::string_view text) {
   return Time(since_epoch);
 }
 
+bool has_zone(std::string_view text) {
+  constexpr std::size_t kDate = std::string_view("YYYY-MM-DD").size();
+  return text.size() > kDate &&
+         (text.ends_with('Z') || text.find_first_of("+-", kDate) != std::string_view::npos);
+}
+
 std::string format_datetime(Time time) {
   using namespace std::chrono;
   const auto day_start = floor<days>(time.time_since_epoch());

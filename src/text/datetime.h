@@ -17,6 +17,9 @@ namespace almanac::text {
 /// day may be missing. About 15 ns.
 std::optional<Time> parse_datetime(std::string_view text);
 
+/// Whether a date with time says its zone: "Z" or "+hh:mm".
+bool has_zone(std::string_view text);
+
 /// "2020-05-27 23:58:26", with ".125" when the time has milliseconds.
 std::string format_datetime(Time time);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/duration.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -46,9 +47,29 @@ std::optional<int> parse_part(std::string_view text, std::int64_t limit) {
   return static_cast<int>(*value);
 }
 
+/// "1 day, 6:00:00", "2 days 06:00:00": days, then hours, minutes and seconds.
+std::optional<Duration> parse_days(std::string_view text) {
+  const auto blank = text.find(' ');
+  if (blank == std::string_view::npos) return std::nullopt;
+  const auto count = parse_part(text.substr(0, blank), 1'000'000);
+  text.remove_prefix(blank + 1);
+  for (const std::string_view word : {"days,", "day,", "days", "day"}) {
+    if (!count || !text.starts_with(word)) continue;
+    text.remove_prefix(word.size());
+    if (text.empty() && !word.ends_with(',')) return days(*count);
+    if (!text.starts_with(' ') || std::count(text.begin(), text.end(), ':') != 2)
+      return std::nullopt;
+    const auto clock = parse_duration(text.substr(1));
+    if (!clock) return std::nullopt;
+    return *clock + days(*count);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Duration> parse_duration(std::string_view text) {
+  if (auto length = parse_days(text)) return length;
   if (text == "UNLIMITED" || text == "INFINITE") return kUnlimited;
   if (text == "0") return Duration::zero();
   Duration result{};

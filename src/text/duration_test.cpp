@@ -18,6 +18,17 @@ TEST(DurationText, ReadsSlurmsSpellings) {
   EXPECT_EQ(parse_duration("UNLIMITED"), kUnlimited);
 }
 
+TEST(DurationText, ReadsWhatPythonPrints) {
+  EXPECT_EQ(parse_duration("1 day, 6:00:00"), 30h);
+  EXPECT_EQ(parse_duration("12 days, 0:00:01.500000"), 12 * 24h + 1500ms);
+  EXPECT_EQ(parse_duration("0 days 06:00:00"), 6h);
+  EXPECT_EQ(parse_duration("3 days"), 72h);
+  for (const char* text : {"-1 day, 23:59:50", "1 day,", "1 day, 6", "1 day, 6:00", "days, 1:00:00",
+                           "1 week, 1:00:00", "1  day, 1:00:00"}) {
+    EXPECT_EQ(parse_duration(text), std::nullopt) << text;
+  }
+}
+
 TEST(DurationText, ReadsUnits) {
   EXPECT_EQ(parse_duration("90s"), 90s);
   EXPECT_EQ(parse_duration("10m"), 10min);

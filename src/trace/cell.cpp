@@ -13,6 +13,7 @@
 #include "text/number.h"
 #include "trace/alternative.h"
 #include "trace/metric.h"
+#include "trace/node_list.h"
 
 namespace almanac::trace {
 namespace {
@@ -63,6 +64,8 @@ const char* expectation(const Column& column) {
   switch (column.field) {
     case Field::gpus:
     case Field::nodes:
+    case Field::shards:
+    case Field::mps:
     case Field::attempts:
     case Field::max_gpus:
     case Field::min_gpus:
@@ -89,6 +92,7 @@ const char* expectation(const Column& column) {
     case Field::step_s:
       return "a number above 0";
     case Field::submit_s:
+    case Field::eligible_s:
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
@@ -98,6 +102,7 @@ const char* expectation(const Column& column) {
       return "a time as a number";
     case Field::predicted_s:
       return "a number";
+    case Field::gap_s:
     case Field::run_s:
     case Field::span_s:
     case Field::wait_s:
@@ -112,6 +117,8 @@ const char* expectation(const Column& column) {
       return "gpu, or a MIG profile of a known board, such as 2g.20gb";
     case Field::gpu_profile:
       return "a MIG profile of a known board, such as 2g.20gb";
+    case Field::node_list:
+      return "the names of nodes, such as g[01-04,7],x1";
     case Field::alternatives:
       return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     default:
@@ -182,6 +189,8 @@ void set_whole(Field field, std::int64_t number, Job& job) {
   }
   (field == Field::gpus       ? job.request.gpus
    : field == Field::nodes    ? job.request.nodes
+   : field == Field::shards   ? job.request.shards
+   : field == Field::mps      ? job.request.mps
    : field == Field::max_gpus ? job.request.max_gpus
    : field == Field::min_gpus ? job.request.min_gpus
    : field == Field::batch    ? job.request.batch
@@ -201,7 +210,7 @@ bool suits(Field field, float number) {
 }  // namespace
 
 std::string CellReader::read(const Column& column, std::string_view text, NameId& last,
-                             Draft& draft) {
+                             Draft& draft, double factor) {
   Request& request = draft.job.request;
   const auto intern = [&](NameId& target) {
     if (trace_.names[last] != text) last = trace_.names.intern(text);
@@ -234,6 +243,11 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.group);
     case Field::data_set:
       return intern(request.data_set);
+    case Field::node_list:
+      if (trace_.names[last] != text && !is_node_list(text)) {
+        return is_missing(text) ? "" : bad(column, text);
+      }
+      return intern(draft.job.outcome.node_list);
     case Field::gpu_profile:
       if (is_missing(text)) return {};
       return slices::profile_id(text) ? intern(request.gpu_profile) : bad(column, text);
@@ -248,8 +262,15 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::alternatives:
       if (is_missing(text)) return {};
       return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);
-    case Field::gpus:
     case Field::nodes:
+      if (const int named = nodes_in(text); named > 0) {  // their names tell how many
+        request.nodes = named;
+        return intern(draft.job.outcome.node_list);
+      }
+      return read_number(column, text, draft);
+    case Field::gpus:
+    case Field::shards:
+    case Field::mps:
     case Field::attempts:
     case Field::max_gpus:
     case Field::min_gpus:
@@ -270,19 +291,21 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::network_s:
     case Field::network_gbps:
     case Field::read_gbs:
-      return read_number(column, text, draft);
+      return read_number(column, text, draft, factor);
     case Field::submit_s:
+    case Field::eligible_s:
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
     case Field::worthless_at_s:
       return read_time(column, text, draft);
+    case Field::gap_s:
     case Field::run_s:
     case Field::span_s:
     case Field::wait_s:
     case Field::time_limit_s:
     case Field::predicted_s:
-      return read_length(column, text, draft);
+      return read_length(column, text, draft, factor);
     case Field::state: {
       if (const auto own = map_.states.find(text); own != map_.states.end()) {
         draft.job.outcome.state = own->second;
@@ -297,8 +320,10 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
   return {};
 }
 
-std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft) {
-  if (is_whole(column.field) && column.scale == 1) {
+std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft,
+                                    double factor) {
+  factor *= column.scale;
+  if (is_whole(column.field) && factor == 1) {
     const auto value = text::parse_whole(text);
     if (!value) return is_missing(text) ? std::string() : bad(column, text);
     if (*value > most(column.field)) {
@@ -314,7 +339,7 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
   }
   auto value = text::parse_decimal(text);
   if (!value) return is_missing(text) ? std::string() : bad(column, text);
-  *value *= column.scale;
+  *value *= factor;
   if (*value < 0 || *value > std::numeric_limits<float>::max()) return bad(column, text);
   if (is_whole(column.field)) {
     const double nearest = std::round(*value);
@@ -333,6 +358,7 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
 std::string CellReader::read_time(const Column& column, std::string_view text, Draft& draft) {
   Outcome& outcome = draft.job.outcome;
   Time& target = column.field == Field::submit_s     ? draft.job.request.submit
+                 : column.field == Field::eligible_s ? draft.eligible
                  : column.field == Field::start_s    ? outcome.start
                  : column.field == Field::end_s      ? outcome.end
                  : column.field == Field::deadline_s ? draft.job.request.deadline
@@ -357,9 +383,13 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
   }
   if (time) {
     target = *time;
+    if (unit == Unit::date && !text::has_zone(text)) trace_.local_times = true;
     return {};
   }
-  if (is_missing(text)) return {};
+  if (is_missing(text)) {
+    draft.never_eligible = draft.never_eligible || column.field == Field::eligible_s;
+    return {};
+  }
   const bool is_other_style =
       column.unit == Unit::any && style_ != Unit::any &&
       (style_ == Unit::date ? as_number(Unit::s) : text::parse_datetime(text)).has_value();
@@ -368,12 +398,16 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
                      style_line_, style_ == Unit::date ? "a date and time" : "seconds");
 }
 
-std::string CellReader::read_length(const Column& column, std::string_view text, Draft& draft) {
+std::string CellReader::read_length(const Column& column, std::string_view text, Draft& draft,
+                                    double factor) {
+  factor *= column.scale;
   std::optional<Duration> length;
   if (column.unit == Unit::clock) {
     length = text::parse_duration(text);
   } else if (const auto count = parse_count(text, column.unit)) {
-    length = Duration(*count);
+    const double scaled = static_cast<double>(*count) * factor;
+    if (std::abs(scaled) > static_cast<double>(kLongest)) return bad(column, text);
+    length = factor == 1 ? Duration(*count) : Duration(std::llround(scaled));
   }
   if (!length && column.field == Field::time_limit_s && is_no_limit(text)) return {};
   if (!length) return is_missing(text) ? std::string() : bad(column, text);
@@ -383,6 +417,7 @@ std::string CellReader::read_length(const Column& column, std::string_view text,
   (column.field == Field::run_s          ? draft.job.outcome.run
    : column.field == Field::span_s       ? draft.job.outcome.span
    : column.field == Field::wait_s       ? draft.wait
+   : column.field == Field::gap_s        ? draft.gap
    : column.field == Field::time_limit_s ? request.time_limit
                                          : request.predicted) = *length;
   return {};

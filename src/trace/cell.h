@@ -18,6 +18,9 @@ namespace almanac::trace {
 struct Draft {
   Job job{};                    ///< run = kNoDuration until known.
   Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
+  Time eligible = kNoTime;      ///< Since when it could have started.
+  bool never_eligible = false;  ///< The table says that it never could.
+  Duration gap = kNoDuration;   ///< Since the submission in the row before, likewise.
   bool has_id = false;
   bool is_job = true;                          ///< finish() clears it for rows that are left out.
   std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.
@@ -31,14 +34,16 @@ class CellReader {
 
   /// Stores what `text`, of `column` and not empty, says in `draft`; gives "", or what is wrong
   /// with it. `last` is the caller's, one a column: most rows repeat the text of the row above.
-  std::string read(const Column& column, std::string_view text, NameId& last, Draft& draft);
+  /// `factor` multiplies a number, besides the column's scale.
+  std::string read(const Column& column, std::string_view text, NameId& last, Draft& draft,
+                   double factor = 1);
   /// The line that the next fields are in.
   void at_line(std::int64_t line) { line_ = line; }
 
  private:
-  std::string read_number(const Column& column, std::string_view text, Draft& draft);
+  std::string read_number(const Column& column, std::string_view text, Draft& draft, double factor);
   std::string read_time(const Column& column, std::string_view text, Draft& draft);
-  std::string read_length(const Column& column, std::string_view text, Draft& draft);
+  std::string read_length(const Column& column, std::string_view text, Draft& draft, double factor);
 
   const ColumnMap& map_;
   Trace& trace_;

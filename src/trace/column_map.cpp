@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 53> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -31,8 +31,11 @@ constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
     {Field::gpu_profile, "gpu_profile"},
     {Field::metric, "metric"},
     {Field::after, "after"},
+    {Field::node_list, "node_list"},
     {Field::gpus, "gpus"},
     {Field::nodes, "nodes"},
+    {Field::shards, "shards"},
+    {Field::mps, "mps"},
     {Field::attempts, "attempts"},
     {Field::max_gpus, "max_gpus"},
     {Field::min_gpus, "min_gpus"},
@@ -55,6 +58,8 @@ constexpr std::array<std::pair<Field, std::string_view>, 48> kFields{{
     {Field::network_gbps, "network_gbps"},
     {Field::read_gbs, "read_gbs"},
     {Field::submit_s, "submit_s"},
+    {Field::eligible_s, "eligible_s"},
+    {Field::gap_s, "gap_s"},
     {Field::start_s, "start_s"},
     {Field::end_s, "end_s"},
     {Field::deadline_s, "deadline_s"},
@@ -112,7 +117,7 @@ class ColumnMapLoader {
         unknown(node, key.str(), known);
       }
     }
-    need({Field::submit_s});
+    need({Field::submit_s, Field::gap_s});
     need({Field::gpus});
     need({Field::run_s, Field::end_s});
     if (error_) return tl::unexpected(std::move(*error_));
@@ -133,6 +138,10 @@ class ColumnMapLoader {
     } else {
       return refuse(node, fmt::format("{} must be a column name or a table", key.str()));
     }
+    if ((column.scale != 1 || !column.times.empty()) && !is_amount(column)) {
+      return refuse(node,
+                    fmt::format("{} is no number that scale or times can multiply", key.str()));
+    }
     if (!column.name.empty()) {
       map_.columns.push_back(std::move(column));
     } else if (!map_.constants.contains(column.field)) {
@@ -148,13 +157,58 @@ class ColumnMapLoader {
         choose(node, kUnits, "unit", column.unit);
       } else if (key == "scale" && node.is_number()) {
         column.scale = node.value_or(1.0);
+      } else if (key == "times" && node.is_string()) {
+        column.times = {node.value_or(std::string())};
+      } else if (key == "times" && node.is_array() &&
+                 node.as_array()->is_homogeneous<std::string>()) {
+        for (const toml::node& each : *node.as_array()) {
+          column.times.push_back(each.value_or(std::string()));
+        }
       } else if (key == "value" && (node.is_string() || node.is_number())) {
         map_.constants[column.field] =
             node.is_string() ? node.value_or(std::string()) : fmt::format("{}", node.value_or(0.0));
       } else {
-        const std::vector<std::string> known{"column", "unit", "scale", "value"};
+        const std::vector<std::string> known{"column", "unit", "scale", "times", "value"};
         unknown(node, key.str(), known);
       }
+    }
+  }
+
+  /// Whether the column holds a number, or a length that is written as one.
+  static bool is_amount(const Column& column) {
+    switch (column.field) {
+      case Field::gpus:
+      case Field::nodes:
+      case Field::attempts:
+      case Field::max_gpus:
+      case Field::min_gpus:
+      case Field::batch:
+      case Field::steps:
+      case Field::value:
+      case Field::restart_s:
+      case Field::checkpoint_s:
+      case Field::gpu_share:
+      case Field::gpu_memory_gb:
+      case Field::cpus:
+      case Field::memory_gb:
+      case Field::reference_cpus:
+      case Field::reference_memory_gb:
+      case Field::data_gb:
+      case Field::bandwidth_gbs:
+      case Field::step_s:
+      case Field::network_s:
+      case Field::network_gbps:
+      case Field::read_gbs:
+        return true;
+      case Field::gap_s:
+      case Field::run_s:
+      case Field::span_s:
+      case Field::wait_s:
+      case Field::time_limit_s:
+      case Field::predicted_s:
+        return column.unit != Unit::clock;
+      default:
+        return false;
     }
   }
 

@@ -31,8 +31,11 @@ enum class Field {
   gpu_profile,
   metric,
   after,
+  node_list,
   gpus,
   nodes,
+  shards,
+  mps,
   attempts,
   max_gpus,
   min_gpus,
@@ -55,6 +58,8 @@ enum class Field {
   network_gbps,
   read_gbs,
   submit_s,
+  eligible_s,
+  gap_s,
   start_s,
   end_s,
   deadline_s,
@@ -79,7 +84,7 @@ enum class Unit {
   min,
   h,
   d,      ///< A number of these; times count from the epoch or any other zero.
-  clock,  ///< Lengths only: "1-02:03:04", "90s".
+  clock,  ///< Lengths only: "1-02:03:04", "1 day, 2:03:04", "90s".
 };
 
 struct Column {
@@ -88,10 +93,12 @@ struct Column {
   bool required = false;  ///< Some column of this field must be there, and filled in every row.
   Unit unit = Unit::any;
   double scale = 1;  ///< Multiplies numbers: 0.001 makes cores of millicores.
+  /// Columns whose numbers multiply this one's: GPUs of a worker by workers.
+  std::vector<std::string> times{};
 };
 
 struct ColumnMap {
-  char delimiter = ',';
+  char delimiter = '\0';                     ///< NUL = found in the header.
   std::vector<Column> columns{};             ///< The first of a field that the table has is taken.
   std::map<Field, std::string> constants{};  ///< For fields without a column.
   std::map<std::string, JobState, std::less<>> states{};  ///< Words besides the usual ones.

@@ -78,6 +78,64 @@ gpus = "g"
   EXPECT_EQ(trace->jobs[1].request.submit, Time(7ms));
 }
 
+TEST_F(ColumnMapFile, MultipliesColumns) {
+  constexpr const char* kMap = R"(
+[columns]
+submit_s = "t"
+run_s = {column = "r", unit = "min", scale = 0.5}
+gpus = {column = "gpu", times = "workers"}
+cpus = {column = "cpu", times = ["workers", "nodes"]}
+nodes = "workers"
+)";
+  const auto trace = read(kMap, "t,r,gpu,cpu,workers,nodes\n0,6,1,2.5,16,2\n1,2,0.5,1,94,1\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->jobs[0].request.gpus, 16);
+  EXPECT_EQ(trace->jobs[0].request.cpus, 80);
+  EXPECT_EQ(trace->jobs[0].outcome.run, 180s);
+  EXPECT_EQ(trace->jobs[1].request.gpus, 47);
+  const auto missing = read(kMap, "t,r,gpu,cpu,workers\n0,6,1,2.5,16\n");
+  EXPECT_THAT(
+      to_string(missing.error()),
+      HasSubstr("t.csv:1: the column \"nodes\", which multiplies cpu, is missing: the header "
+                "has t, r, gpu, cpu, workers"));
+  const auto empty = read(kMap, "t,r,gpu,cpu,workers,nodes\n0,6,1,2.5,,2\n");
+  EXPECT_THAT(to_string(empty.error()),
+              HasSubstr("t.csv:2: workers must be a number of 0 or more: \"\""));
+  EXPECT_THAT(error("[columns]\nsubmit_s = \"t\"\nuser = {column = \"u\", times = \"n\"}\n"),
+              HasSubstr("map.toml:3:8: user is no number that scale or times can multiply"));
+}
+
+TEST_F(ColumnMapFile, AddsUpTheTimeBetweenJobs) {
+  const std::string_view map = "columns = {gap_s = \"interval\", run_s = \"r\", gpus = \"g\"}";
+  const auto trace = read(map, "interval,r,g\n0,5,1\n10,5,1\n2.5,5,2\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->jobs[1].request.submit, Time(10s));
+  EXPECT_EQ(trace->jobs[2].request.submit, Time(12500ms));
+  // A job that is left out came all the same.
+  const auto lenient = read_trace(folder_.write("t.csv", "interval,r,g\n5,5,1\n10,-5,1\n2.5,5,2\n"),
+                                  {.column_map = folder_.write("map.toml", map), .lenient = true});
+  ASSERT_TRUE(lenient) << to_string(lenient.error());
+  EXPECT_EQ(lenient->jobs.at(1).request.submit, Time(17500ms));
+}
+
+TEST_F(ColumnMapFile, ReadsLengthsAsPythonPrintsThem) {
+  const auto trace =
+      read("columns = {submit_s = \"t\", run_s = {column = \"r\", unit = \"clock\"}, gpus = \"g\"}",
+           "t,r,g\n0,\"1 day, 6:00:00\",1\n1,0:00:03,1\n2,2 days 01:00:00.5,1\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->jobs[0].outcome.run, 30h);
+  EXPECT_EQ(trace->jobs[1].outcome.run, 3s);
+  EXPECT_EQ(trace->jobs[2].outcome.run, 49h + 500ms);
+}
+
+TEST_F(ColumnMapFile, FindsTheDelimiterWhereItIsNotTold) {
+  for (const char* const table : {"t;r;g\n0;5;1\n", "t\tr\tg\n0\t5\t1\n", "t|r|g\n0|5|1\n"}) {
+    const auto trace = read("columns = {submit_s = \"t\", run_s = \"r\", gpus = \"g\"}", table);
+    ASSERT_TRUE(trace) << to_string(trace.error());
+    EXPECT_EQ(trace->jobs.at(0).outcome.run, 5s) << table;
+  }
+}
+
 TEST_F(ColumnMapFile, NamesAColumnThatTheTableLacks) {
   const auto trace =
       read("columns = {submit_s = \"t\", run_s = \"r\", gpus = \"gpu\"}", "t,r,gpus\n0,1,2\n");
@@ -91,13 +149,14 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
   EXPECT_EQ(
       error("[columns]\nsubmit = \"t\"\n"),
       "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
-      "gpu_type, model, qos, alternatives, group, data_set, gpu_profile, metric, after, gpus, "
-      "nodes, attempts, "
+      "gpu_type, model, qos, alternatives, group, data_set, gpu_profile, metric, after, node_list, "
+      "gpus, "
+      "nodes, shards, mps, attempts, "
       "max_gpus, min_gpus, "
       "batch, steps, value, restart_s, checkpoint_s, gpu_share, gpu_memory_gb, cpus, memory_gb, "
       "reference_cpus, reference_memory_gb, reference_profile, data_gb, bandwidth_gbs, step_s, "
       "network_s, "
-      "network_gbps, read_gbs, submit_s, start_s, end_s, deadline_s, worthless_at_s, run_s, "
+      "network_gbps, read_gbs, submit_s, gap_s, start_s, end_s, deadline_s, worthless_at_s, run_s, "
       "span_s, wait_s, time_limit_s, "
       "predicted_s, state "
       "(did you mean submit_s?)");

@@ -72,7 +72,19 @@ Result<const Format*> Formats::detect(const Head& head) const {
     }
   }
   if (best != nullptr) return best;
+  std::vector<std::string> alike;
+  for (const Format& format : formats_) {
+    if (format.resemblance && format.resemblance(head) > kLikely) alike.push_back(format.name);
+  }
   constexpr std::size_t kShown = 60;
+  if (!alike.empty()) {
+    return fail(
+        Code::invalid,
+        fmt::format("this is no known job log: its columns resemble those of {}, but it has "
+                    "none that only such logs have",
+                    fmt::join(alike, ", ")),
+        {}, "name the format with --format, or say which column means what with --columns");
+  }
   return fail(Code::invalid,
               fmt::format("this is no known job log; it begins with \"{}\"",
                           head.first_line().substr(0, kShown)),

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "trace/intake.h"
+#include "trace/reconcile.h"
 
 namespace almanac::trace {
 
@@ -30,6 +31,9 @@ struct Format {
   std::string summary;  ///< What it is and where it comes from, in one line.
   /// How much the head looks like this format: 0 = not at all, 1 = fully.
   std::function<double(const Head&)> likeness;
+  /// The same by names alone, of a table that lacks what would prove the format; null = none.
+  std::function<double(const Head&)> resemblance{};
+  RunTimes run_times = RunTimes::recorded;
   /// Reads the file at `path`. Notes, order and ids are the intake's business.
   std::function<Result<void>(const std::string& path, Intake&)> read;
 };

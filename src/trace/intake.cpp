@@ -7,7 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
+#include "trace/runaway.h"
 #include "trace/select.h"
+#include "trace/shares.h"
 
 namespace almanac::trace {
 namespace {
@@ -76,7 +79,11 @@ std::string contradiction(const Job& job, std::string_view id) {
 
 Result<void> Intake::add(const Job& job, std::int64_t line) {
   const Outcome& outcome = job.outcome;
-  if (outcome.start != kNoTime && outcome.end != kNoTime && outcome.end < outcome.start) {
+  constexpr Duration kMostChange = 2h;
+  const bool is_clock = expects_clock_changes_ && outcome.run > Duration::zero() &&
+                        outcome.start != kNoTime && outcome.end >= outcome.start - kMostChange;
+  if (outcome.start != kNoTime && outcome.end != kNoTime && outcome.end < outcome.start &&
+      !is_clock) {
     return refuse(
         Error{Code::invalid,
               fmt::format("the end must not come before the start: job {} ends {} s before",
@@ -102,12 +109,7 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
     std::string message = contradiction(job, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }
-  auto& jobs = trace_->jobs;
-  if (!jobs.empty()) {
-    ids_rise_ = ids_rise_ && job.id > jobs.back().id;
-    if (job.request.submit < jobs.back().request.submit) ++moved_;
-  }
-  jobs.push_back(job);
+  trace_->jobs.push_back(job);
   lines_.push_back(line);
   ++trace_->rows;
   return {};
@@ -126,11 +128,46 @@ Result<void> Intake::refuse(Error error) {
   return {};
 }
 
+void Intake::leave_out(const std::vector<bool>& gone) {
+  std::vector<std::uint32_t> kept;
+  std::vector<std::int64_t> lines;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (gone[i]) continue;
+    kept.push_back(static_cast<std::uint32_t>(i));
+    lines.push_back(lines_[i]);
+  }
+  select_jobs(*trace_, kept);
+  lines_ = std::move(lines);
+}
+
 Result<void> Intake::finish() {
-  if (!ids_rise_) {
+  bool ids_rise = true;
+  bool in_order = true;  // of joining the queue
+  const auto submitted = [](const Request& of) {
+    return of.submitted != kNoTime ? of.submitted : of.submit;
+  };
+  for (std::size_t i = 1; i < trace_->jobs.size(); ++i) {
+    const Job& before = trace_->jobs[i - 1];
+    const Job& job = trace_->jobs[i];
+    ids_rise = ids_rise && job.id > before.id;
+    in_order = in_order && job.request.submit >= before.request.submit;
+    if (submitted(job.request) < submitted(before.request)) ++moved_;
+  }
+  if (!ids_rise) {
     if (auto unique = check_ids(); !unique) return unique;
   }
-  if (moved_ > 0 || !doubled_.empty()) reorder();
+  const bool joined_later = find_dependencies(*trace_);
+  if (!in_order || joined_later || !doubled_.empty()) reorder();
+  share_gpus(*trace_);
+  // Our own files hold what somebody has judged already, and read back as they were written.
+  const bool is_own = trace_->format == "almanac";
+  if (const std::int64_t left = is_own ? 0 : leave_out_runaways(*trace_); left > 0) {
+    // They are among those that were remarked upon as running.
+    for (auto& [text, count] : remarks_) {
+      if (text.starts_with("jobs still running")) count = std::max<std::int64_t>(0, count - left);
+    }
+    std::erase_if(remarks_, [](const auto& each) { return each.second == 0; });
+  }
   write_notes();
   if (trace_->jobs.empty()) {
     return fail(Code::invalid,

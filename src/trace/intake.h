@@ -7,21 +7,29 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "text/time_zone.h"
 #include "trace/trace.h"
 
 namespace almanac::trace {
 
 class Intake {
  public:
-  /// Fills `trace`, whose path is set.
-  Intake(Trace& trace, bool lenient) : trace_(&trace), lenient_(lenient) {}
+  /// Fills `trace`, whose path is set. `zone` is that of times without one, if it is known.
+  Intake(Trace& trace, bool lenient, std::optional<text::TimeZone> zone = {})
+      : trace_(&trace), zone_(std::move(zone)), lenient_(lenient) {}
 
   Trace& trace() { return *trace_; }
+  const std::optional<text::TimeZone>& zone() const { return zone_; }
+  /// Ends up to two hours before their starts are taken from now on, if the run time is known: a
+  /// clock was changed, and the reader puts them right.
+  void expect_clock_changes() { expects_clock_changes_ = true; }
   Where where(std::int64_t line) const { return {trace_->path, line}; }
 
   /// Takes the job of the record in `line`; its attempts, if any, were added with the position
@@ -40,6 +48,9 @@ class Intake {
     remark(text);
   }
 
+  /// Leaves out the jobs at the positions that are true.
+  void leave_out(const std::vector<bool>& gone);
+
   /// Refuses ids that come twice, sorts by submission, writes the notes. Fails with invalid when
   /// no job is left.
   Result<void> finish();
@@ -50,8 +61,9 @@ class Intake {
   void write_notes();
 
   Trace* trace_;
+  std::optional<text::TimeZone> zone_;
   bool lenient_;
-  bool ids_rise_ = true;
+  bool expects_clock_changes_ = false;
   std::int64_t moved_ = 0;           // jobs submitted earlier than the one before them
   std::vector<std::int64_t> lines_;  // of each job
   std::vector<bool> doubled_;        // jobs to drop for their id; empty = none

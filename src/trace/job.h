@@ -41,7 +41,11 @@ std::optional<JobState> parse_state(std::string_view word);
 
 /// What is known at submission. Missing: kNoDuration, kNoTime, kNoName, NaN.
 struct Request {
+  /// When it joined the queue: its submission, or when it was eligible to start, if that came
+  /// later.
   Time submit{};
+  /// When it was submitted, where it was not eligible yet (dependency, begin time or hold).
+  Time submitted = kNoTime;
   Duration time_limit = kNoDuration;  ///< What the user asked for.
   Duration predicted = kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may
                                      ///< be negative.
@@ -62,13 +66,16 @@ struct Request {
                                   ///< "2g.20gb"; missing = a GPU, or gpu_share of it.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
+  std::int32_t shards = 0;        ///< Of gres/shard, over all nodes, which `gpus` and `gpu_share`
+                                  ///< stand for (trace/shares.h); 0 = none.
+  std::int32_t mps = 0;           ///< Of gres/mps, likewise.
   std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
   std::int32_t min_gpus = 0;  ///< And on no fewer than this; 0 = on one, where max_gpus is told.
   std::int32_t batch = 0;     ///< Samples of one step, all GPUs together; 0 = not told.
   std::int64_t steps = 0;     ///< 0 = not told.
   float value;                ///< Of having ended in time; missing = 1.
   float restart_s;            ///< Work that a restart adds; missing = as the run says.
-  float checkpoint_s;         ///< Work between two checkpoints; missing = none is lost.
+  float checkpoint_s;         ///< Work between two checkpoints; missing = 1 h where the job fails.
   float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
   float cpus;                 ///< Cores over all nodes.
   float memory_gb;            ///< GB over all nodes.
@@ -103,7 +110,9 @@ struct Outcome {
   float network_s;      ///< Of a step the time in which it sends between nodes; missing = none.
   float network_gbps;   ///< Gb/s over each link meanwhile; missing = as much as the link carries.
   float read_gbs;       ///< GB/s of its data set that it reads at full speed; missing = none.
-  NameId metric = kNoName;             ///< What it would report as it trains (trace/metric.h).
+  NameId node_list = kNoName;  ///< The nodes that it ran on, "g[01-04,7],x1" as Slurm writes
+                               ///< them (text/host_list.h); missing = not told.
+  NameId metric = kNoName;     ///< What it would report as it trains (trace/metric.h).
   NameId reference_profile = kNoName;  ///< What instance `run` was recorded on: a profile, or "gpu"
                                        ///< for all of a board; missing = what was asked for.
 

@@ -46,8 +46,9 @@ std::optional<std::int64_t> number_in(JsonValue value, const char* key) {
   if (type != json_type::object) {
     double number = 0;
     check(value.get_double().get(number), key, "a number");
-    // What Slurm counts fits into 53 bits.
+    // The "no value" and "infinite" of 64 bits; what Slurm counts fits into 53.
     constexpr double kLargest = 9e15;
+    if (number > 1.8e19 && number < 1.9e19) return std::nullopt;
     if (!(number >= -kLargest && number <= kLargest)) {
       throw BadRecord{fmt::format("{} must be a number that is not too large", key)};
     }
@@ -58,6 +59,11 @@ std::optional<std::int64_t> number_in(JsonValue value, const char* key) {
   JsonObject object;
   check(value.get_object().get(object), key, "a number");
   bool set = true;
+  bool infinite = false;
+  if (auto flag = value_of(object, "infinite")) {
+    check(flag->get_bool().get(infinite), key, "a number");
+  }
+  if (infinite) return std::nullopt;
   if (auto flag = value_of(object, "set")) check(flag->get_bool().get(set), key, "a number");
   if (auto number = value_of(object, "number"); number && set) return number_in(*number, key);
   return std::nullopt;

@@ -28,7 +28,7 @@ struct BadRecord {
 /// The text of `key`; "" when it is absent or null. Valid until the next record.
 std::string_view text_of(JsonObject& record, const char* key);
 /// The number of `key`; nothing when it is absent or null, or as Slurm says so: 2^32-1, 2^32-2,
-/// {"set": false}.
+/// 2^64-1, 2^64-2, {"set": false}, {"infinite": true}.
 std::optional<std::int64_t> number_of(JsonObject& record, const char* key);
 /// The object or array of `key`; nothing when it is absent or null.
 std::optional<JsonObject> object_of(JsonObject& record, const char* key);

@@ -80,8 +80,10 @@ void Partitions::conclude(Intake& intake) {
 
 void note_no_gpus(Intake& intake) {
   Trace& trace = intake.trace();
-  const bool any = std::any_of(trace.jobs.begin(), trace.jobs.end(),
-                               [](const Job& job) { return job.request.gpus > 0; });
+  const bool any = std::any_of(trace.jobs.begin(), trace.jobs.end(), [](const Job& job) {
+    const Request& asked = job.request;
+    return asked.gpus > 0 || asked.shards > 0 || asked.mps > 0;
+  });
   if (any || trace.jobs.empty()) return;
   trace.notes.emplace_back(
       "no job has a GPU: Slurm records GPUs only where slurm.conf has "

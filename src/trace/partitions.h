@@ -36,7 +36,8 @@ void note_no_gpus(Intake& intake);
 
 /// What prints all that is read of a job: the exact command.
 inline constexpr const char* kSacctCommand =
-    "sacct -aPX -S now-60days -o JobID,JobName,User,Partition,QOS,Submit,Start,End,ElapsedRaw,"
+    "sacct -aPX -S now-60days -o "
+    "JobID,JobName,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,"
     "TimelimitRaw,State,AllocTRES,ReqTRES,NodeList";
 
 }  // namespace almanac::trace

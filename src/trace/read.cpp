@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read.h"
 
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include "table/digest.h"
 #include "table/spool.h"
 #include "table/stream.h"
+#include "text/time_zone.h"
+#include "trace/clock.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
 #include "trace/intake.h"
@@ -55,9 +58,25 @@ Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
   Trace trace;
   trace.path = path;
   trace.format = format.name;
-  Intake intake(trace, options.lenient);
+  std::optional<text::TimeZone> zone;
+  if (!options.time_zone.empty()) {
+    auto found = text::TimeZone::find(options.time_zone);
+    if (!found) return tl::unexpected(std::move(found.error()));
+    zone = std::move(*found);
+  }
+  Intake intake(trace, options.lenient, zone);
   if (auto done = format.read(path, intake); !done) return tl::unexpected(std::move(done.error()));
+  if (zone && !trace.local_times) {
+    return fail(Code::usage,
+                "--time-zone is for times without a zone: these are seconds or have one", {path},
+                "leave --time-zone out");
+  }
+  if (zone && trace.time_zone.empty()) {
+    read_times_in(trace, *zone);
+    trace.time_zone = zone->name();
+  }
   if (auto done = intake.finish(); !done) return tl::unexpected(std::move(done.error()));
+  reconcile(trace, format.run_times);
   auto digest = table::sha256_file(path);
   if (!digest) return tl::unexpected(std::move(digest.error()));
   trace.sha256 = std::move(*digest);

@@ -14,6 +14,7 @@ namespace almanac::trace {
 struct ReadOptions {
   std::string format{};      ///< A name of formats(); "" = found out from the content.
   std::string column_map{};  ///< TOML file that says which column means what; implies any CSV.
+  std::string time_zone{};   ///< Of times that have none (text/time_zone.h); "" = read as UTC.
   bool lenient = false;      ///< Drop bad rows and say how many and why, rather than fail.
 };
 

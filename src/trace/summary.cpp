@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "stats/quantile.h"
+#include "trace/eligible.h"
 
 namespace almanac::trace {
 namespace {
@@ -64,12 +65,16 @@ Summary summarize(const Trace& trace) {
     ++summary.states[static_cast<std::size_t>(outcome.state)];
     users[index(request.user)] = true;
     vcs[index(request.vc)] = true;
+    summary.gpu_jobs += request.gpus > 0 ? 1 : 0;
+    if (never_ran(job)) {
+      ++summary.never_ran;
+      continue;
+    }
     (request.gpus > 0 ? gpu_hosts : cpu_hosts).add(job);
     if (request.gpus == 0) {
       cpu_runs.push_back(seconds(outcome.run));
       continue;
     }
-    ++summary.gpu_jobs;
     summary.gpu_time_gpu_s += static_cast<double>(request.gpus) *
                               static_cast<double>(request.gpu_share) * seconds(outcome.run);
     runs.push_back(seconds(outcome.run));

@@ -27,18 +27,20 @@ struct HostUse {
 
 struct Summary {
   std::int64_t jobs = 0;
-  std::int64_t gpu_jobs = 0;  ///< Ask for a GPU or a part of one.
-  std::int64_t users = 0;     ///< Distinct; 0 = the log has none.
+  std::int64_t gpu_jobs = 0;   ///< Ask for a GPU or a part of one.
+  std::int64_t never_ran = 0;  ///< Left the queue without having run; in no average.
+  std::int64_t users = 0;      ///< Distinct; 0 = the log has none.
   std::int64_t vcs = 0;
   Time first_submit{};
   Time last_submit{};
   double gpu_time_gpu_s = 0;             ///< Sum of GPUs (shares counted as parts) x run.
-  Spread run_s;                          ///< Of GPU jobs.
-  Spread wait_s;                         ///< Of GPU jobs with a recorded start.
-  Spread gpus;                           ///< Of GPU jobs.
-  HostUse gpu_hosts;                     ///< Of GPU jobs.
-  Spread cpu_run_s;                      ///< Of CPU jobs.
-  HostUse cpu_hosts;                     ///< Of CPU jobs.
+  Spread run_s;                          ///< Of GPU jobs that ran.
+  Spread wait_s;                         ///< Of GPU jobs that ran, with a recorded start: from when
+                                         ///< they joined the queue to it.
+  Spread gpus;                           ///< Of GPU jobs that ran.
+  HostUse gpu_hosts;                     ///< Of GPU jobs that ran.
+  Spread cpu_run_s;                      ///< Of CPU jobs that ran.
+  HostUse cpu_hosts;                     ///< Of CPU jobs that ran.
   std::array<std::int64_t, 9> states{};  ///< Indexed by JobState.
 };
 

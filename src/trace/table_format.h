@@ -5,11 +5,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "table/rows.h"
 #include "trace/cell.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
@@ -22,12 +24,18 @@ struct TableFormat {
   std::string name{};
   std::string summary{};
   ColumnMap map{};
+  /// Columns that only this format has: a table without any of them is of another. Empty = the
+  /// names of `map` are enough.
+  std::vector<std::string> marks{};
+  bool is_plain = false;  ///< A table of nothing but its columns needs no mark.
+  RunTimes run_times = RunTimes::recorded;
   std::vector<std::string> extras{};   ///< Columns that finish() looks at.
   std::size_t needed_extras = 0;       ///< One of the first so many extras must be there.
   std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
   bool numbers_rows = false;           ///< Rows without an id get the row number as id.
-  std::string free_text{};  ///< The column whose text may hold the delimiter, where nothing quotes.
-  std::string command{};    ///< What prints all columns; told where one is missing.
+  std::string command{};               ///< What prints all columns; told where one is missing.
+  /// Opens the table; empty = as CSV with the map's delimiter.
+  std::function<Result<std::unique_ptr<table::Rows>>(const std::string& path)> open{};
   /// Completes a row; a message instead of "" refuses it.
   std::function<std::string(Draft&, Intake&)> finish{};
   /// Looks at the whole trace before ids are checked and jobs sorted.
@@ -35,6 +43,8 @@ struct TableFormat {
 };
 
 /// The share of the header's columns that `format` knows.
+double resemblance(const TableFormat& format, const Head& head);
+/// The same; 0 for a table that has none of the format's marks.
 double likeness(const TableFormat& format, const Head& head);
 
 /// Reads the table at `path` into `intake`.

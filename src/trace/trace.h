@@ -31,22 +31,35 @@ struct Piece {
   std::uint64_t gpu_mask = 0;  ///< Bit i = the machine's GPU i; 0 = not known which.
 };
 
-/// Jobs in order of submission; ties keep the order of the file.
+/// The machine that a log is from, as far as its header says; 0 = unknown.
+struct Machine {
+  std::int32_t nodes = 0;
+  std::int32_t gpus = 0;  ///< Of all nodes.
+};
+
+/// Jobs in the order in which they joined the queue (Request::submit); ties keep the order of the
+/// file.
 ///
-/// Cost: 184 bytes a job plus its distinct strings.
+/// Cost: 256 bytes a job plus its distinct strings.
 struct Trace {
   std::vector<Job> jobs;
   std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.
   std::vector<Piece> pieces;
   Names names;  ///< Every NameId of the trace, job ids that are not numbers too.
 
+  Machine machine;
+
   std::string path;                ///< Where it came from; "" = made here.
   std::string format;              ///< "helios", "philly", "sacct", ...
+  bool local_times = false;        ///< Its times were written without a zone,
+  std::string time_zone;           ///< and read in this one; "" = as if they were UTC.
   std::string sha256;              ///< Of the file as it lies on disk; "" = made here.
   std::int64_t rows = 0;           ///< Rows (or records) read, dropped ones included.
   std::int64_t dropped = 0;        ///< Rows left out by --lenient.
   std::int64_t unsuccessful = 0;   ///< Jobs read as FAILED of which the log says only that they did
                                    ///< not complete: some were cancelled.
+  bool knows_eligible = false;     ///< The log says when jobs became eligible; where it does not,
+                                   ///< waits may hold time of dependencies, begin times and holds.
   std::vector<std::string> notes;  ///< What the user should know: sorted, dropped, assumed. One
                                    ///< line each.
 

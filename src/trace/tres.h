@@ -17,17 +17,30 @@ namespace almanac::trace {
 struct Tres {
   std::int32_t gpus = 0;
   std::int32_t nodes = 0;
-  std::string gpu_type{};  ///< "a100"; several as "a100|h100".
+  std::int32_t shards = 0;  ///< gres/shard: parts of GPUs, of which the site says how many one has.
+  std::int32_t mps = 0;     ///< gres/mps, the same.
+  std::string gpu_type{};   ///< "a100"; several as "a100|h100".
   float cpus = std::numeric_limits<float>::quiet_NaN();
   float memory_gb = std::numeric_limits<float>::quiet_NaN();  ///< Of 1024 MiB.
 
   /// Adds `count` of a resource: "gres/gpu", "gres/gpu:a100", "cpu", "node"; others are passed
-  /// over. gres/gpu counts all types together, so typed counts matter only without it.
+  /// over. gres/gpu counts all types together, so typed counts matter only without it; the same
+  /// holds for gres/shard and gres/mps.
   void add(std::string_view resource, double count);
 
  private:
-  double all_gpus_ = -1;
-  double typed_gpus_ = 0;
+  /// What is counted of all types together, and by type.
+  struct Count {
+    double all = -1;
+    double typed = 0;
+    bool add(std::string_view resource, std::string_view name, double count);
+    std::int32_t total() const;
+  };
+  void add_type(std::string_view type);
+
+  Count gpu_count_;
+  Count shard_count_;
+  Count mps_count_;
 };
 
 /// Reads a TRES list; also the older GRES spelling "gpu:a100:8". Nothing when it is neither.

@@ -99,7 +99,10 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
 
   add(
       "job_id", [=](Writer& csv, const Job& job) { write_key(csv, job.id); }, always);
-  add_asked_time("submit_s", "submit", &Request::submit);
+  add_moment("submit_s", "submit", [](const Job& job) {
+    return job.request.submitted != kNoTime ? job.request.submitted : job.request.submit;
+  });
+  if (trace.knows_eligible) add_asked_time("eligible_s", "eligible", &Request::submit);
   add(
       "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
   add(
@@ -120,6 +123,12 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add_amount("cpus", &Request::cpus);
   add_amount("memory_gb", &Request::memory_gb);
   add_count("nodes", &Request::nodes);
+  add(
+      "node_list",
+      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.node_list]); },
+      [](const Job& job) { return job.outcome.node_list != kNoName; });
+  add_count("shards", &Request::shards);
+  add_count("mps", &Request::mps);
   add_length("time_limit_s", &Request::time_limit);
   add_length("predicted_s", &Request::predicted);
   add_time("start_s", "start", &Outcome::start);
@@ -240,10 +249,9 @@ void write_swf(const Trace& trace, table::OutputFile& out,
   const Time zero =
       jobs.empty() ? Time{} : std::chrono::floor<std::chrono::seconds>(jobs[0].request.submit);
   // Users, names and VCs are numbered as they come up.
-  std::vector<int> users(trace.names.size(), -1), apps(users), queues(users);
-  int num_users = 0, num_apps = 0, num_queues = 0;
-  std::string queue_lines;
-  std::int32_t largest = 0;
+  std::vector<int> users(trace.names.size(), -1), apps(users), queues(users), partitions(users);
+  int num_users = 0, num_apps = 0, num_queues = 0, num_partitions = 0;
+  std::string name_lines;
   std::vector<std::pair<JobKey, std::size_t>> numbers;
   const auto number = [](std::vector<int>& known, NameId id, int& count) {
     if (id == kNoName || known[index(id)] >= 0) return false;
@@ -254,10 +262,12 @@ void write_swf(const Trace& trace, table::OutputFile& out,
     const Request& request = jobs[i].request;
     number(users, request.user, num_users);
     number(apps, request.name, num_apps);
-    if (number(queues, request.vc, num_queues)) {
-      queue_lines += fmt::format("; Queue: {} {}\n", num_queues, trace.names[request.vc]);
+    if (number(queues, request.qos, num_queues)) {
+      name_lines += fmt::format("; Queue: {} {}\n", num_queues, trace.names[request.qos]);
     }
-    largest = std::max(largest, request.gpus);
+    if (number(partitions, request.vc, num_partitions)) {
+      name_lines += fmt::format("; Partition: {} {}\n", num_partitions, trace.names[request.vc]);
+    }
     numbers.emplace_back(jobs[i].id, i + 1);
   }
   std::sort(numbers.begin(), numbers.end());
@@ -268,11 +278,14 @@ void write_swf(const Trace& trace, table::OutputFile& out,
                                                          : -1;
   };
 
+  std::string machine;
+  if (trace.machine.nodes > 0) machine += fmt::format("; MaxNodes: {}\n", trace.machine.nodes);
+  if (trace.machine.gpus > 0) machine += fmt::format("; MaxProcs: {}\n", trace.machine.gpus);
   std::string text = fmt::format(
       "; Version: 2.2\n; Note: processors are GPUs; jobs, users and applications are numbered "
-      "anew\n"
-      "; MaxJobs: {0}\n; MaxRecords: {0}\n; MaxProcs: {1}\n; UnixStartTime: {2}\n{3}",
-      jobs.size(), largest, zero.time_since_epoch() / 1s, queue_lines);
+      "again\n"
+      "; MaxJobs: {0}\n; MaxRecords: {0}\n; UnixStartTime: {1}\n{2}{3}",
+      jobs.size(), zero.time_since_epoch() / 1s, machine, name_lines);
   constexpr std::size_t kBlock = std::size_t{1} << 18;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Request& request = jobs[i].request;
@@ -281,7 +294,7 @@ void write_swf(const Trace& trace, table::OutputFile& out,
                                ? -1
                                : std::llround(request.memory_gb * 1024.0 * 1024 / request.gpus);
     fmt::format_to(
-        std::back_inserter(text), "{} {} {} {} {} -1 -1 {} {} {} {} {} -1 {} {} -1 {} -1\n", i + 1,
+        std::back_inserter(text), "{} {} {} {} {} -1 -1 {} {} {} {} {} -1 {} {} {} {} -1\n", i + 1,
         whole_seconds(request.submit - zero),
         outcome.start == kNoTime
             ? -1
@@ -289,7 +302,8 @@ void write_swf(const Trace& trace, table::OutputFile& out,
         whole_seconds(outcome.run), request.gpus, request.gpus,
         request.time_limit == kNoDuration ? -1 : whole_seconds(request.time_limit), memory_kb,
         swf_status(outcome.state), users[index(request.user)], apps[index(request.name)],
-        queues[index(request.vc)], request.after == kNoJobKey ? -1 : find(request.after));
+        queues[index(request.qos)], partitions[index(request.vc)],
+        request.after == kNoJobKey ? -1 : find(request.after));
     if (text.size() > kBlock) {
       out.write(text);
       text.clear();

@@ -66,29 +66,37 @@ TEST(SaveTrace, WritesSwf) {
   Trace trace = plain();
   Job& job = trace.jobs[0];
   job.request.user = trace.names.intern("ann");
-  job.request.vc = trace.names.intern("night");
+  job.request.vc = trace.names.intern("large");
+  job.request.qos = trace.names.intern("night");
+  trace.machine = {.nodes = 4, .gpus = 32};
   job.request.time_limit = 1h;
   job.outcome.start = Time(160s);
   job.outcome.state = JobState::completed;
   EXPECT_EQ(written(trace, "t.swf"),
             "; Version: 2.2\n"
-            "; Note: processors are GPUs; jobs, users and applications are numbered anew\n"
-            "; MaxJobs: 1\n; MaxRecords: 1\n; MaxProcs: 8\n; UnixStartTime: 100\n; Queue: 1 night\n"
-            "1 0 60 2 8 -1 -1 8 3600 -1 1 1 -1 -1 1 -1 -1 -1\n");
+            "; Note: processors are GPUs; jobs, users and applications are numbered again\n"
+            "; MaxJobs: 1\n; MaxRecords: 1\n; UnixStartTime: 100\n; MaxNodes: 4\n; MaxProcs: 32\n"
+            "; Queue: 1 night\n; Partition: 1 large\n"
+            "1 0 60 2 8 -1 -1 8 3600 -1 1 1 -1 -1 1 1 -1 -1\n");
 }
 
 TEST(SaveTrace, WritesSwfThatReadsBack) {
   const TemporaryFolder folder;
   Trace trace = plain();
   trace.jobs[0].outcome.run = 2s;
-  trace.jobs[0].request.vc = trace.names.intern("night");
+  trace.jobs[0].request.vc = trace.names.intern("large");
+  trace.jobs[0].request.qos = trace.names.intern("night");
+  trace.machine = {.nodes = 4, .gpus = 32};
   ASSERT_TRUE(save_trace(trace, folder / "t.swf.zst"));
   const auto again = read_trace(folder / "t.swf.zst");
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(again->jobs[0].request.submit, Time(100s));
   EXPECT_EQ(again->jobs[0].outcome.run, 2s);
   EXPECT_EQ(again->jobs[0].request.gpus, 8);
-  EXPECT_EQ(again->names[again->jobs[0].request.vc], "night");
+  EXPECT_EQ(again->names[again->jobs[0].request.vc], "large");
+  EXPECT_EQ(again->names[again->jobs[0].request.qos], "night");
+  EXPECT_EQ(again->machine.nodes, 4);
+  EXPECT_EQ(again->machine.gpus, 32);
 }
 
 TEST(SaveTrace, KnowsNoOtherFormat) {

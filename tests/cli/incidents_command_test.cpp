@@ -55,6 +55,45 @@ TEST_F(IncidentsCommand, CountsRunsThatLostTheirNodesAndRepeatsThem) {
   EXPECT_THAT(told.out, HasSubstr("ended 470s, waited 00:01:40"));
 }
 
+/// A node draws 1000 W while its GPU is in use, 400 W idle, and is always on. The job runs from 0
+/// to 1 h, which is dirty and dear, or from 1 h to 2 h, which is neither.
+TEST_F(IncidentsCommand, BillPowerWhenItIsDrawn) {
+  const std::string power =
+      folder_.write("power.toml",
+                    "extends = \"dgx1\"\ngpus = 1\nidle_w = 400\nfull_w = 1000\n[facility]\npue = "
+                    "1\nprice_per_kwh = 7\ncurrency = \"EUR\"\n"
+                    "kg_co2_per_kwh = 7\n");
+  const std::string hours = folder_.write("hours.csv",
+                                          "time,event,subject,value\n"
+                                          "0,signal,carbon,500\n0,signal,price,0.4\n"
+                                          "0,signal,price/A,3\n0,signal,mood,1\n"
+                                          "3600,signal,carbon,100\n3600,signal,price,0.1\n"
+                                          "3600,signal,price/A,2\n");
+  const auto billed = [&](const std::string& submit, const std::string& first) {
+    // A second before it ends, the empty job lets both runs last two hours.
+    const std::string log =
+        folder_.write("jobs.csv", "job_id,submit_s,run_s,gpus\nfirst,0,1,1\nA," + submit +
+                                      ",3599,1\nlast," + first + ",1,1\n");
+    const ProgramRun done = run_program(
+        {"simulate", log, "--cluster",
+         folder_.write("c.toml", "[[vc]]\nname = \"all\"\nnodes = 1\ngpus = 1\ngpu_type = \"A\"\n"),
+         "--policy", "fifo", "--incidents", hours, "--power", power, "--out", run_, "-o", "json"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("signal mood is not in cost or kg_co2"));
+    return json::parse(done.out).at(0);
+  };
+  const json dirty = billed("1", "7199");
+  const json clean = billed("3600", "7199");
+  ASSERT_EQ(dirty["makespan_s"], 7200);
+  ASSERT_EQ(clean["makespan_s"], 7200);
+  EXPECT_NEAR(dirty["kg_co2"].get<double>(), 0.5 + 0.4 * 0.1, 1e-3);
+  EXPECT_NEAR(clean["kg_co2"].get<double>(), 0.4 * 0.5 + 0.1, 1e-3);
+  EXPECT_NEAR(dirty["cost"].get<double>(), 0.4 + 0.4 * 0.1, 1e-3);
+  EXPECT_NEAR(clean["cost"].get<double>(), 0.4 * 0.4 + 0.1, 1e-3);
+  EXPECT_NEAR(dirty["gpu_cost"].get<double>(), 3, 0.01);
+  EXPECT_NEAR(clean["gpu_cost"].get<double>(), 2, 0.01);
+}
+
 TEST_F(IncidentsCommand, AreRefusedWhereTheyCannotBeMeant) {
   const ProgramRun loaded = simulate({"--load", "2"});
   EXPECT_EQ(loaded.status, 2);

@@ -68,6 +68,7 @@ TEST_F(Logs, OfBurstGptLeaveOutWhatWasNotAnswered) {
   ASSERT_TRUE(made.has_value()) << to_string(made.error());
   ASSERT_EQ(made->size(), 1U);
   EXPECT_EQ(made->all[0].arrival, 5e6);
+  EXPECT_THAT(made->notes, testing::ElementsAre("requests without an answer left out: 1"));
 }
 
 TEST_F(Logs, TellAdaptersAndGiveTheirNamesBack) {
@@ -129,7 +130,7 @@ TEST_F(Logs, SayWhatIsWrongInOneLine) {
   EXPECT_NE(error(head + "1,10,-5\n").find("an answer of -5 tokens cannot be"), std::string::npos);
   EXPECT_NE(error(head + "soon,10,5\n").find("arrival_s: \"soon\" is no time"), std::string::npos);
   EXPECT_NE(error(head).find("has no requests"), std::string::npos);
-  EXPECT_NE(error("a,b\n1,2\n").find("is no log of requests that we know"), std::string::npos);
+  EXPECT_NE(error("a,b\n1,2\n").find("is no request log of a known format"), std::string::npos);
   EXPECT_NE(error("timestamp_ms,input_tokens,output_tokens,block_ids\n0,5,5,9-3\n")
                 .find("block_ids: \"9-3\" is no list of blocks"),
             std::string::npos);

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,6 +20,7 @@
 #include "stats/correlation.h"
 #include "stats/quantile.h"
 #include "support/shared_data.h"
+#include "table/output_file.h"
 
 namespace almanac::inference {
 namespace {
@@ -244,6 +246,32 @@ TEST(Workload, ComesBackFromItsOwnTable) {
                                    [](const Tenant& each) { return each.name == "search"; });
   ASSERT_NE(search, learnt->tenants.end());
   EXPECT_EQ(search->common_tokens, 1024);
+}
+
+TEST(Workload, KeepsTheBlocksOfItsLog) {
+  // Some 1,000 tokens each, of which all share the first 192: too few for a block of 512.
+  std::string log = "arrival_s,prompt_tokens,output_tokens,block_ids\n";
+  for (int each = 0; each < 40; ++each) {
+    const int prompt = 960 + 16 * (each % 5);
+    log += fmt::format("{}.5,{},9,0-11 {}-{}\n", each, prompt, 1000 * (each + 1),
+                       1000 * (each + 1) + prompt / 16 - 13);
+  }
+  const std::string path =
+      (std::filesystem::path(testing::TempDir()) / "small_blocks.csv").string();
+  ASSERT_TRUE(table::write_file(path, log));
+  const auto read = read_requests(path);
+  ASSERT_TRUE(read) << to_string(read.error());
+  ASSERT_EQ(read->tokens_per_block, 16);
+  const auto learnt = fit_workload(*read);
+  ASSERT_TRUE(learnt);
+  EXPECT_EQ(learnt->tenants.front().common_tokens, 192);
+  const auto again = parse_workload(to_toml(*learnt), "again.toml");
+  ASSERT_TRUE(again) << to_string(again.error());
+  const Requests made = generate(*again, 1);
+  EXPECT_EQ(made.tokens_per_block, 16);
+  EXPECT_EQ(made.all.front().blocks, (made.all.front().prompt + 15U) / 16U);
+  EXPECT_EQ(made.ids(made.all[0])[11], made.ids(made.all[1])[11]);
+  EXPECT_NE(made.ids(made.all[0])[12], made.ids(made.all[1])[12]);
 }
 
 TEST(Workload, SaysWhatIsWrongAndWhere) {

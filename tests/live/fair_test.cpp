@@ -115,7 +115,7 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   ASSERT_TRUE(comes_to(first, JobState::completed));
   end();
   begin(config);
-  const auto lines = service_->explain(first);
+  const auto lines = service_->explain(first, Eyes::owner);
   ASSERT_TRUE(lines) << to_string(lines.error());
   // A busy machine may start it some milliseconds late.
   EXPECT_THAT(lines->back(), testing::MatchesRegex("tenant vision (had its|was . % below its) due "
@@ -129,7 +129,8 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   EXPECT_EQ(tenancy->half_life, 24h * 7);
   const JobNumber other = submit_of("bob", "true");
   ASSERT_TRUE(comes_to(other, JobState::completed));
-  EXPECT_EQ(service_->explain(other)->back().find("tenant"), std::string::npos) << "it is of none";
+  EXPECT_EQ(service_->explain(other, Eyes::owner)->back().find("tenant"), std::string::npos)
+      << "it is of none";
 }
 
 // Vision may hold one of the two GPUs: its second job waits for the first, though a GPU is free.

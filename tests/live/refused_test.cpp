@@ -93,6 +93,22 @@ TEST_F(Refused, ARecordKeepsNobodyElseWaiting) {
   EXPECT_FALSE(std::filesystem::exists(state() + "/runs/2.1"));
 }
 
+TEST_F(Refused, ADiskThatRefusesASubmissionIsKnownAtOnce) {
+  begin("fifo", 2);
+  ASSERT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+  fill_disk();
+  const auto refused = service_->submit(shell("true"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unavailable);
+  const Overview full = service_->overview();
+  EXPECT_NE(full.trouble, "") << "no job has to end before it is known";
+  EXPECT_EQ(full.warnings, std::vector{full.trouble});
+  make_room();
+  EXPECT_TRUE(eventually([&] { return service_->overview().trouble.empty(); }))
+      << "nobody has to ask for anything";
+  EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+}
+
 TEST_F(Refused, ChangesNothingOfAJob) {
   begin("fifo", 2);
   const JobNumber over = submit(shell("echo once >> over"));

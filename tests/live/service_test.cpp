@@ -530,7 +530,7 @@ TEST_F(Box, SaysWhyAJobFailedByItsLog) {
   ASSERT_TRUE(comes_to(failed, JobState::failed));
   ASSERT_TRUE(comes_to(silent, JobState::failed));
   const auto lines = [&](JobNumber job) {
-    return service_->explain(job).value_or(std::vector<std::string>());
+    return service_->explain(job, Eyes::owner).value_or(std::vector<std::string>());
   };
   ASSERT_TRUE(eventually([&] { return lines(failed).size() == 2; }));
   EXPECT_EQ(
@@ -549,8 +549,8 @@ TEST_F(Box, JudgesNoLogThatIsALink) {
   ASSERT_TRUE(comes_to(failed, JobState::failed));
   const JobNumber later = submit(shell("echo 'RuntimeError: CUDA out of memory'; exit 1"));
   ASSERT_TRUE(comes_to(later, JobState::failed));
-  ASSERT_TRUE(eventually([&] { return service_->explain(later)->size() == 2; }));
-  EXPECT_EQ(service_->explain(failed)->size(), 1U);
+  ASSERT_TRUE(eventually([&] { return service_->explain(later, Eyes::owner)->size() == 2; }));
+  EXPECT_EQ(service_->explain(failed, Eyes::owner)->size(), 1U);
 }
 
 }  // namespace

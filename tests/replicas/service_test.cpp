@@ -4,16 +4,22 @@
 /// A service of real processes under load, some of them killed: every request is answered wholly,
 /// or its client is told that it is not.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/tcp.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "process/job.h"
 #include "replicas/front.h"
@@ -109,12 +115,14 @@ class Told final : public inference::Scaler {
 
 class ReplicaServiceTest : public testing::Test {
  protected:
-  void begin(int least, int most) {
+  explicit ReplicaServiceTest(std::vector<std::string> told = {"5"}) : jobs_(std::move(told)) {}
+  void begin(int least, int most, const Front::Limits& limits = {.at_once = 64}) {
     keeper_ = std::make_unique<Keeper>(
         jobs_, pool_, std::make_unique<Told>(wanted_),
         Keeper::Settings{.least = least, .most = most, .check_every = 100ms, .step_every = 10ms});
     ASSERT_TRUE(keeper_->begin());
-    auto front = Front::start(0, pool_, tally_, [] { return std::string("{}"); }, {.at_once = 64});
+    auto front = Front::start(
+        0, pool_, tally_, [] { return std::string("{}"); }, limits);
     ASSERT_TRUE(front) << front.error().message;
     front_ = std::move(*front);
     thread_ = std::thread([this] { keeper_->run(stop_); });
@@ -279,6 +287,144 @@ TEST_F(ReplicaServiceTest, TellsClientsWhereNoReplicaEverAnswers) {
   later.join();
   EXPECT_EQ(ended(Fate::refused), 1u);
   EXPECT_LE(jobs_.started(), 4) << "each time later";
+}
+
+/// A connection that can be left at any moment.
+class RawClient {
+ public:
+  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    place.sin_port = htons(static_cast<std::uint16_t>(port));
+    is_connected_ = ::connect(socket_, reinterpret_cast<sockaddr*>(&place), sizeof place) == 0;
+  }
+  RawClient(const RawClient&) = delete;
+  RawClient& operator=(const RawClient&) = delete;
+  ~RawClient() { ::close(socket_); }
+
+  bool is_connected() const { return is_connected_; }
+  bool send(const std::string& bytes) const {
+    return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+           static_cast<ssize_t>(bytes.size());
+  }
+  /// All that comes until the other side closes.
+  std::string receive() const {
+    std::string all;
+    std::array<char, 4096> piece;
+    for (ssize_t got; (got = ::recv(socket_, piece.data(), piece.size(), 0)) > 0;) {
+      all.append(piece.data(), static_cast<std::size_t>(got));
+    }
+    return all;
+  }
+
+ private:
+  int socket_;
+  bool is_connected_ = false;
+};
+
+std::string completion(const nlohmann::json& body, const std::string& more_heads = "") {
+  const std::string text = body.dump();
+  return "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
+         more_heads + "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text;
+}
+
+/// Replicas that take a minute until the first byte of an answer.
+class SilentReplicasTest : public ReplicaServiceTest {
+ protected:
+  SilentReplicasTest() : ReplicaServiceTest({"60000"}) {}
+  std::string request() const { return completion({{"prompt", "a"}, {"max_tokens", 1}}); }
+  void leave(int clients) {
+    std::vector<std::unique_ptr<RawClient>> all;
+    for (int each = 0; each < clients; ++each) {
+      all.push_back(std::make_unique<RawClient>(front_->port()));
+      ASSERT_TRUE(all.back()->send(request()));
+    }
+    ASSERT_TRUE(await([&] { return tally_.in_hand() == static_cast<std::uint64_t>(clients); }));
+  }
+};
+
+TEST_F(SilentReplicasTest, AClientThatLeavesFreesItsPlaceAtTheReplicaAndInTheLine) {
+  begin(1, 1);
+  ASSERT_TRUE(await([&] { return pool_.load().ready == 1; }));
+  leave(10);  // four at the replica, six in line
+  EXPECT_TRUE(await([&] { return tally_.in_hand() == 0; })) << "the replica answers in a minute";
+  EXPECT_EQ(ended(Fate::client_left), 10u);
+  EXPECT_EQ(pool_.load().running, 0);
+  EXPECT_EQ(pool_.load().waiting, 0);
+  EXPECT_EQ(pool_.load().ready, 1) << "it did nothing wrong";
+}
+
+TEST_F(SilentReplicasTest, AnswersGatewayTimeoutWhereNoFirstByteComesInTime) {
+  begin(1, 1, {.first_byte = 300ms, .at_once = 64});
+  ASSERT_TRUE(await([&] { return pool_.load().ready == 1; }));
+  const RawClient client(front_->port());
+  ASSERT_TRUE(
+      client.send(completion({{"prompt", "a"}, {"max_tokens", 1}}, "Connection: close\r\n")));
+  EXPECT_EQ(client.receive().substr(0, 12), "HTTP/1.1 504");
+  EXPECT_EQ(ended(Fate::refused), 1u);
+  EXPECT_EQ(pool_.load().ready, 1);
+}
+
+/// How many connections the kernel keeps for the socket of this process that listens on `port`.
+int backlog(int port) {
+  constexpr int kMostDescriptors = 4096;
+  for (int each = 0; each < kMostDescriptors; ++each) {
+    sockaddr_in place{};
+    socklen_t size = sizeof place;
+    int listens = 0;
+    socklen_t length = sizeof listens;
+    if (::getsockopt(each, SOL_SOCKET, SO_ACCEPTCONN, &listens, &length) != 0 || listens == 0) {
+      continue;
+    }
+    if (::getsockname(each, reinterpret_cast<sockaddr*>(&place), &size) != 0) continue;
+    if (ntohs(place.sin_port) != port) continue;
+    tcp_info seen{};
+    size = sizeof seen;
+    // Of a socket that listens, tcpi_sacked is its longest backlog (Linux, tcp_get_info).
+    if (::getsockopt(each, IPPROTO_TCP, TCP_INFO, &seen, &size) != 0) return 0;
+    return static_cast<int>(seen.tcpi_sacked);
+  }
+  return 0;
+}
+
+TEST_F(ReplicaServiceTest, AsksTheKernelForItsLongestBacklog) {
+  begin(1, 1);
+  std::ifstream file("/proc/sys/net/core/somaxconn");
+  int longest = 0;
+  ASSERT_TRUE(file >> longest);
+  EXPECT_EQ(backlog(front_->port()), std::min(longest, SOMAXCONN));
+}
+
+TEST_F(ReplicaServiceTest, RefusesWhatItCannotHoldAndWhatHasTwoMeanings) {
+  begin(1, 1, {.at_once = 8, .request_bytes = 100'000, .held_bytes = 150'000});
+  ASSERT_TRUE(await([&] { return pool_.load().ready == 1; }));
+  const auto status = [&](const std::string& request) {
+    const RawClient client(front_->port());
+    EXPECT_TRUE(client.is_connected());
+    client.send(request);
+    const std::string answer = client.receive();
+    return answer.substr(0, answer.find("\r\n")).substr(0, 12);
+  };
+  const std::string head = "POST /v1/completions HTTP/1.1\r\nHost: x\r\n";
+  EXPECT_EQ(status(head + "Content-Length: 20000000000\r\n\r\n"), "HTTP/1.1 413");
+  std::string chunks = head + "Transfer-Encoding: chunked\r\n\r\n";
+  for (int each = 0; each < 20; ++each) chunks += "2710\r\n" + std::string(10'000, 'x') + "\r\n";
+  EXPECT_EQ(status(chunks), "HTTP/1.1 413") << "200,000 bytes in pieces";
+  EXPECT_EQ(status(head + "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}"), "HTTP/1.1 400");
+  EXPECT_EQ(status(head + "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            "HTTP/1.1 400");
+  EXPECT_EQ(status(head + "Host: y\r\nContent-Length: 2\r\n\r\n{}"), "HTTP/1.1 400");
+  EXPECT_EQ(tally_.seen().accepted, 0u) << "no replica saw any of it";
+
+  // Two bodies of which each is small enough, and both together are not.
+  const RawClient first(front_->port());
+  ASSERT_TRUE(first.send(head + "Content-Length: 90000\r\n\r\n" + std::string(89'000, ' ')));
+  ASSERT_TRUE(await([&] {
+    return status(head + "Content-Length: 90000\r\n\r\n" + std::string(89'999, ' ')) ==
+           "HTTP/1.1 503";
+  }));
+  EXPECT_EQ(ask(1, false), Got::whole);
 }
 
 TEST_F(ReplicaServiceTest, SaysThatItsPortIsTaken) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <mutex>
@@ -13,9 +14,12 @@
 #include <sstream>
 #include <thread>
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
 #include <nlohmann/json.hpp>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "process/job.h"
 #include "support/run_program.h"
@@ -77,6 +81,22 @@ class SubmittedService : public testing::Test {
     if (!told.is_object()) return 0;
     for (const json& each : told.at("replicas")) count += each.at("state") == "open";
     return count;
+  }
+  /// Kills the process that listens on the service's port, once it does no more.
+  bool kill_router() const {
+    for (const auto& each : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(each.path() / "cmdline");
+      std::string words{std::istreambuf_iterator<char>(file), {}};
+      std::replace(words.begin(), words.end(), '\0', ' ');
+      if (words.find(" service ") == std::string::npos ||
+          words.find(" --port " + std::to_string(port_)) == std::string::npos ||
+          words.find(state_) == std::string::npos) {
+        continue;
+      }
+      return ::kill(std::stoi(each.path().filename()), SIGKILL) == 0 &&
+             soon([&] { return status().is_null(); });
+    }
+    return false;
   }
   std::vector<int> pids() const {
     std::ifstream file(pids_);
@@ -181,6 +201,48 @@ TEST_F(SubmittedService, AnswersWhatItHasInHandWhenItIsCancelled) {
   client.join();
   EXPECT_NE(body.find("data: [DONE]"), std::string::npos) << body;
   EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
+}
+
+TEST_F(SubmittedService, RefusesReplicasThatCanNeverRun) {
+  const auto submit = [&](const std::string& option) {
+    return run({"submit", "--service", "--name", "chat", option, "--gpus", "1", "--directory",
+                folder_ / "", "--", MODEL_SERVER, "{port}"});
+  };
+  for (const char* const each :
+       {"--grace=20", "--time=abc", "--mem=1X", "--cpus=0.0001", "--cpus=100000"}) {
+    const ProgramRun refused = submit(each);
+    EXPECT_NE(refused.status, 0) << each << refused.out;
+    EXPECT_NE(refused.err, "") << each;
+  }
+  const int taken = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof place;
+  ASSERT_EQ(::bind(taken, reinterpret_cast<sockaddr*>(&place), size), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&place), &size), 0);
+  const ProgramRun refused = submit("--port=" + std::to_string(ntohs(place.sin_port)));
+  ::close(taken);
+  EXPECT_NE(refused.status, 0);
+  EXPECT_NE(refused.err.find("is taken"), std::string::npos) << refused.err;
+  EXPECT_EQ(jobs_that_run(), std::vector<std::string>());
+}
+
+TEST_F(SubmittedService, BeginsARouterAgainThatWasKilledAndKeepsItsReplicas) {
+  const ProgramRun submitted = run({"submit", "--service", "--name", "chat", "--replicas", "2",
+                                    "--port", std::to_string(port_), "--gpus", "1", "--cpus", "0.2",
+                                    "--directory", folder_ / "", "--parsable", "--", "sh", "-c",
+                                    "echo $$ >> " + pids_ + "; exec " + MODEL_SERVER + " $PORT 2"});
+  ASSERT_EQ(submitted.status, 0) << submitted.err;
+  ASSERT_TRUE(soon([&] { return ready() == 2; })) << status().dump();
+  const std::vector<std::string> jobs = jobs_that_run();
+  const std::string router = submitted.out.substr(0, submitted.out.find('\n'));
+  const json before = json::parse(run({"show", router, "-o", "json"}).out, nullptr, false);
+  ASSERT_TRUE(kill_router()) << before.dump();
+  EXPECT_TRUE(soon([&] { return ready() == 2; })) << status().dump();
+  EXPECT_EQ(pids().size(), 2U) << "its replicas went on";
+  EXPECT_EQ(jobs_that_run(), jobs);
 }
 
 /// The policy stops what has had five seconds of GPU time for what has not.

@@ -94,6 +94,63 @@ TEST_F(ApiTest, ListsNoPartWhereTheStoreCannotBeRead) {
   EXPECT_EQ(status(ask("GET", "/v1/jobs?since=0")), 200);
 }
 
+// What a log says is its user's: others hear the kind of failure, on every page and by every way.
+TEST_F(ApiTest, TellsOthersTheKindOfAFailureOnly) {
+  const std::string job = "/v1/jobs/" + std::to_string(service_.submit());
+  // As the inquest writes it.
+  SQLite::Database(service_.folder() / "almanac.db", SQLite::OPEN_READWRITE, 60'000)
+      .exec(
+          "INSERT INTO note (job, at_ms, what, detail) VALUES (1, 1, 'its log says', "
+          "'CUDA failure, line 3: RuntimeError: password=hunter2 -> look at it'); "
+          "UPDATE job SET state = 'FAILED', end_ms = 2");
+  const auto shows = [&](const Ask& asked, const std::string& text) {
+    return service_.answer(asked).body.find(text) != std::string::npos;
+  };
+  constexpr std::uint32_t kOther = 4321;
+  for (const std::string page : {"/events", "/explain"}) {
+    const Ask asked = ask("GET", job + page);
+    for (const Ask& other : {TestService::by_user(asked, kOther), TestService::by_tcp(asked),
+                             service_.by_token(asked, Scope::read, kOther),
+                             service_.by_token(asked, Scope::operate, kOther)}) {
+      EXPECT_EQ(status(other), 200);
+      EXPECT_FALSE(shows(other, "hunter2")) << page << service_.answer(other).body;
+      EXPECT_FALSE(shows(other, "RuntimeError")) << page;
+      EXPECT_FALSE(shows(other, "line 3")) << page;
+    }
+    EXPECT_TRUE(shows(TestService::by_user(asked, kOther), "CUDA failure") || page == "/explain");
+    EXPECT_TRUE(shows(asked, "hunter2") || page == "/explain");
+    EXPECT_TRUE(shows(service_.by_token(asked, Scope::read), "hunter2") || page == "/explain");
+  }
+  for (const std::string page : {"/v1/history?since=0", "/v1/history?since=0&format=csv",
+                                 "/metrics", "/v1/overview", "/v1/jobs?since=0", "/healthz"}) {
+    EXPECT_FALSE(shows(ask("GET", page), "hunter2")) << page;
+  }
+}
+
+// A command may have two megabytes, and an array of thousands of tasks has it a thousand times.
+TEST_F(ApiTest, ListsTheBeginningOfWhatIsLong) {
+  const std::string long_word(1'000'000, 'x');
+  std::string before = "1";
+  service_.submit();
+  for (int i = 2; i <= 300; ++i) before += "," + std::to_string(service_.submit());
+  const Answer made = service_.answer(ask(
+      "POST", "/v1/jobs",
+      R"({"directory": "/", "hold": true, "indices": [0,1,2,3,4,5,6,7,8,9], "argv": ["echo", ")" +
+          long_word + R"("], "after": [)" + before + "]}"));
+  ASSERT_EQ(made.status, 201) << made.body;
+  const auto array = nlohmann::json::parse(made.body).at("numbers").at(0).get<std::int64_t>();
+  const Answer list = service_.answer(ask("GET", "/v1/jobs?limit=10000"));
+  EXPECT_LT(list.body.size(), 1'000'000U);
+  const auto last = nlohmann::json::parse(list.body).at("jobs").back();
+  EXPECT_TRUE(last.at("shortened").get<bool>());
+  EXPECT_LT(last.at("argv").at(1).get<std::string>().size(), 5000U);
+  EXPECT_EQ(last.at("after").size(), 100U);
+  const auto whole = service_.get("/v1/jobs/" + std::to_string(array));
+  EXPECT_EQ(whole.at("argv").at(1), long_word);
+  EXPECT_EQ(whole.at("after").size(), 300U);
+  EXPECT_FALSE(whole.contains("shortened"));
+}
+
 TEST_F(ApiTest, NamesTasksOfArrays) {
   const std::int64_t array = service_.submit(R"(, "indices": [0, 3, 7])");
   const std::string name = std::to_string(array);

@@ -174,6 +174,25 @@ TEST(CrashTest, WhatAKilledShepherdLeavesIsKilledAndNobodyElse) {
   EXPECT_EQ(Runs::exit_of(neighbour).cause, Cause::told);
 }
 
+// Nothing in its environment says whose it is: its control group does, though the run has no
+// limits.
+TEST(CrashTest, WhatHasWipedItsEnvironmentIsKilledToo) {
+  const Runs runs;
+  shepherd::Run run = runs.start(runs.shell(
+      "env -i setsid sh -c 'echo $$ >'$HERE'/ready; while :; do sleep 1; done' & sleep 1000"));
+  ASSERT_TRUE(runs.comes("ready"));
+  ASSERT_TRUE(comes_true([&] { return !runs.text("ready").empty() && run.process() > 0; }));
+  if (read_record<Started>(run.folder() + kStartedFile)->cgroup.empty()) {
+    run.end_now();
+    Runs::exit_of(run);
+    GTEST_SKIP() << "no control group can be made here: it needs root and cgroup v2";
+  }
+  const pid_t wiped = std::stoi(runs.text("ready"));
+  ::kill(run.shepherd(), SIGKILL);
+  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::lost);
+  EXPECT_TRUE(comes_true([&] { return ::kill(wiped, 0) != 0; }));
+}
+
 TEST(CrashTest, ARunOfBeforeTheMachineStartedAnewIsLost) {
   const Runs runs;
   const std::string folder = runs.path("1.1");

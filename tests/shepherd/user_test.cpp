@@ -53,8 +53,26 @@ TEST_F(UserTest, WaitsForWhoTellsOfUsersAndTheirGroups) {
   Spec spec = of(kInNoList, "touch ran");
   spec.user_has_name = true;
   shepherd::Run run = runs_.start(spec);
-  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::never_started);
+  const Outcome how = Runs::end_of(run);
+  EXPECT_EQ(how.kind, Outcome::Kind::never_started);
+  EXPECT_TRUE(how.is_account) << "other users' runs are not concerned";
+  EXPECT_EQ(how.why, "the system knows no user 54321");
   EXPECT_FALSE(runs_.has("theirs/ran"));
+}
+
+// Whatever a user lays down for its command, it keeps none of our own steps from working: a run of
+// it says how it ended, and never looks like a machine on which nothing can be started.
+TEST_F(UserTest, LimitsOfItsOwnStopItsCommandAtMost) {
+  int number = 0;
+  for (const char* each : {"nofile=0", "nofile=3", "nofile=4", "nofile=5", "nofile=8", "nproc=0",
+                           "fsize=0", "as=0", "stack=0", "data=0", "cpu=0", "memlock=0"}) {
+    Spec spec = of(kNobody, "exit 0");
+    spec.id = "1." + std::to_string(++number);
+    spec.resource_limits = {each};
+    shepherd::Run run = runs_.start(spec);
+    const Outcome how = Runs::end_of(run);
+    EXPECT_EQ(how.kind, Outcome::Kind::ended) << each << ": " << how.why;
+  }
 }
 
 TEST_F(UserTest, ShepherdsWriteNoMoreThanUsersMay) {

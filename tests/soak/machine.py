@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -18,6 +19,9 @@ GPUS = 16
 MOST_WAITING = 500
 FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 USERS = [("root", 0, 0), ("daemon", 1, 1), ("games", 5, 60), ("nobody", 65534, 65534)]
+VICTIM, HOSTILE = USERS[1], USERS[2]
+SECRET = "password=hunter2"
+HERE = os.path.dirname(os.path.realpath(__file__))
 
 # Says when it begins and ends, and locks its GPUs: a lock that is taken is a GPU that is held twice.
 JOB = """#!/bin/bash
@@ -44,10 +48,17 @@ class Machine:
         self.acknowledged, self.requeues, self.cancelled = set(), set(), set()
         self.arrays = {}  # by their first number
         self.left = 0  # that wait or run, when that was last told
+        self.theirs = []  # first numbers of a hostile user's arrays
+        self.wrong = []  # what did not hold while it was tried
+        self.answers_s = {}  # how long others waited for an answer, by what was done meanwhile
         self.lock = threading.Lock()
         self.service = None
-        for each in (self.disk, f"{folder}/locks"):
+        for each in (self.disk, f"{folder}/locks", f"{folder}/victim"):
             os.makedirs(each)
+        os.chown(f"{folder}/victim", VICTIM[1], VICTIM[2])
+        os.chmod(f"{folder}/victim", 0o700)
+        with socket.create_server(("127.0.0.1", 0)) as any_port:
+            self.port = any_port.getsockname()[1]
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "soak", self.disk], check=True)
         os.chmod(self.disk, 0o755)
         for gpu in range(GPUS):
@@ -75,7 +86,8 @@ class Machine:
         with open(f"{self.folder}/service.log", "a") as log:
             self.service = subprocess.Popen(
                 [f"{self.build}/almanac", "serve", "--gpus", str(GPUS), "--state", self.state,
-                 "--limits", f"{self.folder}/limits.toml", "--max-grace", "5s", *self.policy],
+                 "--limits", f"{self.folder}/limits.toml", "--max-grace", "5s",
+                 "--listen", f"127.0.0.1:{self.port}", *self.policy],
                 env=environment, stdout=log, stderr=log, start_new_session=True)
 
     def keep(self):
@@ -210,7 +222,7 @@ class Machine:
             self.did["restarts that took more than 30 s"] += 1
             self.kill_service()
 
-    def fill_disk(self):
+    def fill_disk(self, while_full=None):
         self.did["full disks"] += 1
         try:
             with open(f"{self.disk}/full", "wb", buffering=0) as file:
@@ -218,6 +230,9 @@ class Machine:
                     file.write(bytes(1 << 20))
         except OSError:
             pass
+        refused = while_full() if while_full else None
+        if refused is not None and refused.returncode != 0 and self.ask("/healthz") == 200:
+            self.wrong.append("/healthz does not know that the disk is full")
         time.sleep(self.random.uniform(0.5, 3))
         os.remove(f"{self.disk}/full")
 
@@ -242,10 +257,123 @@ class Machine:
         if said is not None and said.returncode == 0:
             self.did["changes of policy"] += 1
 
-    def ill_treat(self):
-        """Something of all that, or all at once."""
+    def begin_ahead(self):
+        """The clock jumps, jobs run on, and the service begins again: no time limit has passed."""
+        if not os.path.exists(FAKETIME):
+            return
+        for offset, after in (("+2h", "+2h"), ("+3d", "+0")):
+            said = self.almanac("submit", "--parsable", "-o", "/dev/null", "--time", "1:00:00", "--",
+                                "sleep", "8")
+            if said is None or said.returncode != 0:
+                continue
+            self.set_clock(offset)
+            self.almanac("submit", "--parsable", "-o", "/dev/null", "--", "true")
+            time.sleep(1)
+            self.set_clock(after)
+            self.kill_service()
+            self.keep()
+            time.sleep(6)
+            self.did["starts of the service with another clock"] += 1
+            job = self.job_of(said.stdout.strip())
+            if job is not None and "outside" in job.get("reason", ""):
+                self.wrong.append(f"job {job['job_id']} was killed by a clock that was {offset}")
+            self.set_clock("+0")
+
+    def job_of(self, number):
+        said = self.almanac("show", number, "-o", "json")
+        return json.loads(said.stdout) if said is not None and said.returncode == 0 else None
+
+    def ask(self, path):
+        """Status of an answer; 0 = none."""
+        connection = http.client.HTTPConnection("localhost")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        with contextlib.closing(connection):
+            try:
+                connection.sock.settimeout(60)
+                connection.sock.connect(f"{self.state}/almanac.sock")
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                answer.read()
+                return answer.status
+            except (OSError, http.client.HTTPException):
+                return 0
+
+    def hostile(self):
+        """Another user's harm, and what one who only looks hears meanwhile."""
+        command = f"echo 'RuntimeError: CUDA error: {SECRET}'; exit 1"
+        said = self.almanac("submit", "--parsable", "-o", f"{self.folder}/victim/log-%j", "--", "sh",
+                            "-c", command, user=VICTIM)
+        if said is None or said.returncode != 0:
+            return
+        time.sleep(2)  # until its log was read
+        with self.watched("a hostile user"):
+            with open(f"{HERE}/hostile.py") as script:  # which that user may not be able to open
+                told = subprocess.run(
+                    [sys.executable, "-", f"{self.state}/almanac.sock", str(self.port),
+                     said.stdout.strip(), SECRET],
+                    stdin=script, capture_output=True, text=True, check=False, user=HOSTILE[1],
+                    group=HOSTILE[2], extra_groups=[], cwd="/")
+        if told.returncode != 0:
+            self.wrong.append(f"the hostile user fell over: {told.stderr[-500:]}")
+            return
+        told = json.loads(told.stdout)
+        self.did.update(told["did"])
+        self.did["rounds of a hostile user"] += 1
+        self.wrong += told["wrong"]
+        self.theirs += told["mine"]
+
+    def burst(self):
+        """Hundreds of clients at once: each is answered, or told that there are too many."""
+        with self.watched("a burst"):
+            threads = [threading.Thread(target=self.of_burst) for _ in range(200)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join()
+        self.did["bursts of 200 clients"] += 1
+
+    def of_burst(self):
+        for path in ("/v1/overview", "/v1/jobs", "/healthz"):
+            status = self.ask(path)
+            with self.lock:
+                self.did["answers in bursts" if status else "requests in bursts without an answer"] += 1
+
+    @contextlib.contextmanager
+    def watched(self, what):
+        """Asks once in a while, as one who has nothing to do with it, and counts how long that takes."""
+        stop = threading.Event()
+
+        def look():
+            while not stop.wait(0.05):
+                began = time.monotonic()
+                if self.ask("/v1/overview"):
+                    self.answers_s.setdefault(what, []).append(time.monotonic() - began)
+
+        looks = threading.Thread(target=look)
+        looks.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            looks.join()
+
+    def know_full_disk(self):
+        """A disk that is full is known at once, and so is one that has room again."""
+        self.fill_disk(lambda: self.almanac("submit", "--parsable", "-o", "/dev/null", "--", "true"))
+        for _ in range(100):
+            if self.ask("/healthz") == 200:
+                return
+            self.keep()
+            time.sleep(0.1)
+        self.wrong.append("/healthz does not know that the disk has room again")
+
+    def ill_treat(self, act=""):
+        """Something of all that, or all at once. `act` says of which there is most for now."""
         if self.kills_all:
             return self.kill_everything()
+        if act and self.random.random() < 0.5:
+            return {"storm": self.kill_everything, "clock": self.begin_ahead,
+                    "disk": self.know_full_disk, "hostile": self.hostile, "burst": self.burst}[act]()
         what = self.random.choices(
             [self.kill_service, self.kill_shepherd, self.kill_job, self.restart, self.fill_disk,
              self.slow_disk, self.jump, self.change_policy, self.trouble_jobs],
@@ -255,6 +383,8 @@ class Machine:
     def finish(self, patience_s):
         """Lets all end in peace; false where none ends, nor can be asked about, for so long."""
         self.set_clock("+0")
+        for number in self.theirs:  # what a cancel that was cut off has left
+            self.almanac("cancel", str(number), user=HOSTILE)
         least, since = None, time.monotonic()
         while time.monotonic() - since < patience_s:
             self.keep()
@@ -290,7 +420,7 @@ class Machine:
             known = {each["number"]: each for each in self.jobs()}
         except OSError as error:
             return [f"the service tells no jobs: {error}"]
-        began, ended, wrong = collections.Counter(), collections.Counter(), []
+        began, ended, wrong = collections.Counter(), collections.Counter(), list(self.wrong)
         with open(self.log) as file:
             for line in file:
                 word, job, rest = line.split()

@@ -155,7 +155,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   EXPECT_EQ(service_->jobs({})->size(), 11U);
   slurm_.job(11).reason = "Priority";
   settle();
-  const auto lines = service_->explain(JobNumber{11});
+  const auto lines = service_->explain(JobNumber{11}, live::Eyes::owner);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[0],
@@ -226,7 +226,7 @@ TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   settle();
   slurm_.partitions.clear();
   settle();
-  const auto lines = service_->explain(JobNumber{11});
+  const auto lines = service_->explain(JobNumber{11}, live::Eyes::owner);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");

@@ -52,6 +52,9 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.kind = trace.names.intern(spec.kind);
   if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
   if (spec.worthless_at != kNoDuration) job.request.worthless_at = Time{spec.worthless_at};
+  if (spec.checkpoint != kNoDuration) {
+    job.request.checkpoint_s = static_cast<float>(seconds(spec.checkpoint));
+  }
   job.request.max_gpus = spec.max_gpus;
   job.request.min_gpus = spec.min_gpus;
   job.request.alternatives = trace.names.intern(spec.alternatives);

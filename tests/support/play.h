@@ -49,6 +49,7 @@ struct JobSpec {
   std::string_view kind{};
   Duration deadline = kNoDuration;  ///< Since the beginning, as `submit`.
   Duration worthless_at = kNoDuration;
+  Duration checkpoint = kNoDuration;
   int max_gpus = 0;
   int min_gpus = 0;
   std::string_view alternatives{};

@@ -272,12 +272,16 @@ class Recount {
     if (runs.front()->start < asked.request.submit) say("job {} starts early", index(job));
     Duration ran{0};
     std::uint32_t stops = 0;
+    Duration lost{0};
     for (std::size_t at = 0; at < runs.size(); ++at) {
       stops += runs[at]->stopped && !runs[at]->failed ? 1 : 0;
       ran += runs[at]->end - runs[at]->begin;
+      if (runs[at]->failed && std::isnan(asked.request.checkpoint_s)) {
+        lost += ran % played_.restart.assumed_checkpoint;
+      }
       if (at > 0 && runs[at]->start < runs[at - 1]->end) say("job {} runs twice", index(job));
     }
-    check_length(job, ran, static_cast<int>(runs.size()) - 1);
+    check_length(job, ran - lost, static_cast<int>(runs.size()) - 1);
     const std::span<const cluster::Grant> last{played_.result.grants.data() + told.first_grant,
                                                told.num_grants};
     const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->begin &&

@@ -356,6 +356,8 @@ class Parser {
         spec.deadline = words.duration("when it is to have ended");
       } else if (key == "worthless_at") {
         spec.worthless_at = words.duration("when its value has fallen to nothing");
+      } else if (key == "checkpoint") {
+        spec.checkpoint = words.duration("the work between two checkpoints");
       } else if (key == "max_gpus") {
         spec.max_gpus = words.number("the most GPUs that it may run on");
       } else if (key == "min_gpus") {

@@ -6,7 +6,6 @@
 #include "advice/advise.h"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 
 #include <fmt/format.h>
@@ -25,7 +24,9 @@
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "cluster/read.h"
+#include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
+#include "sim/shares_of_cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "store/store.h"
@@ -127,6 +128,8 @@ Result<Subject> load(const AdviseOptions& options) {
     known = std::move(*cluster);
   }
   subject.cluster = std::move(*known);
+  sim::share_gpus_by(subject.cluster, subject.log);
+  sim::note_impossible_jobs(subject.cluster, subject.log);
   for (const std::string& text : subject.cluster.notes) note(text);
   return subject;
 }
@@ -157,17 +160,18 @@ void print_switch(const std::string& policy) {
 }
 
 void print_table(const Advice& advice) {
-  fmt::print("{}{}, submitted from {} to {}\n",
+  fmt::print("{}\n\n", advice.recommendation);
+  fmt::print("All rows: {} that ran{}, in the queue from {} to {}\n",
              text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
              advice.users > 0
                  ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
                  : "",
              moment(advice.since), moment(advice.until));
-  if (advice.quotas) fmt::print("quotas of GPUs played, as they are today: {}\n", *advice.quotas);
-  fmt::print("\n{}\n\n", advice.recommendation);
+  if (advice.quotas) fmt::print("GPU quotas simulated, as they are today: {}\n", *advice.quotas);
+  fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
   if (advice.real) rows.push_back(row("as recorded", *advice.real));
-  rows.push_back(row("stock Slurm (played)", advice.stock));
+  rows.push_back(row("stock Slurm (simulated)", advice.stock));
   for (const Outcome& outcome : advice.outcomes) {
     auto made = row(outcome.policy, outcome.figures);
     made.push_back(spelled(outcome.wait));
@@ -185,10 +189,16 @@ void print_table(const Advice& advice) {
                  {"JCT, TIMES SHORTER (95 %)", true},
                  {"USERS LOSING", true}},
                 rows);
+  std::size_t width = 0;
+  for (const Outcome& outcome : advice.outcomes) width = std::max(width, outcome.policy.size());
+  fmt::print("\nPolicies:\n");
+  for (const Outcome& outcome : advice.outcomes) {
+    fmt::print("  {:{}}  {}\n", outcome.policy, width, outcome.summary);
+  }
   if (advice.best) {
     const Outcome& best = advice.outcomes[*advice.best];
     if (!best.losers.empty()) {
-      fmt::print("\nUsers and kinds of jobs that would wait longer under {}:\n", best.policy);
+      fmt::print("\nUsers and classes of jobs that would wait longer under {}:\n", best.policy);
       for (std::size_t at = 0; at < std::min(kLosersShown, best.losers.size()); ++at) {
         const advice::Loser& loser = best.losers[at];
         fmt::print("  {} ({}): {} instead of {}\n", loser.who,
@@ -201,8 +211,8 @@ void print_table(const Advice& advice) {
     }
   }
   fmt::print("\n");
-  for (const std::string& caution : advice.cautions) fmt::print("But {}.\n", caution);
-  fmt::print("Assumed: {}.\n", fmt::join(advice.assumptions, "; "));
+  for (const std::string& caution : advice.cautions) fmt::print("Note: {}.\n", caution);
+  fmt::print("Assumptions: {}.\n", fmt::join(advice.assumptions, "; "));
   if (advice.best) print_switch(advice.outcomes[*advice.best].policy);
 }
 
@@ -221,6 +231,13 @@ Json as_json(const Gain& gain) {
           {"to", gain.sure ? Json(gain.sure->to) : Json()}};
 }
 
+Json as_json(const advice::Loser& loser) {
+  return {{"who", loser.who},
+          {"jobs", loser.jobs},
+          {"before_s", loser.before_s},
+          {"after_s", loser.after_s}};
+}
+
 void print_json(const Advice& advice) {
   Json document{{"since_s", seconds(advice.since)},
                 {"until_s", seconds(advice.until)},
@@ -228,6 +245,8 @@ void print_json(const Advice& advice) {
                 {"users", advice.users},
                 {"days", advice.days},
                 {"jobs_left_out", advice.never},
+                {"jobs_never_ran", advice.never_ran},
+                {"waits_from", advice.knows_eligible ? "eligible" : "submission"},
                 {"reproduces", advice.reproduces},
                 {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
   document["real"] = advice.real ? as_json(*advice.real) : Json();
@@ -238,13 +257,10 @@ void print_json(const Advice& advice) {
     made["policy"] = outcome.policy;
     made["wait_shorter"] = as_json(outcome.wait);
     made["jct_shorter"] = as_json(outcome.jct);
+    made["summary"] = outcome.summary;
+    made["hardest_hit"] = outcome.hardest_hit ? as_json(*outcome.hardest_hit) : Json();
     made["losers"] = Json::array();
-    for (const advice::Loser& loser : outcome.losers) {
-      made["losers"].push_back({{"who", loser.who},
-                                {"jobs", loser.jobs},
-                                {"before_s", loser.before_s},
-                                {"after_s", loser.after_s}});
-    }
+    for (const advice::Loser& loser : outcome.losers) made["losers"].push_back(as_json(loser));
     document["policies"].push_back(std::move(made));
   }
   document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();
@@ -260,17 +276,16 @@ Result<int> advise(const AdviseOptions& options) {
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
   if (!subject) return tl::unexpected(subject.error());
-  std::atomic<std::uint32_t> played = 0;
-  const auto total = static_cast<double>(policies->size() + 1);
+  advice::Progress progress(policies->size() + 1);
   const advice::Question question{.weeks = 24h * 7 * options.weeks,
                                   .policies = std::move(*policies),
                                   .quotas = std::move(subject->quotas),
                                   .seed = options.seed,
                                   .stop = &interrupted(),
-                                  .played = &played};
+                                  .progress = &progress};
   Result<Advice> made = tl::unexpected(Error{});
   {
-    const ProgressBar bar("playing policies", [&] { return played / total; });
+    const ProgressBar bar("simulating policies", [&] { return progress.done(); });
     made = advice::advise(std::move(subject->log), subject->cluster, question);
   }
   if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
@@ -287,7 +302,7 @@ Result<int> advise(const AdviseOptions& options) {
 void register_advise(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "advise",
-                      "Say which policy would have served a site better, from its own last weeks");
+                      "Recommend a scheduling policy from your cluster's recent job log");
   const auto options = std::make_shared<AdviseOptions>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);
@@ -303,10 +318,10 @@ void register_advise(Program& program) {
       ->type_name("WAY");
   add_vc_option(command, options->vc)->needs("--slurm");
   command
-      .add_option(
-          "--cluster", options->cluster,
-          "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: Slurm's, else "
-          "inferred from the log")
+      .add_option("--cluster", options->cluster,
+                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs; default: "
+                  "Slurm's, else "
+                  "inferred from the log")
       ->option_text("FILE|NxG");
   command.add_option("--weeks", options->weeks, "So many, up to the last submission")
       ->type_name("N")

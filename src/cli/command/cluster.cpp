@@ -45,11 +45,13 @@ void print_table(const cluster::Cluster& cluster) {
   }
 }
 
-Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& output) {
+/// `toml` is printed where that was asked for; "" = what the cluster is.
+Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& output,
+                  const std::string& toml = "") {
   if (!cluster) return tl::unexpected(cluster.error());
   for (const std::string& text : cluster->notes) note(text);
   if (output == "toml") {
-    fmt::print("{}", cluster::to_toml(*cluster));
+    fmt::print("{}", toml.empty() ? cluster::to_toml(*cluster) : toml);
   } else {
     print_table(*cluster);
   }
@@ -64,7 +66,9 @@ void register_cluster(Program& program) {
   const auto shown_as = std::make_shared<std::string>();
   CLI::App& show =
       *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
-  show.add_option("CLUSTER", *text, "TOML or CSV file, or NxG")->required();
+  show.add_option("CLUSTER", *text,
+                  "TOML or CSV file, slurm.conf, output of scontrol show nodes or sinfo, or NxG")
+      ->required();
   add_output(show, *shown_as, {"table", "toml"});
   add_example(show, "almanac cluster show 20x8 -o toml");
   program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });
@@ -78,7 +82,9 @@ void register_cluster(Program& program) {
   program.on(infer, [trace, inferred_as]() -> Result<int> {
     const auto loaded = trace->load();
     if (!loaded) return tl::unexpected(loaded.error());
-    return print(sim::infer_cluster(*loaded), *inferred_as);
+    const auto inferred = sim::infer(*loaded);
+    if (!inferred) return tl::unexpected(inferred.error());
+    return print(inferred->cluster, *inferred_as, sim::to_toml(*inferred));
   });
 
   const auto found_as = std::make_shared<std::string>();

@@ -127,7 +127,7 @@ void register_cluster_fill(Program& program) {
   options->trace.add_to(command);
   command
       .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs")
+                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs")
       ->option_text("FILE|NxG")
       ->required();
   command

@@ -24,6 +24,7 @@
 #include "cli/wall_clock.h"
 #include "report/document_directory.h"
 #include "study/efficiency_document.h"
+#include "study/read_job_use.h"
 #include "study/right_size.h"
 #include "text/duration.h"
 #include "text/human.h"
@@ -46,6 +47,7 @@ struct EfficiencyOptions {
   study::Prices prices;
   std::string out;
   std::string tell;
+  bool lenient = false;
   std::string output = "table";
   // Of `what`.
   std::string log;
@@ -72,6 +74,9 @@ std::string enough_words(const RightSize& size) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+constexpr const char* kMoreThanHeld =
+    ": more than the job held, so it was not confined to that, or the accounting is wrong";
+
 std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
   std::string made = fmt::format("job {} of {}{}, {}\n", job.id, job.user,
                                  job.name.empty() ? "" : fmt::format(" ({})", job.name),
@@ -85,12 +90,14 @@ std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
   } else if (cores.empty()) {
     line("cores", fmt::format("{:.1f} used on average, none asked", job.cores_used));
   } else {
-    line("cores", fmt::format("{:.1f} used of {} on average ({})", job.cores_used, cores,
-                              percent_of(job.core_share())));
+    line("cores",
+         fmt::format("{:.1f} used of {} on average ({}{})", job.cores_used, cores,
+                     percent_of(job.core_share()), job.used_more_cores() ? kMoreThanHeld : ""));
   }
   if (!std::isnan(job.memory_share())) {
-    line("memory", fmt::format("{:.1f} GB used at most of {:.1f} GB ({})", job.memory_used_gb,
-                               job.memory_gb, percent_of(job.memory_share())));
+    line("memory", fmt::format("{:.1f} GB used at most of {:.1f} GB ({}{})", job.memory_used_gb,
+                               job.memory_gb, percent_of(job.memory_share()),
+                               job.used_more_memory() ? kMoreThanHeld : ""));
   } else if (!std::isnan(job.memory_used_gb)) {
     line("memory", fmt::format("{:.1f} GB used at most, none asked", job.memory_used_gb));
   } else {
@@ -145,6 +152,18 @@ void print_users(const std::vector<UserUse>& users, const study::Prices& prices)
   fmt::print(
       "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
       "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n");
+}
+
+/// Says of how many jobs the accounting shows more processor time than their cores have.
+void print_doubtful(const std::vector<JobUse>& jobs) {
+  const auto doubtful = std::count_if(jobs.begin(), jobs.end(),
+                                      [](const JobUse& job) { return job.used_more_cores(); });
+  if (doubtful == 0) return;
+  fmt::print(
+      "{} with more processor time than the cores held can give, counted as fully used: not "
+      "confined "
+      "to these cores, or wrong accounting.\n",
+      text::counted(static_cast<std::uint64_t>(doubtful), "job"));
 }
 
 void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& prices) {
@@ -299,6 +318,41 @@ Result<void> sort_words(EfficiencyOptions& options) {
   return {};
 }
 
+std::string name_of_log(const EfficiencyOptions& options) {
+  if (options.log.empty()) return "the service";
+  return options.log == "-" ? trace::kStandardInput : options.log;
+}
+
+/// Whether `id` is the job that was asked for, or a part of it: a task of an array, a part of a
+/// heterogeneous job, a later job that got the same id.
+bool is_asked(const std::string& id, const std::string& asked) {
+  if (!id.starts_with(asked)) return false;
+  return id.size() == asked.size() ||
+         std::string_view("_+#").find(id[asked.size()]) != std::string_view::npos;
+}
+
+/// Fails with usage for a job that the log does not have, or that never ran.
+Result<void> check_job(const EfficiencyOptions& options, const study::JobUseLog& log) {
+  if (options.job.empty()) return {};
+  const auto is_it = [&](const std::string& id) { return is_asked(id, options.job); };
+  if (std::any_of(log.jobs.begin(), log.jobs.end(),
+                  [&](const JobUse& job) { return is_it(job.id); })) {
+    return {};
+  }
+  const Where where{.file = name_of_log(options)};
+  if (std::any_of(log.never_ran.begin(), log.never_ran.end(), is_it)) {
+    return fail(Code::usage, fmt::format("job {} never ran", options.job), where);
+  }
+  if (log.jobs.empty()) {
+    return fail(Code::usage, fmt::format("there is no job {}, nor any that ran", options.job),
+                where);
+  }
+  return fail(Code::usage,
+              fmt::format("there is no job {} among the {} that ran, {} to {}", options.job,
+                          log.jobs.size(), log.jobs.front().id, log.jobs.back().id),
+              where);
+}
+
 Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {
   const Time now = wall_clock();
   std::optional<Time> since;
@@ -313,13 +367,16 @@ Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {
     if (!options.job.empty()) return use_of_job(options.service, options.job);
     return use_of_jobs(options.service, since.value_or(now - 7 * 24h), options.user);
   }
-  auto jobs = study::read_job_use(options.log);
-  if (!jobs) return jobs;
-  if (since) std::erase_if(*jobs, [&](const JobUse& job) { return job.submit < *since; });
+  auto log = study::read_job_use(options.log, options.lenient);
+  if (!log) return tl::unexpected(std::move(log.error()));
+  for (const std::string& text : log->notes) note(name_of_log(options) + ": " + text);
+  if (auto known = check_job(options, *log); !known) return tl::unexpected(known.error());
+  std::vector<JobUse>& jobs = log->jobs;
+  if (since) std::erase_if(jobs, [&](const JobUse& job) { return job.submit < *since; });
   if (!options.user.empty()) {
-    std::erase_if(*jobs, [&](const JobUse& job) { return job.user != options.user; });
+    std::erase_if(jobs, [&](const JobUse& job) { return job.user != options.user; });
   }
-  return jobs;
+  return std::move(jobs);
 }
 
 Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>& command) {
@@ -333,13 +390,10 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
   const std::vector<RightSize> sizes = study::right_sizes(*jobs);
   if (!options.job.empty()) {
     // A job array is all its tasks.
-    std::erase_if(*jobs, [&](const JobUse& job) {
-      return job.id != options.job && !job.id.starts_with(options.job + "_");
-    });
+    std::erase_if(*jobs, [&](const JobUse& job) { return !is_asked(job.id, options.job); });
   }
   if (jobs->empty()) {
-    return fail(Code::usage, "no job that ran is left",
-                {.file = options.log.empty() ? "the service" : options.log});
+    return fail(Code::usage, "no job that ran is left", {.file = name_of_log(options)});
   }
   const std::vector<UserUse> users = study::by_user(*jobs);
   const bool json = options.output == "json";
@@ -364,6 +418,7 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     json ? print_json(sizes) : print_sizes(sizes, options.prices);
   } else if (options.job.empty() && options.user.empty()) {
     json ? print_json(users) : print_users(users, options.prices);
+    if (!json) print_doubtful(*jobs);
   } else if (json) {
     print_json(*jobs);
   } else {
@@ -395,6 +450,8 @@ void register_efficiency(Program& program) {
                   "Jobs of a log submitted since, of the service ended since: 7d, 2026-11-22; "
                   "default of the service: 7d")
       ->type_name("TIME");
+  command.add_flag("--lenient", options->lenient,
+                   "Drop bad rows of a log and say how many and why");
   command.add_flag("--sizes", options->sizes,
                    "What jobs could ask instead: cores, memory, time limit");
   command.add_option("--gpu-hour", options->prices.gpu_hour, "What an hour of a GPU costs")

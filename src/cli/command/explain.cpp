@@ -86,12 +86,14 @@ class Explanation {
     for (const auto& [never, reason] : schedule_.never) {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
-    if (record.start == kNoTime) {
+    if (record.phase == policy::Phase::withdrawn) {
+      fmt::print(", withdrawn {} without having run\n", moment(record.end));
+    } else if (record.start == kNoTime) {
       fmt::print(", not started when the simulation ended\n");
     } else {
       fmt::print(", started {}", moment(record.start));
       if (record.end != kNoTime) {
-        const Duration waited = record.end - job.request.submit - record.ran;
+        const Duration waited = record.end - sim::joined(job.request, record) - record.ran;
         fmt::print(", ended {}, waited {}", moment(record.end), text::format_duration(waited));
       }
       fmt::print("{}\n", record.preemptions > 0

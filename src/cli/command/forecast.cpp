@@ -21,6 +21,7 @@
 #include "report/comparison.h"
 #include "sim/dues.h"
 #include "text/human.h"
+#include "trace/eligible.h"
 
 namespace almanac::cli {
 namespace {
@@ -38,8 +39,10 @@ struct ForecastOptions {
 std::set<JobId> draw_jobs(const sim::Prepared& prepared, int count, std::uint64_t seed) {
   std::vector<JobId> all;
   for (std::uint32_t job = 0; job < prepared.trace.jobs.size(); ++job) {
-    const trace::Request& request = prepared.trace.jobs[job].request;
-    if (sim::is_simulated(request, prepared.cluster)) all.push_back(JobId{job});
+    const trace::Job& each = prepared.trace.jobs[job];
+    const bool counts =
+        sim::is_simulated(each.request, prepared.cluster) && !trace::never_ran(each);
+    if (counts) all.push_back(JobId{job});
   }
   std::set<JobId> drawn;
   Rng rng(seed);

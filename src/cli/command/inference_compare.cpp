@@ -80,8 +80,7 @@ void print_compared(const std::vector<ComparedRow>& compared, const std::vector<
   for (std::size_t each = 0; each < fleets.size(); ++each) {
     rows.push_back({compared[each].name});
     for (const auto& [name, value] : figures_of(fleets[each])) {
-      rows.back().push_back(output == "csv" ? fmt::format("{:.9g}", value)
-                                            : fmt::format("{:.5g}", value));
+      rows.back().push_back(output == "csv" ? number_cell(value, 9, "") : number_cell(value, 5));
     }
   }
   output == "csv" ? print_csv(names, rows) : print_columns(columns, rows);

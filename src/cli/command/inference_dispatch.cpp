@@ -13,6 +13,7 @@
 #include <tbb/parallel_for.h>
 
 #include "cli/columns.h"
+#include "cli/inference_options.h"
 #include "cli/program.h"
 #include "inference/deployment_read.h"
 #include "inference/registry.h"
@@ -27,7 +28,7 @@ void register_inference_dispatch(Program& program);
 namespace {
 
 struct DispatchOptions {
-  std::string services{}, variants{}, answers{}, requests{}, output = "table";
+  std::string services{}, variants{}, answers{}, requests{}, column_map{}, output = "table";
   std::vector<std::string> compositions{};
   double seconds = 60;
   int gpus = 1;
@@ -94,8 +95,9 @@ std::vector<std::pair<const char*, double>> figures_of(const inference::TaskCase
 
 /// The log's requests, by the tasks that they name as models.
 Result<std::vector<inference::TaskArrival>> arrivals_of(
-    const std::string& path, const std::vector<inference::TaskService>& services) {
-  const auto log = inference::read_requests_by_model(path);
+    const std::string& path, const std::string& column_map,
+    const std::vector<inference::TaskService>& services) {
+  const auto log = load_requests(path, {}, column_map, true);
   if (!log) return tl::unexpected(log.error());
   std::vector<std::size_t> service_of;
   std::vector<std::string> tasks;
@@ -135,7 +137,7 @@ Result<inference::TaskCase> task_case(const DispatchOptions& options) {
   }
   auto arrivals = options.requests.empty()
                       ? inference::poisson_arrivals(told.services, options.seconds, options.seed)
-                      : arrivals_of(options.requests, told.services);
+                      : arrivals_of(options.requests, options.column_map, told.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   told.arrivals = std::move(*arrivals);
   return told;
@@ -221,6 +223,7 @@ void register_inference_dispatch(Program& program) {
       ->check(CLI::Range(1e-3, 1e7))
       ->excludes(log)
       ->capture_default_str();
+  add_log_columns(command, options->column_map);
   command.add_option("--gpus", options->gpus, "GPUs that hold all variants")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();

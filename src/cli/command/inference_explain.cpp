@@ -73,7 +73,7 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
       {"prompt_tokens_found", std::to_string(outcome.hit_tokens)},
       {"ttft_ms", in_ms(request.arrival, outcome.first_token)},
       {"tpot_ms", in_ms(0, per_token)},
-      {"longest_gap_ms", in_ms(0, outcome.longest_gap)},
+      {"longest_gap_ms", in_ms(0, per_token == kNever ? kNever : outcome.longest_gap)},
       {"e2e_ms", in_ms(request.arrival, outcome.finish)},
       {"preemptions", std::to_string(outcome.preemptions)},
       {"verdict", std::string(verdict)}};

@@ -21,7 +21,7 @@ void register_inference_generate(Program& program);
 namespace {
 
 struct MadeRequests {
-  std::string like, from = "0s", until;
+  std::string like, from = "0s", until, column_map;
   std::string workload;
   std::optional<double> hours;
   std::optional<std::int64_t> requests;
@@ -35,7 +35,7 @@ Result<inference::Workload> asked_workload(const MadeRequests& asked) {
   if (asked.like.empty()) return inference::plain_workload();
   const auto part = log_part(asked.from, asked.until);
   if (!part) return tl::unexpected(part.error());
-  const auto log = inference::read_requests_by_model(asked.like, *part);
+  const auto log = load_requests(asked.like, *part, asked.column_map, true);
   if (!log) return tl::unexpected(log.error());
   auto learnt = inference::fit_workload(*log);
   if (!learnt) learnt.error().where = {.file = asked.like};
@@ -78,6 +78,7 @@ void register_inference_generate(Program& program) {
       command.add_option("--like", asked->like, "Log of requests to learn the parameters from");
   like->type_name("REQUESTS");
   add_log_part(command, asked->from, asked->until);
+  add_log_columns(command, asked->column_map);
   command.add_option("--workload", asked->workload, "TOML file of parameters")
       ->type_name("FILE")
       ->excludes(like);

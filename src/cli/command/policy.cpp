@@ -181,11 +181,16 @@ Result<int> set(const LiveOptions& options) {
 
 void add_live(Program& program, CLI::App& noun) {
   const auto options = std::make_shared<LiveOptions>();
-  CLI::App& showing = *noun.add_subcommand("show", "Show by which policy the service decides");
+  CLI::App& showing = *noun.add_subcommand(
+      "show", "Show the policy of the service or, by name, what a policy is made of");
+  showing.add_option("POLICY", options->name, "As describe takes it; without one, the service's");
   add_output(showing, options->output, {"table", "json"});
   options->service.add_to(showing);
   add_example(showing, "almanac policy show");
-  program.on(showing, [options] { return show(*options); });
+  add_example(showing, "almanac policy show drf");
+  program.on(showing, [options] {
+    return options->name.empty() ? show(*options) : describe(options->name, options->output);
+  });
   CLI::App& setting = *noun.add_subcommand("set", "Let the service decide by another from now on");
   setting.add_option("POLICY", options->name, "Name, or name with +choices; none ends a shadow")
       ->required();

@@ -35,13 +35,16 @@ Result<int> import(const SlurmImportOptions& options) {
   if (!store) return tl::unexpected(store.error());
   learning::Import work(*store, **link, *since, vc_from(options.vc));
   std::int64_t jobs = 0;
+  std::int64_t unread = 0;
   while (!interrupted()) {
     const auto step = work.step(wall_clock());
     if (!step) return tl::unexpected(step.error());
     jobs += step->jobs;
+    unread += step->unread;
     if (step->done) {
       note(fmt::format("{} jobs new; the store has all that ended from {} to {}", jobs,
                        moment(step->reach.from), moment(step->reach.until)));
+      if (unread > 0) note(fmt::format("{} rows of accounting could not be read", unread));
       return kDone;
     }
     note(fmt::format("{} to {}: {} rows, {} jobs new", moment(step->reach.from),

@@ -265,6 +265,10 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   }
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
+  if (options.is_service) {
+    const auto judged = judge_replicas(*client, options.asked, words_after_mark(command_line, {}));
+    if (!judged) return tl::unexpected(judged.error());
+  }
   const auto numbers = client->submit(*asked);
   if (!numbers) return tl::unexpected(numbers.error());
   if (options.is_service) {

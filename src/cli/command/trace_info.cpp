@@ -57,6 +57,8 @@ void print_json(const trace::Trace& trace, const Summary& summary) {
                   {"jobs", summary.jobs},
                   {"gpu_jobs", summary.gpu_jobs},
                   {"cpu_jobs", summary.jobs - summary.gpu_jobs},
+                  {"never_ran", summary.never_ran},
+                  {"time_zone", trace.time_zone.empty() ? Json() : Json(trace.time_zone)},
                   {"users", summary.users},
                   {"vcs", summary.vcs},
                   {"first_submit_s", seconds(summary.first_submit)},
@@ -65,6 +67,7 @@ void print_json(const trace::Trace& trace, const Summary& summary) {
                   {"gpu_time_gpu_s", summary.gpu_time_gpu_s},
                   {"run_s", to_json(summary.run_s)},
                   {"wait_s", to_json(summary.wait_s)},
+                  {"wait_from", trace.knows_eligible ? "eligible" : "submission"},
                   {"gpus", to_json(summary.gpus)},
                   {"gpu_hosts", to_json(summary.gpu_hosts)},
                   {"cpu_run_s", to_json(summary.cpu_run_s)},
@@ -104,6 +107,10 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {}\n", "sha256", trace.sha256);
   fmt::print("{:14} {}: {} on GPUs, {} on CPUs alone\n", "jobs", summary.jobs, summary.gpu_jobs,
              summary.jobs - summary.gpu_jobs);
+  if (summary.never_ran > 0) {
+    fmt::print("{:14} {}: left the queue without having run, not in the averages below\n",
+               "never ran", summary.never_ran);
+  }
   // Times from a zero of the log's own are no dates.
   constexpr Time kFirstDate{Duration(1LL * 365 * 24 * 3600 * 1000)};
   const auto point = [&](Time time) {
@@ -113,6 +120,11 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {} to {} ({})\n", "submitted", point(summary.first_submit),
              point(summary.last_submit),
              length(seconds(summary.last_submit - summary.first_submit)));
+  if (trace.local_times) {
+    fmt::print("{:14} {}\n", "time zone",
+               trace.time_zone.empty() ? "none in the log, read as UTC (--time-zone names it)"
+                                       : trace.time_zone);
+  }
   if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
   if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
   if (summary.gpu_jobs > 0) {
@@ -122,6 +134,12 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   }
   print_lengths("run", summary.run_s);
   print_lengths("wait", summary.wait_s);
+  if (summary.wait_s.count > 0 && !trace.knows_eligible) {
+    fmt::print(
+        "{:14} from submission: the log does not say when jobs became eligible (sacct's column "
+        "Eligible), so waits may include dependencies, begin times and holds\n",
+        "");
+  }
   if (summary.jobs > summary.gpu_jobs) {
     fmt::print("{:14} {}\n", "CPU jobs", summary.jobs - summary.gpu_jobs);
     print_hosts(summary.cpu_hosts);

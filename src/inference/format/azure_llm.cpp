@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests to Azure's language models, 2023 and 2024.
+/// Requests to Azure's language models, 2023 and 2024; of those with images (2025) the text only.
 #include "inference/registry.h"
 #include "inference/request_log.h"
+#include "table/csv_reader.h"
 
 namespace almanac::inference::format {
+namespace {
+
+/// The log counts images, and does not say how many tokens one takes.
+void note_images(const std::string& path, Requests& requests) {
+  const auto table = table::CsvReader::open_any(path);
+  if (!table || !table->find("NumImages")) return;
+  requests.notes.emplace_back(
+      "NumImages is not used: the log does not say how many tokens an image takes");
+}
+
+}  // namespace
 
 void register_azure_llm(Registry& registry) {
   registry.formats.add(
@@ -18,10 +30,12 @@ void register_azure_llm(Registry& registry) {
                     },
                 .read =
                     [](const std::string& path) {
-                      return read_table(path, {.arrival = "TIMESTAMP",
-                                               .prompt = "ContextTokens",
-                                               .output = "GeneratedTokens",
-                                               .micros = 0});
+                      auto made = read_table(path, {.arrival = "TIMESTAMP",
+                                                    .prompt = "ContextTokens",
+                                                    .output = "GeneratedTokens",
+                                                    .micros = 0});
+                      if (made) note_images(path, *made);
+                      return made;
                     }}});
 }
 

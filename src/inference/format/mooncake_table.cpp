@@ -23,7 +23,7 @@ void register_mooncake_table(Registry& registry) {
                                                .output = "output_tokens",
                                                .blocks = "block_ids",
                                                .micros = 1e3,
-                                               .tokens_per_block = 512});
+                                               .block = {.tokens = 512}});
                     }}});
 }
 

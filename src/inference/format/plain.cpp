@@ -19,14 +19,15 @@ void register_plain(Registry& registry) {
                     },
                 .read =
                     [](const std::string& path) {
-                      return read_table(path, {.arrival = "arrival_s",
-                                               .prompt = "prompt_tokens",
-                                               .output = "output_tokens",
-                                               .blocks = "block_ids",
-                                               .model = "model",
-                                               .tenant = "tenant",
-                                               .adapter = "adapter",
-                                               .tokens_per_block = kPlainBlockTokens});
+                      return read_table(
+                          path, {.arrival = "arrival_s",
+                                 .prompt = "prompt_tokens",
+                                 .output = "output_tokens",
+                                 .blocks = "block_ids",
+                                 .model = "model",
+                                 .tenant = "tenant",
+                                 .adapter = "adapter",
+                                 .block = {.tokens = kPlainBlockTokens, .only_heads = true}});
                     }}});
 }
 

@@ -82,7 +82,7 @@ Result<Requests> read_clients(const std::string& path, const LogPart& part) {
       intake.come_from(fmt::format("client {}", each.client));
     }
   }
-  return intake.done(path, 0, false);
+  return intake.done(path, false);
 }
 
 }  // namespace

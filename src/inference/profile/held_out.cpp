@@ -78,7 +78,7 @@ std::string pausing(const Seen& measured, const Seen& simulated) {
   constexpr double kMore = 2;
   const double seen_ms = measured.longest_gap.mean / 1e3,
                told_ms = simulated.longest_gap.mean / 1e3;
-  if (seen_ms < kMore * told_ms) return "";
+  if (std::isnan(seen_ms) || seen_ms < kMore * told_ms) return "";
   return fmt::format(
       "answers pause, for the longest time from token to token of a request is {:.3g} ms on the "
       "mean and {:.3g} ms by the profile",
@@ -97,7 +97,8 @@ std::string apart(std::span<const Probe> probes, const Seen& measured, const See
   }
   const double usual = 1e3 * kAlike * alone_ms / std::max(alone, 1);
   const double slowed = (1 + Tested::kMeanBound) * measured.per_token.mean;
-  if (measured.per_token.mean > usual || simulated.per_token.mean <= slowed) return "";
+  if (std::isnan(slowed) || measured.per_token.mean > usual || simulated.per_token.mean <= slowed)
+    return "";
   return "requests do not slow each other: there are several replicas, or prompts are computed "
          "apart from tokens";
 }
@@ -136,6 +137,7 @@ Tested test(const FittedLines& lines, std::span<const Probe> probes, const Mixed
   const Seen simulated = summarize(held_out.requests, play_alone(lines, held_out.requests), {});
   Tested made;
   const auto compare = [&](const char* name, const Spread& seen, const Spread& told) {
+    if (std::isnan(seen.mean)) return;  // no answer had a second token
     made.figures.push_back(
         {fmt::format("{} mean", name), seen.mean / 1e3, told.mean / 1e3, Tested::kMeanBound});
     made.figures.push_back(

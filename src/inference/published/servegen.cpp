@@ -83,7 +83,8 @@ double ServegenLengths::at(double u) const {
 
 Result<ServegenClients> read_servegen(const std::string& folder, const std::string& name) {
   ServegenClients made;
-  const std::string path = packed_or_not(folder + "/" + name + "_windows.csv");
+  const std::string path =
+      packed_or_not((std::filesystem::path(folder) / (name + "_windows.csv")).string());
   const auto sheet =
       Sheet::read(path, {"client", "start_s", "rate_rps", "pattern", "shape", "scale"});
   if (!sheet) return tl::unexpected(sheet.error());
@@ -106,7 +107,9 @@ Result<ServegenClients> read_servegen(const std::string& folder, const std::stri
     }
     made[static_cast<int>(*client)].rhythms[*start] = {*rate, pattern == "Weibull", *shape, *scale};
   }
-  if (auto done = read_lengths(packed_or_not(folder + "/" + name + "_lengths.json"), made); !done) {
+  if (auto done = read_lengths(
+          packed_or_not((std::filesystem::path(folder) / (name + "_lengths.json")).string()), made);
+      !done) {
     return tl::unexpected(done.error());
   }
   return made;

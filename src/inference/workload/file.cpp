@@ -27,11 +27,13 @@ class WorkloadReader final : text::TomlReader {
     allow(file, {"span", "tenant"});
     Workload made = plain_workload();
     if (const toml::table* const span = table(file, "span")) {
-      allow(*span, {"hours", "requests", "day"});
+      allow(*span, {"hours", "requests", "day", "block_tokens"});
       made.hours = number(*span, "hours", made.hours, 1e-6, 1e6);
       made.requests =
           std::llround(number(*span, "requests", static_cast<double>(made.requests), 1, 1e9));
       made.day = numbers(*span, "day", 0, kEndless);
+      made.block_tokens = static_cast<std::int32_t>(
+          number(*span, "block_tokens", made.block_tokens, 1, kMostTokens));
       constexpr std::size_t kHours = 24;
       const bool some =
           std::any_of(made.day.begin(), made.day.end(), [](double w) { return w > 0; });
@@ -200,6 +202,9 @@ std::string to_toml(const Workload& workload) {
       "# docs/generator.md says what each key means.\n\n[span]\n";
   made += fmt::format("hours = {:.9g}\nrequests = {}\n", workload.hours, workload.requests);
   if (!workload.day.empty()) made += fmt::format("day = {}\n", spelled(workload.day));
+  if (workload.block_tokens != kPlainBlockTokens) {
+    made += fmt::format("block_tokens = {}\n", workload.block_tokens);
+  }
   for (const Tenant& each : workload.tenants) {
     made += "\n[[tenant]]\n";
     const auto word = [&](const char* key, const std::string& value) {

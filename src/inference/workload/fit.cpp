@@ -301,6 +301,7 @@ Result<Workload> fit_workload(const Requests& requests) {
   Requests shifted = requests;
   for (Request& each : shifted.all) each.arrival -= first;
   Workload made{.hours = span_s / 3600, .requests = static_cast<std::int64_t>(requests.size())};
+  if (requests.tokens_per_block > 0) made.block_tokens = requests.tokens_per_block;
   if (made.hours >= kLeastHoursForDay) made.day = hours_of_day(shifted, made.hours);
 
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<RequestId>> origins;

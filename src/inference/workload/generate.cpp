@@ -115,8 +115,9 @@ class Clock {
 /// The requests of one tenant that came so far, for those that go on from one of them.
 class Heads {
  public:
-  Heads(const Tenant& tenant, std::uint64_t& next_id) : tenant_(tenant), next_id_(next_id) {
-    for (std::int32_t each = 0; each < tenant.common_tokens / kPlainBlockTokens; ++each) {
+  Heads(const Tenant& tenant, std::int32_t block_tokens, std::uint64_t& next_id)
+      : tenant_(tenant), block_tokens_(block_tokens), next_id_(next_id) {
+    for (std::int32_t each = 0; each < tenant.common_tokens / block_tokens; ++each) {
       common_.push_back(next_id_++);
     }
   }
@@ -126,7 +127,7 @@ class Heads {
   void name_blocks(Request& request, double at_s, double rank, Rng& rng,
                    std::vector<std::uint64_t>& blocks) {
     const auto count =
-        static_cast<std::size_t>((request.prompt + kPlainBlockTokens - 1) / kPlainBlockTokens);
+        static_cast<std::size_t>((request.prompt + block_tokens_ - 1) / block_tokens_);
     request.first_block = static_cast<std::uint32_t>(blocks.size());
     request.blocks = static_cast<std::uint32_t>(count);
     std::size_t shared = std::min(common_.size(), count);
@@ -179,6 +180,7 @@ class Heads {
   static std::size_t index(std::ptrdiff_t at) { return static_cast<std::size_t>(at); }
 
   const Tenant& tenant_;
+  std::int32_t block_tokens_;
   std::uint64_t& next_id_;
   std::vector<std::uint64_t> common_{};
   std::vector<Head> came_{};
@@ -265,7 +267,7 @@ Requests generate(const Workload& workload, std::uint64_t seed) {
     const AdapterDraw adapter(tenant, made.adapters);
     std::vector<double> even;
     scatter(counts[each], 0, workload.hours * 3600, tenant.bursts, when, even);
-    Heads heads(tenant, next_id);
+    Heads heads(tenant, workload.block_tokens, next_id);
     const std::uint32_t model = name_models ? number_in(made.models, tenant.model) : 0;
     const std::uint32_t name = name_tenants ? number_in(made.tenants, tenant.name) : 0;
     for (const double even_s : even) {
@@ -285,7 +287,7 @@ Requests generate(const Workload& workload, std::uint64_t seed) {
       made.all.push_back(request);
     }
   }
-  if (!made.blocks.empty()) made.tokens_per_block = kPlainBlockTokens;
+  if (!made.blocks.empty()) made.tokens_per_block = workload.block_tokens;
   std::stable_sort(made.all.begin(), made.all.end(),
                    [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
   return made;

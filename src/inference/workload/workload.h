@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "inference/request.h"
+#include "inference/request_log.h"
 
 namespace almanac::inference {
 
@@ -76,6 +77,7 @@ struct Workload {
   std::int64_t requests = 3600;
   /// Weights of the hours of a day, which begins with the log; empty = they do not differ.
   std::vector<double> day{};
+  std::int32_t block_tokens = kPlainBlockTokens;  ///< Of one id of a block.
   std::vector<Tenant> tenants{};
 };
 

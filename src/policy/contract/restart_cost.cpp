@@ -25,4 +25,10 @@ Duration RestartCost::of(const trace::Request& request, Duration worked,
   return cost;
 }
 
+Duration RestartCost::of_failure(const trace::Request& request, Duration worked,
+                                 std::span<const cluster::Grant> held) const {
+  const Duration cost = of(request, worked, held, {});
+  return std::isnan(request.checkpoint_s) ? cost + worked % assumed_checkpoint : cost;
+}
+
 }  // namespace almanac::policy

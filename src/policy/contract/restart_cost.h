@@ -22,6 +22,11 @@ struct RestartCost {
   Duration one_gpu = 7s;
   Duration up_to_8_gpus = 30s;
   Duration more_gpus = 60s;
+  /// How often a job that does not say (Request::checkpoint_s) is assumed to write a checkpoint. It
+  /// counts where the job fails; a job that a policy stops is assumed to write one first. An hour
+  /// is our assumption: logs do not tell, and the mean loss of half an hour a failure is what
+  /// clusters with hourly checkpoints report.
+  Duration assumed_checkpoint = 1h;
   Duration launch{0};  ///< GPUs are held for this much longer after each run.
 
   Duration of(int gpus) const {
@@ -32,6 +37,9 @@ struct RestartCost {
   /// the same; else a restart, and what it has done since its last checkpoint.
   Duration of(const trace::Request& request, Duration worked, std::span<const cluster::Grant> held,
               std::span<const cluster::Grant> wanted) const;
+  /// Of a job that has `worked`, holds `held` and loses its nodes without a warning.
+  Duration of_failure(const trace::Request& request, Duration worked,
+                      std::span<const cluster::Grant> held) const;
   bool operator==(const RestartCost&) const = default;
 };
 

@@ -100,6 +100,7 @@ trace::Trace jobs_of(const File& file, const cluster::Cluster& cluster, Bench& b
 std::map<std::string, Means> play(const trace::Trace& trace, const cluster::Cluster& cluster,
                                   std::string_view policy) {
   sim::Options options;
+  options.keeps_queue_rules = false;  // as in the simulator that is compared with
   sim::PolicyRun run{.composition = value_or_throw(policy::registry().compose(std::string(policy))),
                      .restart = options.restart};
   const char* const profile = policy == "srtf" ? "helios" : "";

@@ -7,6 +7,7 @@
 ///          cancelled, Failed is failed.
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -21,35 +22,35 @@ void register_helios_fig1b(Figures& registry);
 namespace {
 
 constexpr double kNotOfThePaper = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array kHeliosStates{0.513, 0.394, 0.093, kNotOfThePaper};
-constexpr std::array kPhillyStates{0.313, 0.326, 0.361, kNotOfThePaper};
+constexpr std::array kHeliosStates{0.513, 0.394, 0.093, kNotOfThePaper, kNotOfThePaper};
+constexpr std::array kPhillyStates{0.313, 0.326, 0.361, kNotOfThePaper, kNotOfThePaper};
 
 Drawing draw_helios_fig1b(const Study& study) {
-  std::array<double, kEndingsAndTimeouts.size()> time{};
+  std::array<double, kEndings.size()> time{};
   std::int64_t jobs = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_or_timeout(job);
+    const auto ending = ending_of(job);
     if (!ending) continue;
     ++jobs;
     time[static_cast<std::size_t>(*ending)] += gpu_time(job);
   }
-  const double total = time[0] + time[1] + time[2] + time[3];
+  const double total = std::accumulate(time.begin(), time.end(), 0.0);
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = jobs;
   figure.caption =
       "GPU time (duration x GPUs) of the jobs whose final state is known. Node failures count as "
-      "failed; the papers count jobs that ran into their time limit so too.";
+      "failed; time-outs and preempted jobs do not, though the papers count them so.";
   figure.caption += failed_caption(study);
   auto& ending = figure.text("ending", "Ending");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
   auto& fraction = figure.number("fraction", "This trace", figure::Unit::fraction);
   auto& helios = figure.number("helios_fraction", "Helios", figure::Unit::fraction);
   auto& philly = figure.number("philly_fraction", "Philly", figure::Unit::fraction);
-  for (const Ending each : kEndingsAndTimeouts) {
+  for (const Ending each : kEndings) {
     const auto at = static_cast<std::size_t>(each);
-    if (each == Ending::timed_out && time[at] == 0) continue;
+    if (!is_published(each) && time[at] == 0) continue;
     ending.add(std::string(to_string(each)));
     gpu_s.add(time[at]);
     fraction.add(time[at] / total);
@@ -65,13 +66,14 @@ Drawing draw_helios_fig1b(const Study& study) {
                               fmt::format("{} of the GPU time went to jobs that did not complete.",
                                           text::human_share(lost))};
   if (tells_failed_from_cancelled(study)) {
-    finding.detail = fmt::format("Cancelled: {}; failed: {}", text::human_share(time[1] / total),
+    finding.detail = fmt::format("{} was cancelled, {} failed", text::human_share(time[1] / total),
                                  text::human_share(time[2] / total));
     if (time[3] > 0) {
-      finding.detail += fmt::format(
-          "; ended by their time limit, which says nothing of what they "
-          "had done: {}",
-          text::human_share(time[3] / total));
+      finding.detail += fmt::format(", {} hit its time limit (and may have saved useful work)",
+                                    text::human_share(time[3] / total));
+    }
+    if (time[4] > 0) {
+      finding.detail += fmt::format(", {} was preempted", text::human_share(time[4] / total));
     }
     finding.detail += ". ";
   }

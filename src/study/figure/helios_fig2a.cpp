@@ -34,9 +34,10 @@ Drawing draw_helios_fig2a(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption =
-      "GPUs in use of those there, by hour of the day (the clock of the log), mean over all days, "
-      "from the first submission to the last.";
+  figure.caption = fmt::format(
+      "GPUs in use of those {}, by hour of the day (the clock of the log), mean over all days, "
+      "from the first submission to the last.",
+      study.cluster().lower_bound ? "that ever ran jobs at once" : "there");
   auto& hour = figure.number("hour", "Hour of the day");
   auto& use = figure.number("utilization", "GPUs in use", figure::Unit::fraction);
   for (std::size_t h = 0; h < DailyRhythm::kHours; ++h) {
@@ -47,25 +48,34 @@ Drawing draw_helios_fig2a(const Study& study) {
   const double mean = rhythm.mean();
   if (std::isnan(mean)) return drawing;
   figure::Finding finding;
-  finding.headline = fmt::format("On average {} of the GPUs are in use", text::human_share(mean));
+  const bool is_bound = study.cluster().lower_bound;
+  const double gpus = study.cluster().gpus();
+  // Of a bound by what ran at once, a share says how even the use was, and not how full it was.
+  finding.headline =
+      is_bound ? fmt::format("On average {:.3g} GPUs are in use, of at least {}", mean * gpus, gpus)
+               : fmt::format("On average {} of the GPUs are in use", text::human_share(mean));
   constexpr double kSwing = 0.05;
   const auto [low, high] = std::minmax_element(use.numbers.begin(), use.numbers.end());
   const bool repeats = rhythm.repeats() && *high - *low >= kSwing;
   if (repeats) {
-    finding.headline += fmt::format(": {} at {:02}:00, {} at {:02}:00", text::human_share(*low),
-                                    low - use.numbers.begin(), text::human_share(*high),
-                                    high - use.numbers.begin());
+    const auto spelled = [&](double share) {
+      return is_bound ? fmt::format("{:.3g}", share * gpus) : text::human_share(share);
+    };
+    finding.headline +=
+        fmt::format(": {} at {:02}:00, {} at {:02}:00", spelled(*low), low - use.numbers.begin(),
+                    spelled(*high), high - use.numbers.begin());
   }
   finding.headline += ".";
   finding.detail = fmt::format("From the first submission to the last, {}. ",
                                text::human_time(60.0 * static_cast<double>(minutes.count)));
   if (study.cluster().inferred) {
     finding.detail +=
-        "The GPUs are those that ever ran jobs at once: the log does not tell how many there are "
-        "(--cluster does). ";
+        is_bound ? "That many ran jobs at the same time, and there may be more. Utilization needs "
+                   "the real number: pass --cluster. "
+                 : "These are the GPUs of the nodes that ran jobs; other nodes may have been idle "
+                   "(pass --cluster to include them). ";
   }
   finding.detail += "Helios' clusters ran at 65 to 90 % and fell by 5 to 8 points at night.";
-  const double gpus = study.cluster().gpus();
   const double a_node = gpus / static_cast<double>(study.cluster().nodes.size());
   if (repeats && !study.cluster().inferred && (1 - *low) * gpus >= a_node) {
     finding.advice =

@@ -108,8 +108,10 @@ Drawing draw_helios_fig3(const Study& study) {
   figure::Chart bars{
       .kind = "bar", .x = "month", .y = {"multi_gpu_jobs", "single_gpu_jobs"}, .stacked = true};
   if (starts) bars.right = {"utilization"};
-  figure.charts.push_back(std::move(bars));
-  if (starts) {
+  // A single month is a point, not a course.
+  const bool several = months.size() > 1;
+  if (several) figure.charts.push_back(std::move(bars));
+  if (several && starts) {
     figure.charts.push_back(
         {.kind = "line", .x = "month", .y = {"utilization_multi", "utilization_single"}});
   }

@@ -158,14 +158,17 @@ Drawing draw_helios_fig4(const Study& study) {
   const bool apart = !guessed && busiest->box.mean - idlest->box.mean >= kRoom &&
                      longest->box.mean - idlest->box.mean >= kRoom &&
                      longest->mean_wait_s > kNoTrouble_s;
+  const bool is_bound = study.cluster().lower_bound;
+  const std::string waits = fmt::format("obs wait longest in {}, {} on average.", longest->name,
+                                        text::human_time(longest->mean_wait_s));
   drawing.findings.push_back(
-      {.headline = fmt::format("{} uses {} of its GPUs, {} uses {}; jobs wait longest in {}, {} on "
-                               "average.",
-                               busiest->name, text::human_share(busiest->box.mean), idlest->name,
-                               text::human_share(idlest->box.mean), longest->name,
-                               text::human_time(longest->mean_wait_s)),
-       .detail = guessed ? "How many GPUs each has is inferred from the log: as many as ever ran "
-                           "its jobs at once. What they share cannot be told from that."
+      {.headline = is_bound ? "J" + waits
+                            : fmt::format("{} uses {} of its GPUs, {} uses {}; j{}", busiest->name,
+                                          text::human_share(busiest->box.mean), idlest->name,
+                                          text::human_share(idlest->box.mean), waits),
+       .detail = is_bound  ? "How many GPUs each has is inferred from the log: as many as ever ran "
+                             "its jobs at once. What they share cannot be told from that."
+                 : guessed ? "The GPUs of each are those of the nodes that ran its jobs."
                  : apart
                      ? "Fixed virtual clusters leave GPUs idle in one while jobs queue in another."
                      : "",

@@ -37,19 +37,21 @@ Drawing draw_helios_fig7a(const Study& study) {
   std::vector<double> failed_s;
   std::vector<double> failed_wait_s;
   double timed_out = 0;
+  double preempted = 0;
   for (const auto& [name, jobs] :
        {std::pair{"CPU jobs", study.cpu_jobs()}, std::pair{"GPU jobs", study.gpu_jobs()}}) {
-    std::array<std::int64_t, kEndingsAndTimeouts.size()> counts{};
+    std::array<std::int64_t, kEndings.size()> counts{};
     std::int64_t known = 0;
     const bool on_gpus = name == std::string_view("GPU jobs");
     for (const std::uint32_t at : jobs) {
       const trace::Job& job = study.job(at);
-      const auto each = ending_or_timeout(job);
+      const auto each = ending_of(job);
       if (!each) continue;
       ++known;
       ++counts[static_cast<std::size_t>(*each)];
       if (!on_gpus) continue;
       if (*each == Ending::timed_out) ++timed_out;
+      if (*each == Ending::preempted) ++preempted;
       if (*each != Ending::failed) continue;
       failed_s.push_back(seconds(duration_of(job)));
       if (const double wait = wait_s(job); !std::isnan(wait)) failed_wait_s.push_back(wait);
@@ -57,8 +59,8 @@ Drawing draw_helios_fig7a(const Study& study) {
     if (on_gpus) known_gpu = known;
     all += known;
     if (known == 0) continue;
-    for (const Ending each : kEndingsAndTimeouts) {
-      if (each == Ending::timed_out && counts[static_cast<std::size_t>(each)] == 0) continue;
+    for (const Ending each : kEndings) {
+      if (!is_published(each) && counts[static_cast<std::size_t>(each)] == 0) continue;
       const auto number = static_cast<double>(counts[static_cast<std::size_t>(each)]);
       kind.add(std::string(name));
       ending.add(std::string(to_string(each)));
@@ -79,8 +81,12 @@ Drawing draw_helios_fig7a(const Study& study) {
                       text::human_time(median)),
       .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script."};
   if (timed_out > 0) {
-    finding.detail += fmt::format(" Not counted here: {} reach their time limit.",
+    finding.detail += fmt::format(" Not counted as failed: {} reach their time limit.",
                                   text::human_share(timed_out / static_cast<double>(known_gpu)));
+  }
+  if (preempted > 0) {
+    finding.detail += fmt::format(" Not counted as failed: {} are preempted.",
+                                  text::human_share(preempted / static_cast<double>(known_gpu)));
   }
   constexpr double kOften = 0.05;
   constexpr double kShort_s = 600;

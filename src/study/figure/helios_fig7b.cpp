@@ -32,11 +32,11 @@ constexpr std::array<Size, 7> kExact{{{"1", 1, 1},
                                       {">=64", 64, std::numeric_limits<int>::max()}}};
 
 Drawing draw_helios_fig7b(const Study& study) {
-  std::array<std::array<double, kEndingsAndTimeouts.size()>, kExact.size()> counts{};
+  std::array<std::array<double, kEndings.size()>, kExact.size()> counts{};
   std::int64_t known = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_or_timeout(job);
+    const auto ending = ending_of(job);
     if (!ending) continue;
     for (std::size_t size = 0; size < kExact.size(); ++size) {
       if (job.request.gpus < kExact[size].from || job.request.gpus > kExact[size].to) continue;
@@ -51,23 +51,24 @@ Drawing draw_helios_fig7b(const Study& study) {
   figure.caption += failed_caption(study);
   auto& gpus = figure.text("gpus", "GPUs asked");
   auto& jobs = figure.number("jobs", "Jobs", figure::Unit::jobs);
-  std::array<figure::Column*, kEndingsAndTimeouts.size()> shares{
+  std::array<figure::Column*, kEndings.size()> shares{
       &figure.number("completed", "Completed", figure::Unit::fraction),
       &figure.number("cancelled", "Cancelled", figure::Unit::fraction),
       &figure.number("failed", "Failed", figure::Unit::fraction),
-      &figure.number("timed_out", "Ended by its time limit", figure::Unit::fraction)};
+      &figure.number("timed_out", "Ended by its time limit", figure::Unit::fraction),
+      &figure.number("preempted", "Preempted", figure::Unit::fraction)};
   for (std::size_t size = 0; size < kExact.size(); ++size) {
     const double sum = std::accumulate(counts[size].begin(), counts[size].end(), 0.0);
     if (sum == 0) continue;
     gpus.add(std::string(kExact[size].name));
     jobs.add(sum);
-    for (std::size_t ending = 0; ending < kEndingsAndTimeouts.size(); ++ending) {
+    for (std::size_t ending = 0; ending < kEndings.size(); ++ending) {
       shares[ending]->add(counts[size][ending] / sum);
     }
   }
   figure.charts.push_back({.kind = "bar",
                            .x = "gpus",
-                           .y = {"completed", "cancelled", "failed", "timed_out"},
+                           .y = {"completed", "cancelled", "failed", "timed_out", "preempted"},
                            .stacked = true});
   return drawing;
 }

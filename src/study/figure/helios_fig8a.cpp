@@ -35,8 +35,8 @@ Drawing draw_helios_fig8a(const Study& study) {
   }
   constexpr double kMuch = 0.3;
   drawing.findings.push_back(
-      {.headline = fmt::format("The top 5 % of the users ({}) hold {} of the GPU time.",
-                               shares.users_at_top, text::human_share(shares.top_5)),
+      {.headline = fmt::format("The top 5 % of the users ({} of {}) hold {} of the GPU time.",
+                               shares.users_at_top, shares.users, text::human_share(shares.top_5)),
        .detail = "In Helios the top 5 % hold 45 to 60 %.",
        .figure = {},
        .advice = shares.top_5 >= kMuch

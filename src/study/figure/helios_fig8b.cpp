@@ -37,8 +37,8 @@ Drawing draw_helios_fig8b(const Study& study) {
     return drawing;
   }
   drawing.findings.push_back(
-      {.headline = fmt::format("The top 5 % of the users ({}) hold {} of the CPU time.",
-                               shares.users_at_top, text::human_share(shares.top_5)),
+      {.headline = fmt::format("The top 5 % of the users ({} of {}) hold {} of the CPU time.",
+                               shares.users_at_top, shares.users, text::human_share(shares.top_5)),
        .detail = "In Helios the top 5 % hold over 90 %: few people preprocess data for many.",
        .figure = {},
        .advice = ""});

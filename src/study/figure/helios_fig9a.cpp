@@ -14,6 +14,7 @@
 
 #include "study/coverage.h"
 #include "study/figures.h"
+#include "study/own_waiting.h"
 #include "study/user_shares.h"
 #include "text/human.h"
 
@@ -23,18 +24,20 @@ void register_helios_fig9a(Figures& registry);
 
 namespace {
 
-/// The part of the GPU time that the first `count` of `users` hold.
-double gpu_time_share(const Study& study, const std::vector<std::string>& users,
-                      std::size_t count) {
-  std::set<std::string_view> first;
-  for (std::size_t at = 0; at < count; ++at) first.insert(users[at]);
+/// The first `count` of `users`.
+std::set<std::string_view> first_of(const std::vector<std::string>& users, std::size_t count) {
+  return {users.begin(), users.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+/// The part of the GPU time that `users` hold.
+double gpu_time_share(const Study& study, const std::set<std::string_view>& users) {
   double held = 0;
   double all = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
     const double time = gpu_time(job);
     all += time;
-    if (first.contains(study.trace().names[job.request.user])) held += time;
+    if (users.contains(study.trace().names[job.request.user])) held += time;
   }
   return held / all;
 }
@@ -51,23 +54,37 @@ Drawing draw_helios_fig9a(const Study& study) {
   });
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
   drawing.figure.caption =
-      "Users in descending order of the time that their GPU jobs waited before they first ran.";
+      "Users in descending order of the time that their GPU jobs waited before they first ran. "
+      "Every "
+      "user of the log with a job that ran counts, those who did not wait as well.";
   if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, starts_known(study))) {
     return drawing;
   }
-  const double held = gpu_time_share(study, drawing.figure["user"].texts, shares.users_at_top);
-  // Users who wait long because they ask much wait for themselves.
-  const bool wait_for_others = shares.top_5 >= 0.5 && held < shares.top_5 / 2;
-  drawing.findings.push_back(
-      {.headline = fmt::format("The top 5 % of the users ({}) bear {} of the waiting.",
-                               shares.users_at_top, text::human_share(shares.top_5)),
-       .detail = fmt::format("They hold {} of the GPU time. In Uranus 1 % of the users bore over "
-                             "70 % of the waiting.",
-                             text::human_share(held)),
-       .figure = {},
-       .advice = wait_for_others ? "These few wait for others: raise their priority or move them "
-                                   "to another virtual cluster."
-                                 : ""});
+  const auto top = first_of(drawing.figure["user"].texts, shares.users_at_top);
+  const double held = gpu_time_share(study, top);
+  const double beside_own = waited_beside_own(study, top);
+  figure::Finding finding{
+      .headline = fmt::format("The top 5 % of the users ({} of {}) bear {} of the waiting.",
+                              shares.users_at_top, shares.users, text::human_share(shares.top_5)),
+      .detail = fmt::format("They hold {} of the GPU time. ", text::human_share(held))};
+  constexpr double kMostly = 0.5;
+  if (beside_own >= kMostly) {
+    // No priority shortens what a user's own jobs take.
+    finding.detail += fmt::format(
+        "{} of that waiting passed while other jobs of the same user ran: "
+        "a limit on each user, or submitting many jobs at once, explains "
+        "it. ",
+        text::human_share(beside_own));
+  } else if (shares.top_5 >= kMostly && held < shares.top_5 / 2) {
+    finding.detail += fmt::format(
+        "Only {} of that waiting passed while other jobs of the same user "
+        "ran. ",
+        text::human_share(beside_own));
+    finding.advice =
+        "These few wait for others: raise their priority or move them to another virtual cluster.";
+  }
+  finding.detail += "In Uranus 1 % of the users bore over 70 % of the waiting.";
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

@@ -75,8 +75,8 @@ constexpr std::array<SummaryRow, 19> kRows{{
 
 struct Means {
   double run = kNaN, wait = kNaN, median = kNaN, gpus = kNaN;
-  std::array<double, kEndings.size()> rate{kNaN, kNaN, kNaN};
-  std::array<double, kEndings.size()> time{kNaN, kNaN, kNaN};
+  std::array<double, kEndings.size()> rate{kNaN, kNaN, kNaN, kNaN, kNaN};
+  std::array<double, kEndings.size()> time{kNaN, kNaN, kNaN, kNaN, kNaN};
 };
 
 Means means_of(const Study& study, std::span<const std::uint32_t> jobs) {
@@ -139,7 +139,10 @@ Drawing draw_helios_table_summary(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(gpu_jobs + cpu_jobs);
   figure.caption =
-      "Shares are of the jobs whose state is known. Names are those of the HeliosData release.";
+      "Shares are of the jobs whose state is known. Time-outs and preempted jobs are none of the "
+      "three "
+      "endings here; the published columns count them as failed. Names are those of the HeliosData "
+      "release.";
   auto& measure = figure.text("measure", "Measure");
   auto& name = figure.text("name", "Name");
   name.detail = true;

@@ -22,7 +22,7 @@ std::vector<NodeRun> runs_of(const Study& study) {
   for (std::size_t at = 0; at < trace.attempts.size(); ++at) {
     const trace::Attempt& attempt = trace.attempts[at];
     const trace::Job& job = study.job(attempt.job);
-    const auto ending = ending_or_timeout(job);
+    const auto ending = ending_of(job);
     if (!ending) continue;
     const bool is_last =
         at + 1 == trace.attempts.size() || trace.attempts[at + 1].job != attempt.job;

@@ -33,12 +33,16 @@ constexpr std::size_t kShownVcs = 5;
 using WaitsOfSizes = std::array<std::vector<double>, kSizes.size()>;
 
 struct Waits {
-  WaitsOfSizes waits{};
+  WaitsOfSizes waits{};  ///< Those longer than 0.
   std::int64_t jobs = 0;
+  std::int64_t none = 0;  ///< Waits of 0.
 };
 
 void add(Waits& waits, const trace::Job& job, Duration wait) {
-  if (wait <= Duration{0}) return;
+  if (wait <= Duration{0}) {
+    ++waits.none;
+    return;
+  }
   waits.waits[size_of(job.request.gpus)].push_back(seconds(wait));
 }
 
@@ -72,8 +76,10 @@ Drawing draw_philly_fig3(const Study& study) {
   std::map<NameId, Waits> by_vc = waits_of(study);
   std::vector<std::pair<NameId, Waits*>> largest;
   std::vector<double> all;
+  std::int64_t none = 0;
   for (auto& [name, waits] : by_vc) {
     largest.emplace_back(name, &waits);
+    none += waits.none;
     for (const auto& size : waits.waits) all.insert(all.end(), size.begin(), size.end());
   }
   std::stable_sort(largest.begin(), largest.end(),
@@ -106,20 +112,29 @@ Drawing draw_philly_fig3(const Study& study) {
                            .x_scale = "log"});
   const std::int64_t started = starts_known(study);
   if (all.empty() || !known_for_most(study, started)) return drawing;
+  all.insert(all.end(), static_cast<std::size_t>(none), 0.0);
   std::sort(all.begin(), all.end());
   constexpr double kNoTrouble_s = 60;
+  const auto waits = static_cast<std::int64_t>(all.size());
+  const double half_s = stats::quantile_sorted(all, 0.5);
+  const double tenth_s = stats::quantile_sorted(all, 0.9);
+  const char* const whose = study.trace().attempts.empty() ? "GPU jobs" : "attempts of GPU jobs";
   drawing.findings.push_back(
-      {.headline =
-           fmt::format("Of the waits, half are longer than {} and one in ten is longer than {}.",
-                       text::human_time(stats::quantile_sorted(all, 0.5)),
-                       text::human_time(stats::quantile_sorted(all, 0.9))),
+      {.headline = fmt::format("{} and one in ten waits longer than {}.",
+                               half_s > 0 ? fmt::format("Half of the {} wait longer than {},",
+                                                        whose, text::human_time(half_s))
+                                          : fmt::format("Half of the {} do not wait,", whose),
+                               text::human_time(tenth_s)),
        .detail =
-           fmt::format("{} waits of {} GPU jobs; {} did not wait.",
-                       text::grouped(static_cast<std::int64_t>(all.size())), text::grouped(started),
-                       text::human_share(std::max(0.0, 1 - static_cast<double>(all.size()) /
-                                                               static_cast<double>(started)))),
+           fmt::format("Of {} waits of {} GPU jobs, from {} to the start; {} are zero and count.",
+                       text::grouped(waits), text::grouped(started),
+                       study.trace().knows_eligible
+                           ? "when they were eligible"
+                           : "submission (dependencies, begin times and holds included, for "
+                             "the log does not tell them)",
+                       text::human_share(static_cast<double>(none) / static_cast<double>(waits))),
        .figure = {},
-       .advice = stats::quantile_sorted(all, 0.9) > kNoTrouble_s
+       .advice = tenth_s > kNoTrouble_s
                      ? "almanac advise LOG says whether another policy would shorten them."
                      : ""});
   return drawing;

@@ -26,7 +26,7 @@ Drawing draw_philly_fig9b(const Study& study) {
   std::array<double, kSizes.size() + 1> jobs{}, failed{};  // the last: all
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_or_timeout(job);
+    const auto ending = ending_of(job);
     if (!ending) continue;
     for (const std::size_t each : {size_of(job.request.gpus), kSizes.size()}) {
       ++jobs[each];
@@ -38,7 +38,7 @@ Drawing draw_philly_fig9b(const Study& study) {
   figure.n = static_cast<std::int64_t>(jobs.back());
   figure.caption =
       "Share of the GPU jobs that failed, of those whose final state is known; a job that ran into "
-      "its time limit has not failed.";
+      "its time limit or was preempted has not failed.";
   figure.caption += failed_caption(study);
   auto& size = figure.text("size", "Size");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);

@@ -41,12 +41,18 @@ struct Owed {
 /// What the waiting while enough GPUs were free is owed to, as far as that is known: free GPUs lie
 /// in fragments only where jobs hold parts of nodes.
 Owed owed_to(const Study& study, double share, double waited_s) {
+  constexpr double kMostly = 0.5;
   const cluster::Cluster& cluster = study.cluster();
   if (cluster.inferred) {
-    return {.because =
-                "How many were free is inferred from the most that ever ran at once: nodes "
-                "may have been down or kept for others (--cluster tells the real ones).",
-            .advice = {}};
+    return {.because = cluster.lower_bound
+                           ? "How many were free is inferred from the most that ever ran at once: "
+                             "nodes may have been down or kept for others."
+                           : "How many were free is inferred from the nodes that ran jobs: some "
+                             "may have been down or kept for others meanwhile.",
+            .advice = share > kMostly ? "Use --cluster to give the real nodes. If the share stays "
+                                        "high, check limits, reservations, priorities and drained "
+                                        "nodes."
+                                      : ""};
   }
   int a_node = 0;
   for (const cluster::NodeClass& make : cluster.classes) a_node = std::max(a_node, make.gpus);
@@ -59,17 +65,25 @@ Owed owed_to(const Study& study, double share, double waited_s) {
     if (study.job(at).request.gpus % a_node != 0) part_of_node += time;
   }
   constexpr double kMany = 0.05;
-  constexpr double kMostly = 0.5;
   if (part_of_node < kMany * all) {
-    return {.because =
-                "Nearly all GPU time goes to jobs of whole nodes, which leave no fragments: "
-                "GPUs were kept for others, by priorities, reservations or limits, or were "
-                "out of service.",
-            .advice = {}};
+    return {
+        .because =
+            "Nearly all GPU time goes to jobs of whole nodes, which leave no fragments: "
+            "GPUs were kept for others, by priorities, reservations or limits, or were "
+            "out of service.",
+        .advice = share > kMostly
+                      ? "Find out what kept free GPUs from jobs: limits (sacctmgr show assoc, "
+                        "sacctmgr show qos), reservations (scontrol show reservation), priorities "
+                        "(sprio), drained nodes (sinfo -R). Another order of the queue would not "
+                        "help."
+                      : ""};
   }
   if (share > kMostly) {
     return {.because = "They were free in the wrong places, or kept for others.",
-            .advice = "Pack small jobs tightly, or move them, so that whole nodes stay free."};
+            .advice =
+                "If nodes are partly used, pack small jobs tightly or move them, so that whole "
+                "nodes stay free. If not, check limits, reservations, priorities and drained "
+                "nodes."};
   }
   const double mean_s = waited_s / static_cast<double>(study.gpu_jobs().size());
   constexpr double kNoTrouble_s = 60;
@@ -134,6 +148,11 @@ Drawing draw_philly_table2(const Study& study) {
   finding.detail = owed.because;
   finding.advice = owed.advice;
   if (!finding.detail.empty()) finding.detail += " ";
+  finding.detail += fmt::format(
+      "Counted are the {} of 2 GPUs or more that ran a minute or longer and "
+      "waited a minute or longer, of {} that ran. ",
+      text::counted(static_cast<std::uint64_t>(count), "job"),
+      text::counted(study.gpu_jobs().size(), "GPU job"));
   finding.detail += "In Philly about 80 % of the waiting was of this kind.";
   drawing.findings.push_back(std::move(finding));
   return drawing;

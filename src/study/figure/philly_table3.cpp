@@ -42,6 +42,7 @@ Drawing draw_philly_table3(const Study& study) {
     };
     for (const Ending each : kEndings) {
       const PercentHistogram& one = endings[static_cast<std::size_t>(each)];
+      if (!is_published(each) && one.count() == 0) continue;
       row(to_string(each), one);
       all.add(one);
     }

@@ -24,14 +24,17 @@ struct Published {
 };
 
 constexpr double kNotPublished = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<Published, kEndingsAndTimeouts.size()> kPhilly{
-    {{0.693, 0.4453}, {0.135, 0.3769}, {0.172, 0.1776}, {kNotPublished, kNotPublished}}};
+constexpr std::array<Published, kEndings.size()> kPhilly{{{0.693, 0.4453},
+                                                          {0.135, 0.3769},
+                                                          {0.172, 0.1776},
+                                                          {kNotPublished, kNotPublished},
+                                                          {kNotPublished, kNotPublished}}};
 
 Drawing draw_philly_table6(const Study& study) {
-  std::array<double, kEndingsAndTimeouts.size()> jobs{}, time{};
+  std::array<double, kEndings.size()> jobs{}, time{};
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_or_timeout(job);
+    const auto ending = ending_of(job);
     if (!ending) continue;
     ++jobs[static_cast<std::size_t>(*ending)];
     time[static_cast<std::size_t>(*ending)] += gpu_time(job);
@@ -55,9 +58,9 @@ Drawing draw_philly_table6(const Study& study) {
       figure.number("philly_fraction", "Philly: share of the jobs", figure::Unit::fraction);
   auto& p_time =
       figure.number("philly_gpu_time_fraction", "Philly: of the GPU time", figure::Unit::fraction);
-  for (const Ending each : kEndingsAndTimeouts) {
+  for (const Ending each : kEndings) {
     const auto at = static_cast<std::size_t>(each);
-    if (each == Ending::timed_out && jobs[at] == 0) continue;
+    if (!is_published(each) && jobs[at] == 0) continue;
     ending.add(std::string(to_string(each)));
     count.add(jobs[at]);
     fraction.add(jobs[at] / known);

@@ -16,6 +16,7 @@ void register_almanac(Formats& registry) {
   format.map.columns = {
       {Field::job_id, "job_id", true},
       {Field::submit_s, "submit_s", true, Unit::s},
+      {Field::eligible_s, "eligible_s", false, Unit::s},
       {Field::run_s, "run_s", true, Unit::s},
       {Field::span_s, "span_s", false, Unit::s},
       {Field::gpus, "gpus", true},
@@ -30,6 +31,9 @@ void register_almanac(Formats& registry) {
       {Field::cpus, "cpus"},
       {Field::memory_gb, "memory_gb"},
       {Field::nodes, "nodes"},
+      {Field::node_list, "node_list"},
+      {Field::shards, "shards"},
+      {Field::mps, "mps"},
       {Field::time_limit_s, "time_limit_s", false, Unit::s},
       {Field::predicted_s, "predicted_s", false, Unit::s},
       {Field::start_s, "start_s", false, Unit::s},
@@ -62,11 +66,14 @@ void register_almanac(Formats& registry) {
       {Field::data_gb, "data_gb"},
       {Field::read_gbs, "read_gbs"},
   };
+  format.marks = {"submit_s", "run_s"};
+  format.run_times = RunTimes::reference;
   TableFormat run = format;
   registry.add(as_format(std::move(format)));
 
   run.name = "almanac-run";
   run.summary = "the jobs.csv of a run of ours";
+  run.run_times = RunTimes::simulated;
   std::erase_if(run.map.columns, [](const Column& column) { return column.field == Field::nodes; });
   run.ignored = {"wait_s",      "jct_s",       "preemptions",    "nodes",  // names machines here
                  "mean_rate",   "rate_gpus",   "rate_type",      "rate_neighbours", "rate_cpus",

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -216,6 +219,34 @@ TEST(SacctJson, TakesSlurmsNoValueAsMissing) {
            "sacct-json");
   EXPECT_EQ(trace.jobs.at(0).request.time_limit, kNoDuration);
   EXPECT_EQ(trace.jobs.at(0).request.gpus, 0);
+}
+
+/// A record of `id`, of 2 GPUs.
+std::string sacct_record(int id, const char* states, int submit, int start, int end) {
+  return fmt::format(
+      R"({{"job_id": {}, "user": "ann", "name": "a", "state": {{"current": {}}},
+      "time": {{"submission": {}, "start": {}, "end": {}, "elapsed": {}}},
+      "tres": {{"allocated": [{{"type": "gres", "name": "gpu", "count": 2}},
+                              {{"type": "cpu", "count": 18446744073709551614}}]}}}})",
+      id, states, submit, start, end, end - start);
+}
+
+TEST(SacctJson, ReadsRunsStatesAndCodesAsTheTextDoes) {
+  const std::string records = sacct_record(5, R"(["REQUEUED"])", 1000, 1010, 1110) + "," +
+                              sacct_record(5, R"(["COMPLETED", "COMPLETING"])", 1110, 1200, 1500) +
+                              "," + sacct_record(6, R"(["LAUNCH_FAILED"])", 2000, 2010, 2020) +
+                              "," + sacct_record(7, R"("RESIZING")", 3000, 3010, 3110) + "," +
+                              sacct_record(7, R"("FAILED")", 3000, 3110, 3210);
+  const Trace trace = read(R"({"jobs": [)" + records + "]}", "sacct-json");
+  ASSERT_EQ(trace.jobs.size(), 3U);
+  EXPECT_EQ(trace.jobs[0].outcome.run, 400s);
+  EXPECT_EQ(trace.jobs[0].outcome.attempts, 2);
+  EXPECT_EQ(trace.jobs[0].outcome.state, JobState::completed);
+  EXPECT_TRUE(std::isnan(trace.jobs[0].request.cpus));
+  EXPECT_EQ(trace.jobs[1].outcome.state, JobState::unknown);
+  EXPECT_EQ(trace.jobs[2].outcome.run, 200s);
+  EXPECT_EQ(trace.jobs[2].outcome.start, Time(3010s));
+  EXPECT_THAT(trace.notes, testing::Contains(testing::StartsWith("jobs whose state does not say")));
 }
 
 TEST(SacctJson, NamesTheLineOfABadRecord) {

@@ -89,6 +89,7 @@ void register_openb(Formats& registry) {
   };
   requests.extras = {"gpu_milli"};
   requests.needed_extras = 1;
+  requests.marks = {"gpu_milli"};
   TableFormat pods = requests;
   requests.finish = finish_request;
   registry.add(as_format(std::move(requests)));

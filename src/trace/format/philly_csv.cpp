@@ -50,6 +50,7 @@ void register_philly_csv(Formats& registry) {
   };
   format.map.states = {{"Unsuccessful", JobState::failed}};
   format.extras = {"status", "run_source"};
+  format.marks = {"run_seconds"};
   format.finish = finish_philly_csv;
   registry.add(as_format(std::move(format)));
 }

@@ -11,9 +11,14 @@
 /// Source   src/plugins/openapi/dbv0.0.38 of Slurm 22.05.
 #include <fmt/format.h>
 
+#include "trace/eligible.h"
 #include "trace/format.h"
 #include "trace/json_records.h"
+#include "trace/node_list.h"
 #include "trace/partitions.h"
+#include "trace/sacct_columns.h"
+#include "trace/sacct_runs.h"
+#include "trace/sacct_states.h"
 #include "trace/tres.h"
 
 namespace almanac::trace {
@@ -71,6 +76,8 @@ void read_times(JsonObject& record, Job& job) {
   } else if (start > Duration::zero() && outcome.run > Duration::zero()) {
     outcome.start = Time(start);
   }
+  const Duration eligible = seconds_of(get("eligible"), "time/eligible");
+  if (eligible > Duration::zero()) join_queue(job, Time(eligible));
   if (const auto limit = number_of(*time, "limit"); limit && *limit > 0) {
     if (*limit > kLatest / 60) throw BadRecord{"time/limit must be minutes"};
     job.request.time_limit = std::chrono::minutes(*limit);
@@ -92,44 +99,56 @@ bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
       name += '/';
       name += detail;
     }
-    tres.add(name, static_cast<double>(number_of(item, "count").value_or(0)));
     any = true;
+    const auto count = number_of(item, "count");
+    if (count && !is_no_value(static_cast<double>(*count), 64)) {
+      tres.add(name, static_cast<double>(*count));
+    }
   }
   return any;
 }
 
-/// Nothing for a row of a job before it was resized.
-std::optional<JobState> read_state(JsonObject& record) {
+/// The words of the state, a comma between them: later releases have a list.
+std::string state_words(JsonObject& record) {
   auto state = object_of(record, "state");
-  if (!state) return JobState::unknown;
-  std::string word;
+  if (!state) return {};
   try {
-    word = text_of(*state, "current");
-  } catch (const BadRecord&) {  // a list: the first word is the state, flags follow
+    return std::string(text_of(*state, "current"));
+  } catch (const BadRecord&) {
+    std::string words;
     if (auto list = array_of(*state, "current")) {
       for (auto element : *list) {
         std::string_view text;
-        if (element.get_string().get(text) == simdjson::SUCCESS && word.empty()) word = text;
+        if (element.get_string().get(text) != simdjson::SUCCESS) continue;
+        if (!words.empty()) words += ',';
+        words += text;
       }
     }
+    return words;
   }
-  if (word == "RESIZING") return std::nullopt;
-  const auto known = parse_state(word);
-  if (!known) throw BadRecord{fmt::format("state/current must be a job state: \"{}\"", word)};
-  return *known;
 }
 
-Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions) {
+void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
+  const std::string words = state_words(record);
+  if (words.empty()) return;
+  const auto word = sacct_state(words);
+  if (!word) {
+    intake.remark("jobs whose state does not say how they ended, read as unknown");
+  } else if (*word == "RESIZING") {
+    runs.resized(job);
+  } else {
+    // A run that was requeued has ended, and the job runs again.
+    job.outcome.state = *word == "REQUEUED" ? JobState::preempted : parse_state(*word).value();
+  }
+}
+
+Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions,
+                  SacctRuns& runs) {
   Trace& trace = intake.trace();
   Job job;
   job.id = trace.key(id_of(record));
   read_times(record, job);
-  const auto state = read_state(record);
-  if (!state) {
-    intake.skip("rows of jobs before they were resized left out");
-    return {};
-  }
-  job.outcome.state = *state;
+  read_state(record, job, intake, runs);
   Request& request = job.request;
   const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
   request.name = intern("name");
@@ -137,20 +156,18 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");
   request.qos = intern("qos");
+  if (is_node_list(text_of(record, "nodes"))) job.outcome.node_list = intern("nodes");
   auto lists = object_of(record, "tres");
   if (!lists) throw BadRecord{"tres must not be empty"};
   Tres tres;
   if (!read_tres(*lists, "allocated", tres)) read_tres(*lists, "requested", tres);
   request.gpus = tres.gpus;
+  request.shards = tres.shards;
+  request.mps = tres.mps;
   request.nodes = tres.nodes;
   request.cpus = tres.cpus;
   request.memory_gb = tres.memory_gb;
   if (!tres.gpu_type.empty()) request.gpu_type = trace.names.intern(tres.gpu_type);
-  if (job.outcome.state == JobState::running) {
-    intake.remark("jobs still running, taken to run for as long as they had");
-  } else if (job.outcome.state == JobState::pending) {
-    intake.remark("jobs still pending, taken as a run of 0 s");
-  }
   return intake.add(job, line);
 }
 
@@ -168,9 +185,12 @@ void register_sacct_json(Formats& registry) {
   };
   format.read = [](const std::string& path, Intake& intake) {
     Partitions partitions;
+    SacctRuns runs;
+    intake.trace().knows_eligible = true;
     auto read = read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
-      return take(record, line, intake, partitions);
+      return take(record, line, intake, partitions, runs);
     });
+    runs.conclude(intake);
     partitions.conclude(intake);
     note_no_gpus(intake);
     return read;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what `sacct -P` prints: '|' between fields, a header, any choice and order of columns that
-/// has JobID, Submit, Elapsed or ElapsedRaw (or Start and End), and AllocTRES or ReqTRES.
+/// Reads what `sacct -P` prints (trace/sacct_rows.h): a header, any choice and order of columns
+/// that has JobID, Submit, Elapsed or ElapsedRaw (or Start and End), and AllocTRES or ReqTRES.
 ///
 /// Lines of job steps (123.batch) are left out; ids of array tasks (123_4) and of parts of
 /// heterogeneous jobs (123+0) stay as they are. GPUs, CPUs and memory are those given, else those
 /// asked for. The partition is the VC, without one the account; partitions whose jobs ran on the
-/// same nodes are one VC. Times are read as UTC: sacct prints the local time of the cluster and
-/// does not say which. A job that was resized has a row for each size; those before the last,
-/// RESIZING, are left out.
+/// same nodes are one VC. sacct prints the local time of the cluster and does not say which zone
+/// that is (trace/clock.h). A job may have several rows (trace/sacct_runs.h).
 ///
-/// Source   sacct(1) of Slurm 22.05.
+/// Source   sacct(1) of Slurm 20.11 to 25.05.
+#include "trace/clock.h"
+#include "trace/node_list.h"
 #include "trace/partitions.h"
+#include "trace/sacct_rows.h"
+#include "trace/sacct_runs.h"
 #include "trace/table_format.h"
 #include "trace/tres.h"
 
@@ -35,15 +38,11 @@ enum SacctExtra {
   kNodes
 };
 
-std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitions) {
-  if (draft.extras[kJobId].find('.') != std::string_view::npos) {
+std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitions,
+                              SacctRuns& runs) {
+  if (is_step(draft.extras[kJobId])) {
     draft.is_job = false;
     intake.skip("lines of job steps left out");
-    return {};
-  }
-  if (draft.extras[kState] == kResizing) {
-    draft.is_job = false;
-    intake.skip("rows of jobs before they were resized left out");
     return {};
   }
   std::string_view source;
@@ -59,16 +58,17 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
   if (const std::string_view partition = draft.extras[kPartitionExtra]; !partition.empty()) {
     request.vc = partitions.take(partition, draft.extras[kNodes], intake);
   }
+  if (is_node_list(draft.extras[kNodes])) {
+    draft.job.outcome.node_list = intake.trace().names.intern(draft.extras[kNodes]);
+  }
   request.gpus = tres->gpus;
+  request.shards = tres->shards;
+  request.mps = tres->mps;
   if (tres->nodes > 0) request.nodes = tres->nodes;
   if (!std::isnan(tres->cpus)) request.cpus = tres->cpus;
   request.memory_gb = tres->memory_gb;
   if (!tres->gpu_type.empty()) request.gpu_type = intake.trace().names.intern(tres->gpu_type);
-  if (draft.job.outcome.state == JobState::running) {
-    intake.remark("jobs still running, taken to run for as long as they had");
-  } else if (draft.job.outcome.state == JobState::pending) {
-    intake.remark("jobs still pending, taken as a run of 0 s");
-  }
+  if (draft.extras[kState] == kResizing) runs.resized(draft.job);
   return {};
 }
 
@@ -76,10 +76,10 @@ TableFormat sacct_text() {
   TableFormat format;
   format.name = "sacct";
   format.summary = "text of sacct -P (Slurm)";
-  format.map.delimiter = '|';
   format.map.columns = {
       {Field::job_id, "JobID", true},
       {Field::submit_s, "Submit", true},
+      {Field::eligible_s, "Eligible"},
       {Field::run_s, "ElapsedRaw", true},
       {Field::run_s, "Elapsed", true, Unit::clock},
       {Field::name, "JobName"},
@@ -99,12 +99,19 @@ TableFormat sacct_text() {
       {Field::cpus, "ReqCPUS"},
   };
   format.map.states.emplace(kResizing, JobState::unknown);
+  // Its run has ended, and the job runs again.
+  format.map.states.emplace("REQUEUED", JobState::preempted);
   format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
                    "JobID",     "State",   "Partition", "NodeList"};
   format.needed_extras = 4;
-  format.free_text = "JobName";
   format.command = kSacctCommand;
   return format;
+}
+
+std::vector<std::string> used_columns(const TableFormat& format) {
+  std::vector<std::string> names = format.extras;
+  for (const Column& column : format.map.columns) names.push_back(column.name);
+  return names;
 }
 
 }  // namespace
@@ -113,21 +120,33 @@ void register_sacct_text(Formats& registry) {
   Format made = as_format(sacct_text());
   made.read = [](const std::string& path, Intake& intake) {
     Partitions partitions;
+    SacctRuns runs;
+    const SacctRows* rows = nullptr;
     TableFormat format = sacct_text();
+    format.open = [&](const std::string& file) -> Result<std::unique_ptr<table::Rows>> {
+      auto opened = SacctRows::open(file, used_columns(format), false, kSacctCommand);
+      if (!opened) return tl::unexpected(std::move(opened.error()));
+      rows = opened->get();
+      return std::unique_ptr<table::Rows>(std::move(*opened));
+    };
     format.finish = [&](Draft& draft, Intake& into) {
-      return finish_sacct_text(draft, into, partitions);
+      return finish_sacct_text(draft, into, partitions, runs);
     };
     format.conclude = [&](Intake& into) {
+      for (std::string& note : rows->notes()) into.trace().notes.push_back(std::move(note));
+      settle_sacct_clock(into, into.zone());
+      runs.conclude(into);
       partitions.conclude(into);
       note_no_gpus(into);
     };
+    intake.expect_clock_changes();
     return read_table(format, path, intake);
   };
   made.likeness = [](const Head& head) {
-    for (const std::string_view column : head.columns('|')) {
-      if (column == "JobID" || column == "JobIDRaw") return 1.0;
-    }
-    return 0.0;
+    const auto header = sacct_header(head.first_line());
+    if (!header) return 0.0;
+    // What cannot be read as it is may still be another format.
+    return header->trouble.empty() ? 1.0 : 0.5;
   };
   registry.add(std::move(made));
 }

@@ -3,21 +3,23 @@
 /// \file
 /// Reads the Standard Workload Format 2.2: 18 numbers a line, -1 = unknown, ';' starts the header.
 ///
-/// SWF knows processors, not GPUs: processors are taken as GPUs (requested, else allocated). The
-/// queue becomes the VC, by name if the header names it; the number of the application becomes the
-/// job's name. UnixStartTime makes times absolute. Lines of status 2 to 4 are pieces of a
+/// SWF knows processors, not GPUs: processors are taken as GPUs (requested, else allocated). A
+/// queue is a class of jobs: it becomes the QoS. A partition is a part of the machine: it becomes
+/// the VC, where the jobs name several or the header names it. Both go by the header's name if it
+/// has one. The number of the application becomes the job's name. UnixStartTime makes times
+/// absolute; MaxNodes and MaxProcs are the machine. Lines of status 2 to 4 are pieces of a
 /// checkpointed job, which has a line of its own, and are left out.
 ///
 /// Source   Chapin et al., JSSPP'99; cs.huji.ac.il/labs/parallel/workload/swf.html.
 #include <array>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "table/lines.h"
 #include "text/number.h"
 #include "trace/format.h"
+#include "trace/swf_header.h"
 
 namespace almanac::trace {
 
@@ -102,13 +104,13 @@ class SwfReader {
     for (;;) {
       const auto line = lines.next();
       if (!line) return tl::unexpected(line.error());
-      if (*line == nullptr) return {};
+      if (*line == nullptr) break;
       std::string_view text = *line;
       text.remove_prefix(std::min(text.find_first_not_of(" \t\r"), text.size()));
       if (text.empty()) continue;
       std::string message;
       if (text.front() == ';') {
-        message = read_header(text.substr(1));
+        message = header_.read(text.substr(1));
       } else {
         SwfItems items{};
         message = split(text, items);
@@ -121,36 +123,11 @@ class SwfReader {
           intake_.refuse({Code::invalid, std::move(message), intake_.where(lines.line())});
       if (!dropped) return dropped;
     }
-  }
-
- private:
-  /// "UnixStartTime: 749458803", "Queue: 1 batch (the night)".
-  std::string read_header(std::string_view text) {
-    const auto trim = [](std::string_view part) {
-      const auto first = part.find_first_not_of(" \t\r");
-      if (first == std::string_view::npos) return std::string_view();
-      return part.substr(first, part.find_last_not_of(" \t\r") - first + 1);
-    };
-    const auto colon = text.find(':');
-    if (colon == std::string_view::npos) return {};
-    const std::string_view key = trim(text.substr(0, colon));
-    const std::string_view value = trim(text.substr(colon + 1));
-    if (key == "UnixStartTime") {
-      const auto seconds = text::parse_whole(value);
-      if (!seconds || std::abs(static_cast<double>(*seconds)) > kLargestValue) {
-        return fmt::format("UnixStartTime must be a number: \"{}\"", value.substr(0, 60));
-      }
-      zero_ = std::chrono::seconds(std::max<std::int64_t>(*seconds, 0));  // -1 = unknown
-    } else if (key == "Queue") {
-      const auto blank = value.find_first_of(" \t");
-      const auto number = text::parse_whole(value.substr(0, blank));
-      if (!number || blank == std::string_view::npos) return {};
-      const std::string_view rest = trim(value.substr(blank));
-      queues_[static_cast<double>(*number)] = rest.substr(0, rest.find_first_of(" \t"));
-    }
+    header_.conclude(intake_.trace());
     return {};
   }
 
+ private:
   Result<void> take(const SwfItems& items, std::int64_t line, std::string& message) {
     const double status = items[kStatus];
     if (status >= 2 && status <= 4) {
@@ -175,7 +152,7 @@ class SwfReader {
     if (!message.empty()) return {};
 
     job.id = JobKey{static_cast<std::uint64_t>(items[kNumber])};
-    request.submit = Time(zero_ + length(items[kSubmit]));
+    request.submit = Time(header_.zero() + length(items[kSubmit]));
     request.gpus = static_cast<std::int32_t>(std::max(processors, 0.0));
     if (request.gpus == 0) intake_.remark("jobs of unknown size, taken as 0 GPUs");
     if (items[kRequestedTime] > 0) request.time_limit = length(items[kRequestedTime]);
@@ -188,8 +165,8 @@ class SwfReader {
     };
     request.user = intern(items[kUser]);
     request.name = intern(items[kApplication]);
-    const auto queue = queues_.find(items[kQueue]);
-    request.vc = queue == queues_.end() ? intern(items[kQueue]) : trace.names.intern(queue->second);
+    request.qos = header_.queue(items[kQueue], trace.names);
+    request.vc = header_.partition(items[kPartition], trace.names);
     if (items[kAfter] > 0) request.after = JobKey{static_cast<std::uint64_t>(items[kAfter])};
 
     if (items[kRun] < 0) intake_.remark("jobs of unknown run time, taken as 0 s");
@@ -206,8 +183,7 @@ class SwfReader {
   }
 
   Intake& intake_;
-  Duration zero_{};
-  std::map<double, std::string> queues_;
+  SwfHeader header_;
 };
 
 /// Comments, then a line of 18 numbers.

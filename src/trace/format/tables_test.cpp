@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,6 +84,41 @@ TEST(Helios, DerivesTheStartFromTheQueue) {
   const Trace trace =
       read("job_id,submit_time,gpu_num,duration,queue\n1,2020-05-28 00:00:00,1,5,90\n", "helios");
   EXPECT_EQ(trace.jobs.at(0).outcome.start - trace.jobs.at(0).request.submit, 90s);
+}
+
+TEST(Acme, TakesTheRunTimeOfKalosFromStartAndEnd) {
+  // Its duration counts from submission: 10 s of waiting and 8 s of running are 18.
+  const Trace trace = read(
+      "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,"
+      "submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time\n"
+      "dlc1,u1,8,64,960,1000,100.0,Other,FAILED,2023-05-17 11:00:58+00:00,2023-05-17 "
+      "11:01:08+00:00,2023-05-17 11:01:16+00:00,2023-05-17 11:01:16+00:00,,18,10.0,1152.0\n"
+      "dlc2,u1,8,64,960,1000,100.0,Other,CANCELLED,2023-05-17 11:28:42+00:00,2023-05-17 "
+      "11:28:54+00:00,2023-05-17 11:30:04+00:00,,2023-05-17 11:30:04+00:00,82,12.0,5248.0\n",
+      "acme");
+  EXPECT_EQ(trace.jobs.at(0).outcome.run, 8s);
+  EXPECT_EQ(trace.jobs.at(1).outcome.run, 70s);
+  EXPECT_EQ(trace.jobs.at(0).request.memory_gb, 8000);
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.kind), "Other");
+  EXPECT_THAT(trace.notes,
+              ElementsAre("the run time that the log gives counts from submission, so it includes "
+                          "the wait; end minus start is used instead: 2 of 2 jobs, the first is "
+                          "dlc1"));
+}
+
+TEST(Acme, ReadsSeren) {
+  const Trace trace = read(
+      "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,"
+      "queue,gpu_time\n"
+      "5,u1,1,8,128,Other,FAILED,2023-03-01 00:18:22+08:00,2023-03-01 00:18:54+08:00,2023-03-01 "
+      "00:20:51+08:00,117,32,936.0\n"
+      "6,u2,4,32,512,Pretrain,NODE_FAIL,2023-03-01 00:30:00+08:00,2023-03-01 "
+      "00:31:00+08:00,2023-03-01 02:31:00+08:00,7200,60,230400.0\n",
+      "acme");
+  EXPECT_EQ(trace.jobs.at(0).request.submit, Time(1677601102s));
+  EXPECT_EQ(trace.jobs.at(0).outcome.run, 117s);
+  EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::node_fail);
+  EXPECT_THAT(trace.notes, testing::IsEmpty());
 }
 
 TEST(PhillyCsv, ReadsTheRebuiltTable) {
@@ -285,14 +324,17 @@ TEST(SacctText, KeepsBarsInJobNames) {
   EXPECT_THAT(error(kSacct + std::string("1|few|gpu\n")), HasSubstr("as many fields"));
 }
 
-TEST(SacctText, LeavesOutWhatAJobWasBeforeItWasResized) {
+TEST(SacctText, MakesOneJobOfTheSizesOfAResizedOne) {
   const Trace trace =
       read(kSacct + std::string("7|a|gpu|2024-01-01T00:00:00|||60|90|RESIZING|gres/gpu=4|g1\n"
                                 "7|a|gpu|2024-01-01T00:00:00|||90|90|COMPLETED|gres/gpu=2|g1\n"),
            "sacct");
   ASSERT_EQ(trace.jobs.size(), 1U);
-  EXPECT_EQ(trace.jobs[0].request.gpus, 2);
-  EXPECT_THAT(trace.notes, ElementsAre("rows of jobs before they were resized left out: 1"));
+  EXPECT_EQ(trace.jobs[0].request.gpus, 4);
+  EXPECT_EQ(trace.jobs[0].outcome.run, 105s) << "60 s on 4 GPUs and 90 s on 2";
+  EXPECT_EQ(trace.jobs[0].outcome.state, JobState::completed);
+  EXPECT_THAT(trace.notes, ElementsAre("jobs that were resized, one job each with the first size "
+                                       "and the GPU time of all: 1"));
 }
 
 TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
@@ -367,14 +409,79 @@ TEST(Swf, ReadsTheHeaderAndTheEighteenNumbers) {
   EXPECT_FLOAT_EQ(job.request.memory_gb, 16.0F / 1024);
   EXPECT_EQ(name(trace, job.request.user), "4");
   EXPECT_EQ(name(trace, job.request.name), "7");
-  EXPECT_EQ(name(trace, job.request.vc), "night");
+  EXPECT_EQ(name(trace, job.request.qos), "night");
+  EXPECT_EQ(job.request.vc, kNoName);
   EXPECT_EQ(job.outcome.state, JobState::completed);
   EXPECT_EQ(trace.jobs[1].outcome.state, JobState::cancelled);
   EXPECT_EQ(trace.id(trace.jobs[1].request.after), "1");
   EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+                                       "the header has no MaxProcs: the size of the machine is "
+                                       "inferred from the jobs",
                                        "jobs of unknown run time, taken as 0 s: 1",
                                        "jobs of unknown size, taken as 0 GPUs: 1",
                                        "lines left out that are pieces of a checkpointed job: 1"));
+}
+
+/// A log with that header and these jobs: submit, wait, run, processors, queue, partition.
+std::string swf(const std::string& header, const std::vector<std::array<int, 6>>& jobs) {
+  std::string made = header;
+  int number = 0;
+  for (const auto& [submit, wait, run, processors, queue, partition] : jobs) {
+    made += fmt::format("{} {} {} {} {} -1 -1 {} 1000 -1 1 1 1 1 {} {} -1 -1\n", ++number, submit,
+                        wait, run, processors, processors, queue, partition);
+  }
+  return made;
+}
+
+constexpr const char* kStart = "; Version: 2.2\n; UnixStartTime: 1700000000\n";
+
+TEST(Swf, TakesTheMachineFromTheHeader) {
+  const Trace trace =
+      read(swf(std::string(kStart) + "; MaxNodes: 120\n; MaxProcs: 240 (two a node)\n"
+                                     "; TimeZoneString: Europe/Stockholm\n",
+               {{0, 0, 100, 30, 1, 1}}),
+           "swf");
+  EXPECT_EQ(trace.machine.gpus, 240);
+  EXPECT_EQ(trace.machine.nodes, 120);
+  EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+                                       "times are printed in UTC; the cluster's clock is that of "
+                                       "Europe/Stockholm"));
+}
+
+TEST(Swf, TakesPartitionsForPartsOfTheMachineAndQueuesForClasses) {
+  const std::string header = std::string(kStart) +
+                             "; MaxProcs: 64\n; Queue: 1 day\n; Queue: 2 "
+                             "night\n; Partition: 2 large nodes\n";
+  const Trace several =
+      read(swf(header, {{0, 0, 100, 8, 1, 1}, {1, 0, 100, 8, 2, 2}, {2, 0, 100, 8, 7, 2}}), "swf");
+  EXPECT_EQ(name(several, several.jobs.at(0).request.vc), "1");
+  EXPECT_EQ(name(several, several.jobs.at(1).request.vc), "large");
+  EXPECT_EQ(name(several, several.jobs.at(0).request.qos), "day");
+  EXPECT_EQ(name(several, several.jobs.at(1).request.qos), "night");
+  EXPECT_EQ(name(several, several.jobs.at(2).request.qos), "7");
+  const Trace one = read(
+      swf(std::string(kStart) + "; MaxProcs: 64\n", {{0, 0, 100, 8, 1, 1}, {1, 0, 100, 8, 2, 1}}),
+      "swf");
+  EXPECT_EQ(one.jobs.at(0).request.vc, kNoName);
+}
+
+TEST(Swf, SaysWhereTheHeaderCannotBe) {
+  const auto notes_of = [](const std::string& header, const std::vector<std::array<int, 6>>& jobs) {
+    const Trace trace = read(swf(kStart + header, jobs), "swf");
+    EXPECT_EQ(trace.machine.gpus, 0);
+    return trace.notes.back();
+  };
+  const std::vector<std::array<int, 6>> jobs{{0, 0, 100, 16, 1, 1}, {0, 0, 100, 16, 1, 1}};
+  EXPECT_EQ(notes_of("", jobs),
+            "the header has no MaxProcs: the size of the machine is inferred from the jobs");
+  EXPECT_EQ(notes_of("; MaxProcs: 0\n", jobs),
+            "MaxProcs in the header is 0: the size of the machine is inferred from the jobs");
+  EXPECT_EQ(notes_of("; MaxProcs: 8\n", jobs),
+            "MaxProcs in the header is 8, but 2 of 2 jobs ask for more, up to 16: the size of the "
+            "machine is inferred from the jobs");
+  EXPECT_EQ(notes_of("; MaxProcs: 16\n", jobs),
+            "MaxProcs in the header is 16, but up to 32 processors were in use at once: the size "
+            "of the machine is inferred from the jobs");
 }
 
 TEST(Swf, NamesTheLineOfAMistake) {

@@ -58,6 +58,7 @@ void register_tacc(Formats& registry) {
   };
   format.extras = {"exit_code"};
   format.ignored = {"priority"};
+  format.marks = {"exit_code", "timelimit_min"};
   format.finish = finish_tacc;
   registry.add(as_format(std::move(format)));
 }

@@ -7,6 +7,8 @@ import {categoryAxis, common, kGrid, longest, named, nameOf, numberAxis, upTitle
 import {frame, styleOf, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
+const kTallest = 1600;  // pixels
+
 export function drawBar(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
   const column = rows.column(chart.x);
@@ -17,7 +19,7 @@ export function drawBar(input: Input): Drawing | Nothing {
   // Names stand in the order of the rows, unless they rise with their first bars; numbers and times rise.
   const key = column.type !== 'text' ? chart.x : chart.sorted ? chart.y[0] ?? '' : '';
   const order = key === '' ? rows.at : [...rows.at].sort((a, b) => (rows.number(key, a) ?? Infinity) - (rows.number(key, b) ?? Infinity) || a - b);
-  const names = [...new Set(order.map((row) => nameOf(rows.value(chart.x, row), column)))];
+  const every = [...new Set(order.map((row) => nameOf(rows.value(chart.x, row), column)))];
   const tables = all.map((series, n) => {
     const values = new Map<string, number | null>();
     for (const row of series.rows.at) values.set(nameOf(rows.value(chart.x, row), column), rows.number(series.column.name, row));
@@ -30,8 +32,10 @@ export function drawBar(input: Input): Drawing | Nothing {
   const seen = tables.filter((table) => !input.hidden.has(table.name));
   const left = seen.filter((table) => !table.right);
   const right = seen.filter((table) => table.right);
-  const sideways = right.length === 0 && (chart.sorted || isWide(names, width));
+  const sideways = right.length === 0 && (chart.sorted || isWide(every, width));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
+  // As many as stand apart from each other; bars that overlap say nothing.
+  const names = sideways ? every.slice(0, Math.max(3, Math.floor((kTallest - 70) / Math.max(20, depth * 9 + 8)))) : every;
   const plot = width - (sideways ? 30 + Math.min(190, longest(names) * 7) : right.length > 0 ? 120 : 70);
   const name = categoryAxis(column, names, theme, sideways, sideways ? width : plot);
   const starred = star(input, name, names);
@@ -40,7 +44,7 @@ export function drawBar(input: Input): Drawing | Nothing {
   const words = longest(left.flatMap((table) => [...table.values.values()].map((amount) => shortly(amount, table.column, largest)))) * 6.4;
   const numbered = !chart.stacked && right.length === 0 && (sideways || names.length <= 15)
     && (sideways ? depth <= 3 : words + 4 <= plot / names.length * (depth === 1 ? 1 : 0.7 / depth));
-  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * (numbered ? 14 : 9) + 8)) : names.length <= 6 ? 270 : 330;
+  const height = sideways ? Math.min(kTallest, 70 + names.length * Math.max(20, depth * (numbered ? 14 : 9) + 8)) : names.length <= 6 ? 270 : 330;
   const pixels = sideways ? plot - (numbered ? words : 0) : height - 60;
 
   const tops = chart.stacked
@@ -106,7 +110,7 @@ export function drawBar(input: Input): Drawing | Nothing {
     marks: names.length * seen.length,
     zoom: !sideways && names.length > 30 ? [{axis: 'x'}] : [],
     keys: tables.length > 1 ? tables.map((table) => ({name: table.name, mark: table.right ? 'line' : 'area', ...table.style, ...(table.right ? {dash: [4, 3]} : {})})) : [],
-    left_out: starred.join('. '),
+    left_out: [...starred, ...(names.length < every.length ? [`The first ${names.length} of ${every.length} are drawn; the table has all`] : [])].join('. '),
   };
 }
 

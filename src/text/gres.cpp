@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/gres.h"
+#include "text/gres.h"
 
 #include <algorithm>
 #include <charconv>
 #include <vector>
 
-namespace almanac::slurm {
+namespace almanac::text {
 namespace {
 
 constexpr int kMost = 1'000'000;
@@ -81,7 +81,7 @@ bool add_item(std::string_view item, Gres& made) {
       parts.pop_back();
     }
   }
-  if (parts.front().empty() || parts.size() > 3) return false;
+  if (parts.front().empty() || parts.size() > 2) return false;
   const bool is_gpu = parts.front() == "gpu";
   const bool is_shard = parts.front() == "shard";
   if (!is_gpu && !is_shard && parts.front() != "mps") return true;
@@ -119,4 +119,4 @@ int times(int count, int over) {
   return static_cast<int>(std::min<std::int64_t>(kMost, std::int64_t{count} * over));
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::text

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/gres.h"
+#include "text/gres.h"
 
 #include <gtest/gtest.h>
 
-namespace almanac::slurm {
+namespace almanac::text {
 namespace {
 
 TEST(Gres, ReadsEverySpelling) {
@@ -43,4 +43,4 @@ TEST(Gres, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace almanac::slurm
+}  // namespace almanac::text

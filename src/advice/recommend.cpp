@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice/recommend.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "policy/registry.h"
+#include "text/human.h"
+
+namespace almanac::advice {
+namespace {
+
+using text::human_time;
+
+/// A gain is worth a change from here on.
+constexpr double kWorthIt = 1.1;
+/// The waits simulated for stock Slurm are the real ones within these factors.
+constexpr double kSameMean = 1.1;
+constexpr double kSameP99 = 1.5;
+/// Waits shorter than this are no trouble, whatever their ratio.
+constexpr double kNoTrouble_s = 60;
+
+bool within(double a_s, double b_s, double factor) {
+  const double ratio = std::max(a_s, kNoTrouble_s) / std::max(b_s, kNoTrouble_s);
+  return ratio <= factor && ratio >= 1 / factor;
+}
+
+std::string counted(std::int64_t count, const std::string& one) {
+  return text::counted(static_cast<std::uint64_t>(count), one);
+}
+
+/// Why nothing is recommended; "" = the model is like the cluster, as far as that is known.
+std::string doubt(const Advice& advice) {
+  if (advice.reproduces) return "";
+  if (!advice.real) {
+    return "No recommendation: whether the simulation matches your cluster is unknown. The log "
+           "does "
+           "not say when jobs started, and its nodes were guessed from what the jobs need. Use "
+           "--cluster to give the real nodes.";
+  }
+  return fmt::format(
+      "No recommendation: the simulation does not match your cluster. Under stock Slurm jobs wait "
+      "{} "
+      "on average (p99 {}) in the simulation, but they really waited {} (p99 {}). The cluster has "
+      "other nodes, or limits, priorities, reservations or outages that the log does not show{}.",
+      human_time(advice.stock.avg_wait_s), human_time(advice.stock.p99_wait_s),
+      human_time(advice.real->avg_wait_s), human_time(advice.real->p99_wait_s),
+      advice.quotas ? "" : " (advise --slurm gateway reads limits)");
+}
+
+/// What a few days show, for what it is worth.
+std::string too_early(const Advice& advice) {
+  std::string made = fmt::format(
+      "Too early to advise: the log covers {} with jobs that count, and {} are needed to "
+      "say how certain a gain is.",
+      counted(advice.days, "day"), kFewestDays);
+  const auto least = std::min_element(advice.outcomes.begin(), advice.outcomes.end(),
+                                      [](const Outcome& one, const Outcome& other) {
+                                        return one.figures.avg_wait_s < other.figures.avg_wait_s;
+                                      });
+  if (least != advice.outcomes.end() && least->figures.avg_wait_s < advice.stock.avg_wait_s) {
+    made += fmt::format(
+        " In these days {} would have been shortest: average wait {} instead of {}.", least->policy,
+        human_time(least->figures.avg_wait_s), human_time(advice.stock.avg_wait_s));
+  }
+  return made;
+}
+
+/// Why the policy with the largest gain is not worth a change.
+std::string reason_to_keep(const Advice& advice) {
+  const auto most = std::max_element(
+      advice.outcomes.begin(), advice.outcomes.end(),
+      [](const Outcome& a, const Outcome& b) { return a.wait.times < b.wait.times; });
+  if (most == advice.outcomes.end() || !(most->wait.times > 1)) {
+    return "No alternative shortens the average wait.";
+  }
+  std::string made =
+      fmt::format("The closest is {}: average wait {} instead of {}", most->policy,
+                  human_time(most->figures.avg_wait_s), human_time(advice.stock.avg_wait_s));
+  if (!most->wait.sure || !most->jct.sure) {
+    return made + ", but how certain that is cannot be said from this log.";
+  }
+  if (most->wait.sure->from <= kWorthIt) {
+    return made + fmt::format(
+                      ", {:.2f} times shorter (95 % CI {:.2f} to {:.2f}). A change counts as "
+                      "worth it only if the low end is above {:.2f}.",
+                      most->wait.times, most->wait.sure->from, most->wait.sure->to, kWorthIt);
+  }
+  return made + fmt::format(
+                    ", but jobs may complete later: completion is {:.2f} times shorter (95 % "
+                    "CI {:.2f} to {:.2f}), and the low end must be above 1.",
+                    most->jct.times, most->jct.sure->from, most->jct.sure->to);
+}
+
+/// Whom the policy hurts.
+std::string losers_in_words(const Advice& advice, const Outcome& outcome) {
+  std::string made;
+  if (outcome.hardest_hit) {
+    const Loser& hit = *outcome.hardest_hit;
+    made +=
+        fmt::format(" Hardest hit: {} ({}), whose average wait goes from {} to {}.", hit.who,
+                    counted(hit.jobs, "job"), human_time(hit.before_s), human_time(hit.after_s));
+  }
+  if (outcome.users_losing > 0) {
+    return made + fmt::format(" {} of {} users would wait noticeably longer, most of all {}.",
+                              outcome.users_losing, advice.users, outcome.losers.front().who);
+  }
+  return made + (outcome.hardest_hit
+                     ? " No single user would wait noticeably longer."
+                     : " No user and no class of jobs would wait noticeably longer.");
+}
+
+std::string gain_in_words(const Advice& advice, const Outcome& best) {
+  return fmt::format(
+      "average wait {} instead of {}, {:.2f} times shorter (95 % CI {:.2f} to {:.2f}).",
+      human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s), best.wait.times,
+      best.wait.sure->from, best.wait.sure->to);
+}
+
+}  // namespace
+
+bool is_like_real(const Advice& advice) {
+  return within(advice.real->avg_wait_s, advice.stock.avg_wait_s, kSameMean) &&
+         within(advice.real->p99_wait_s, advice.stock.p99_wait_s, kSameP99);
+}
+
+bool is_worth_it(const Advice& advice, const Outcome& outcome) {
+  return outcome.wait.sure && outcome.wait.sure->from > kWorthIt && outcome.jct.sure &&
+         outcome.jct.sure->from > 1 && advice.stock.avg_wait_s > kNoTrouble_s;
+}
+
+std::string explain(const policy::Composition& composition) {
+  std::string made = composition.summary;
+  const std::string base = composition.name.substr(0, composition.name.find('+'));
+  for (const policy::Composition& known : policy::registry().policies()) {
+    if (known.name == base) made = known.summary;
+  }
+  // It is told learned run times here, and backfill lets jobs pass.
+  const auto replace = [&](std::string_view was, std::string_view by) {
+    if (const auto at = made.find(was); at != std::string::npos) made.replace(at, was.size(), by);
+  };
+  if (composition.estimate.name != "oracle")
+    replace(", knowing the truth", " by predicted run time");
+  if (composition.name.find("+easy") != std::string::npos) {
+    replace("; no job passes one that cannot be placed", "");
+    made += ", with backfill";
+  }
+  return made;
+}
+
+std::string recommend(const Advice& advice) {
+  const std::string why_not = doubt(advice);
+  if (!advice.best) {
+    if (!advice.reproduces) return why_not;
+    if (advice.stock.avg_wait_s <= kNoTrouble_s) {
+      return fmt::format(
+          "Keep your current policy: jobs wait {} on average{}, there is nothing to "
+          "gain.",
+          human_time((advice.real ? *advice.real : advice.stock).avg_wait_s),
+          advice.real ? "" : " in the simulation");
+    }
+    if (advice.days < kFewestDays) return too_early(advice);
+    return "Keep your current policy: no alternative is certain (95 %) to make the average wait at "
+           "least 1.1 times shorter without delaying completions. " +
+           reason_to_keep(advice);
+  }
+  const Outcome& best = advice.outcomes[*advice.best];
+  const std::string gain = gain_in_words(advice, best) + losers_in_words(advice, best);
+  if (!advice.reproduces) {
+    return fmt::format(
+        "{} In the simulation alone {} ({}) would be best: {} Watch it in shadow mode "
+        "before you believe that.",
+        why_not, best.policy, best.summary, gain);
+  }
+  return fmt::format("Try {} ({}): {} Run it in shadow mode first, then on one partition.",
+                     best.policy, best.summary, gain);
+}
+
+std::vector<std::string> assumptions_of(const Advice& advice, const cluster::Cluster& cluster) {
+  std::vector<std::string> made;
+  if (cluster.inferred) {
+    made.push_back(fmt::format("{} with {}, inferred from the log (use --cluster to correct this)",
+                               text::counted(cluster.nodes.size(), "node"),
+                               text::counted(static_cast<std::uint64_t>(cluster.gpus()), "GPU")));
+  }
+  made.emplace_back("the same jobs arrive at the same times and run as long as recorded");
+  made.emplace_back(
+      "stock Slurm is first come, first served with backfill by time limits, without priorities, "
+      "reservations and outages");
+  made.emplace_back(advice.knows_eligible
+                        ? "a wait begins when a job is eligible"
+                        : "a wait begins at submission: the log does not say when jobs became "
+                          "eligible, so waits may include dependencies, begin times and holds");
+  return made;
+}
+
+std::vector<std::string> cautions_of(const Advice& advice) {
+  std::vector<std::string> made;
+  if (!advice.real && advice.reproduces) {
+    made.emplace_back(
+        "the log does not say when jobs started, so the simulation could not be checked against "
+        "your cluster");
+  }
+  if (!advice.quotas) {
+    made.emplace_back("GPU quotas were not simulated (only --slurm gateway can read them)");
+  }
+  if (advice.never_ran > 0) {
+    made.push_back(
+        fmt::format("{} never ran: each waits until its owner withdrew it, and is in no figure",
+                    counted(advice.never_ran, "job")));
+  }
+  std::vector<std::string> unsure;
+  for (const Outcome& outcome : advice.outcomes) {
+    if (!outcome.wait.sure || !outcome.jct.sure) unsure.push_back(outcome.policy);
+  }
+  if (advice.days >= kFewestDays && !unsure.empty()) {
+    made.push_back(fmt::format(
+        "how certain the gain of {} is cannot be said: what it changes on one day depends on the "
+        "day before, however many days are joined, and one lasting queue is one observation (more "
+        "--weeks may help)",
+        fmt::join(unsure, ", ")));
+  }
+  if (advice.never > 0) {
+    made.push_back(
+        fmt::format("{} left out, for {} not fit on this cluster{}; check that it is the "
+                    "cluster of the log",
+                    counted(advice.never, "job"), advice.never == 1 ? "it does" : "they do",
+                    advice.quotas.value_or(0) > 0 ? ", or ask more than a quota" : ""));
+  }
+  return made;
+}
+
+}  // namespace almanac::advice

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the column map of a request log: TOML that says which columns of a table, or keys of JSON
+/// lines, mean what (docs/inference.md).
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "inference/request_log.h"
+
+namespace almanac::inference {
+
+/// Fails with not_found, or invalid naming the line.
+Result<LogColumns> load_log_columns(const std::string& path);
+
+}  // namespace almanac::inference

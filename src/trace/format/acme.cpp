@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the job logs of Acme, `trace_seren.csv` and `trace_kalos.csv`.
+///
+/// Kalos gives a duration that counts from submission; where start and end are there, run times are
+/// end minus start in both (trace/reconcile.h). Memory is that of a pod, of which a job has one a
+/// node. `gpu_time` is the duration times the GPUs, and is not used.
+///
+/// Source   Hu et al., NSDI'24; github.com/InternLM/AcmeTrace.
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_acme(Formats& registry);
+
+void register_acme(Formats& registry) {
+  TableFormat format;
+  format.name = "acme";
+  format.summary = "Acme trace_seren.csv and trace_kalos.csv (Shanghai AI Laboratory, NSDI'24)";
+  format.map.columns = {
+      {Field::job_id, "job_id", true},
+      {Field::submit_s, "submit_time", true},
+      {Field::run_s, "duration", true},
+      {Field::gpus, "gpu_num", true},
+      {Field::user, "user"},
+      {Field::kind, "type"},
+      {Field::cpus, "cpu_num"},
+      {Field::nodes, "node_num"},
+      {.field = Field::memory_gb, .name = "mem_per_pod_GB", .times = {"node_num"}},
+      {Field::state, "state"},
+      {Field::start_s, "start_time"},
+      {Field::end_s, "end_time"},
+      {Field::wait_s, "queue"},
+  };
+  format.ignored = {"shared_mem_per_pod", "fail_time", "stop_time", "gpu_time"};
+  format.marks = {"gpu_time", "mem_per_pod_GB", "shared_mem_per_pod", "fail_time", "stop_time"};
+  registry.add(as_format(std::move(format)));
+}
+
+}  // namespace almanac::trace

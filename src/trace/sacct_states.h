@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The states of jobs in Slurm's accounting, of 20.11 to 25.05, with the flags that may stand in
+/// their place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace almanac::trace {
+
+/// The one word that a state means: "CANCELLED by 1001" is CANCELLED, "OUT_OF_ME+" (cut to a narrow
+/// column) OUT_OF_MEMORY, "COMPLETED,COMPLETING" COMPLETED. RESIZING and REQUEUED, which say that
+/// the row is not the last of its job, stand before others. Nothing for a word of which it is not
+/// known how its job stands: a flag, or a state of a later release.
+std::optional<std::string_view> sacct_state(std::string_view text);
+
+}  // namespace almanac::trace

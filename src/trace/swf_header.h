@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The header of a log in the Standard Workload Format: when it starts, its machine, the names of
+/// queues and partitions.
+///
+/// Source   SWF 2.2, cs.huji.ac.il/labs/parallel/workload/swf.html.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/names.h"
+#include "base/time.h"
+#include "trace/trace.h"
+
+namespace almanac::trace {
+
+class SwfHeader {
+ public:
+  /// Takes a comment line without its semicolon, "MaxProcs: 128"; gives "", or what is wrong with
+  /// it. A comment that is no field is passed over.
+  std::string read(std::string_view text);
+
+  /// When second 0 of the log was.
+  Duration zero() const { return zero_; }
+  /// The name of a queue or partition; its number where the header has no name; kNoName below 0.
+  NameId queue(double number, Names& names) const { return named(queues_, number, names); }
+  NameId partition(double number, Names& names) const { return named(partitions_, number, names); }
+
+  /// Sets the machine of `trace`, once it has its jobs, and drops a partition that all jobs share
+  /// and nobody named. Notes what is missing or contradicts the jobs.
+  void conclude(Trace& trace) const;
+
+ private:
+  using NamesOf = std::map<double, std::string>;
+  static NameId named(const NamesOf& known, double number, Names& names);
+  void judge_machine(Trace& trace) const;
+
+  Duration zero_{};
+  std::string zone_;
+  std::map<std::string, std::string, std::less<>> sizes_;  // MaxProcs and MaxNodes, as written
+  NamesOf queues_, partitions_;
+};
+
+}  // namespace almanac::trace
