@@ -77,6 +77,8 @@ class ElasticAllocator : public Allocator {
   /// Heard at once: it may have ended before the next deal.
   void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
+  bool waits_for_deal(JobId job, const View& view) const final;
+  static bool are_newcomers_alone(std::span<const JobId> jobs, const View& view);
   /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,
                        std::vector<Wish>& wishes);
