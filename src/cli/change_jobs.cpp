@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/change_jobs.h"
 
+#include <algorithm>
 #include <memory>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,35 +14,79 @@ namespace {
 
 struct ChangeOptions {
   ServiceOptions service;
-  std::vector<std::string> jobs;
-  bool dry_run = false;
-  bool now = false;
+  serve::Which which;
 };
 
-Result<int> change(const ChangeOptions& options, const std::string& verb, const std::string& done) {
-  if (!options.dry_run) {
-    return change_jobs(options.service, options.jobs, verb + (options.now ? "?now=1" : ""), done);
+/// "17,18" and "12_[0-2,4],20" are several: commas part them, outside of brackets.
+std::vector<std::string> parted(const std::vector<std::string>& words) {
+  std::vector<std::string> made;
+  for (const std::string& word : words) {
+    bool is_inside = false;
+    std::string each;
+    for (const char c : word) {
+      if (c == '[') is_inside = true;
+      if (c == ']') is_inside = false;
+      if (c == ',' && !is_inside) {
+        made.push_back(std::exchange(each, {}));
+      } else {
+        each += c;
+      }
+    }
+    made.push_back(std::move(each));
   }
-  for (const std::string& job : options.jobs) fmt::print("would {} job {}\n", verb, job);
-  return kDone;
+  return made;
+}
+
+bool has_filter(const serve::Which& which) {
+  return which.all || !which.user.empty() || !which.state.empty() || !which.name.empty();
+}
+
+void print_changed(const serve::Client::Changed& changed, const serve::Which& which,
+                   const std::string& verb, const std::string& done) {
+  constexpr std::size_t kMostLines = 20;
+  const auto say = [&](const std::string& job) {
+    fmt::print("{}", which.dry_run ? fmt::format("would {} job {}\n", verb, job)
+                                   : fmt::format("job {} {}\n", job, done));
+  };
+  if (!has_filter(which)) {  // as they were named
+    std::set<std::string> refused;
+    for (const serve::RefusedJob& each : changed.refused) refused.insert(each.job);
+    for (const std::string& each : which.jobs) {
+      if (!refused.contains(each)) say(each);
+    }
+    return;
+  }
+  if (changed.numbers.empty()) note("no such job waits or runs");
+  if (changed.numbers.size() > kMostLines && !which.dry_run) {
+    fmt::print("{} jobs {}\n", changed.numbers.size(), done);
+    return;
+  }
+  for (const store::JobNumber each : changed.numbers) say(fmt::format("{}", each));
+}
+
+Result<int> change(ChangeOptions options, const std::string& verb, const std::string& done) {
+  serve::Which& which = options.which;
+  if (which.jobs.empty() && !has_filter(which)) {
+    return fail(Code::usage, fmt::format("{} needs to know which jobs", verb), {},
+                "give their numbers, --user, --state or --name; or --all");
+  }
+  which.jobs = parted(which.jobs);
+  return change_jobs(options.service, which, verb, done);
 }
 
 }  // namespace
 
-Result<int> change_jobs(const ServiceOptions& service, const std::vector<std::string>& jobs,
-                        const std::string& what, const std::string& done, const std::string& body) {
+Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which,
+                        const std::string& verb, const std::string& done) {
   auto client = service.client();
   if (!client) return tl::unexpected(client.error());
+  const auto changed = client->change(verb, which);
+  if (!changed) return tl::unexpected(changed.error());
+  print_changed(*changed, which, verb, done);
   int status = kDone;
-  for (const std::string& job : jobs) {
-    const auto said = client->post(fmt::format("/v1/jobs/{}/{}", job, what), body);
-    if (said) {
-      fmt::print("job {} {}\n", job, done);
-      continue;
-    }
-    if (jobs.size() == 1) return tl::unexpected(said.error());
-    fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
-    status = exit_status(said.error().code);
+  for (const serve::RefusedJob& each : changed->refused) {
+    fmt::print(stderr, "almanac: job {}: {}\n", each.job, each.why.message);
+    status = exit_status(each.why.code);
   }
   return status;
 }
@@ -47,14 +95,22 @@ void add_change(Program& program, const std::string& verb, const std::string& de
                 const std::string& done, const std::string& now) {
   CLI::App& command = program.command(Purpose::jobs, verb, description);
   const auto options = std::make_shared<ChangeOptions>();
+  serve::Which& which = options->which;
+  CLI::Option* const jobs = command.add_option(
+      "JOB", which.jobs, "17; of an array 12 for all its tasks, 12_3 for one, 12_[0-4,7] for some");
+  command.add_option("-u,--user", which.user, "Only jobs of this user")->type_name("NAME");
+  command.add_option("-t,--state", which.state, "Only jobs in this state: PD, R")
+      ->type_name("STATE");
+  command.add_option("-n,--name", which.name, "Only jobs of this name")->type_name("NAME");
   command
-      .add_option("JOB", options->jobs,
-                  "17; of an array 12 for all its tasks, 12_3 for one of them")
-      ->required();
-  command.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
-  if (!now.empty()) command.add_flag("--now", options->now, now);
+      .add_flag("--all", which.all,
+                "All your jobs that wait or run; as root, everybody's. The filters are combined")
+      ->excludes(jobs);
+  command.add_flag("--dry-run", which.dry_run, "Say what would be done, do nothing");
+  if (!now.empty()) command.add_flag("--now", which.now, now);
   options->service.add_to(command);
   add_example(command, "almanac " + verb + " 17");
+  add_example(command, "almanac " + verb + " --name train --state PD");
   program.on(command, [options, verb, done] { return change(*options, verb, done); });
 }
 

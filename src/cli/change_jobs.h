@@ -5,21 +5,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/program.h"
 #include "cli/service_options.h"
 
 namespace almanac::cli {
 
-/// Posts `body` to `what` of each job ("cancel?now=1") and says that it is `done`. Goes on after a
-/// job that cannot be changed: the others were meant too.
-Result<int> change_jobs(const ServiceOptions& service, const std::vector<std::string>& jobs,
-                        const std::string& what, const std::string& done,
-                        const std::string& body = "");
+/// Does `verb` to these jobs by one request, and says of each that it is `done`. Jobs that cannot
+/// be changed are named on stderr; the others are changed all the same.
+Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which,
+                        const std::string& verb, const std::string& done);
 
-/// Adds `almanac VERB JOB...`; `done` is what is said of a job then: "cancelled". `now`: what the
-/// flag --now does; "" = there is none.
+/// Adds `almanac VERB [JOB...] [--user NAME] [--state STATE] [--name NAME] [--all]`; `done` is what
+/// is said of a job then: "cancelled". `now`: what the flag --now does; "" = there is none.
 void add_change(Program& program, const std::string& verb, const std::string& description,
                 const std::string& done, const std::string& now = "");
 

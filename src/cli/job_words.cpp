@@ -96,21 +96,23 @@ std::string gpus_text(const store::Submission& asked) {
   return std::to_string(asked.gpus);
 }
 
-std::string gpus_text(const store::Job& job) {
+std::string gpus_text(const serve::ListedJob& listed) {
+  const store::Job& job = listed.view.job;
   if (job.state != JobState::running || job.asked->max_gpus == 0) return gpus_text(job.asked);
-  int held = 0;
-  for (const cluster::Grant& grant : job.held_gpus) held += grant.count();
-  return std::to_string(held);
+  return std::to_string(listed.num_gpus_held);
 }
 
 std::string start_text(const live::JobView& view, Time now) {
   if (view.job.start != kNoTime) return clock_text(view.job.start, now);
-  return view.expected ? clock_text(view.expected->start_by, now) : "";
+  const std::string known = view.expected ? clock_text(view.expected->start_by, now) : "";
+  return known.empty() ? "-" : known;
 }
 
 std::string end_text(const live::JobView& view, Time now) {
   if (view.job.end != kNoTime) return clock_text(view.job.end, now);
-  return view.expected ? clock_text(view.expected->end_by, now) : "";
+  if (view.job.asked->endless) return "never";
+  const std::string known = view.expected ? clock_text(view.expected->end_by, now) : "";
+  return known.empty() ? "-" : known;
 }
 
 std::string in_words(const live::Expected& expected, Time now) {
@@ -175,7 +177,7 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
     rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job),
-                    length_text(ran(job, now)), gpus_text(job), start_text(each.view, now),
+                    length_text(ran(job, now)), gpus_text(each), start_text(each.view, now),
                     end_text(each.view, now), where_or_why(each)});
     if (!wide) continue;
     const std::string place = each.view.place > 0 ? std::to_string(each.view.place) : "";

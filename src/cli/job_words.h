@@ -18,9 +18,10 @@ std::string short_state(const store::Job& job);
 Duration ran(const store::Job& job, Time now);
 /// "2", "0.5", "1..8" where it leaves that open.
 std::string gpus_text(const store::Submission& asked);
-/// The same of one that does not run; of one that does, how many it holds.
-std::string gpus_text(const store::Job& job);
-/// When it is expected to start, or has; "" = that is not known. `end` likewise.
+/// The same of one that does not run, or holds what it asks; else how many it holds.
+std::string gpus_text(const serve::ListedJob& job);
+/// When it is expected to start, or has; "-" = that is not known. `end` likewise; "never" of a
+/// service.
 std::string start_text(const live::JobView& view, Time now);
 std::string end_text(const live::JobView& view, Time now);
 /// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".

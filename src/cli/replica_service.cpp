@@ -300,6 +300,7 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   job->gpus = 0;
   job->requeue = true;
   job->kept = true;
+  job->endless = true;
   // A router that was killed takes its replicas over when it runs again.
   constexpr std::int32_t kRetries = 100;
   job->retries = kRetries;
@@ -368,6 +369,7 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
   auto replica = with_asked(*std::move(base), asked);
   if (!replica) return tl::unexpected(replica.error());
   replica->name = name;
+  replica->endless = true;
   auto client = place.client();
   if (!client) return tl::unexpected(client.error());
   const ReplicaBounds few = *read_replica_bounds("--replicas", service.replicas);

@@ -24,6 +24,7 @@ struct WaitsFor {
     release,      ///< A user holds it.
     time,         ///< Key: when, in ms.
     others,       ///< Key: Prerequisites::List.
+    namesake,     ///< For the job before it of its user and name to end. Key: that one's number.
     array,        ///< For other tasks to end. Key: the array's number.
     maintenance,  ///< It would not end before one.
     account,      ///< Its user is not known now. Key: the user's number.

@@ -75,7 +75,10 @@ Entry& Book::add(store::Job job) {
 void Book::erase(JobNumber number) {
   const auto found = entries_.find(number);
   Entry& entry = found->second;
-  if (const auto before = entry.counted_as) --(counts_.*before);
+  if (const auto before = std::exchange(entry.counted_as, nullptr)) {
+    --(counts_.*before);
+    count_namesake(entry.job, false);
+  }
   wait(entry, {});
   prerequisites_.leave(std::exchange(entry.list, 0));
   entries_.erase(found);
@@ -84,36 +87,82 @@ void Book::erase(JobNumber number) {
 void Book::recount(Entry& entry) {
   const store::Job& job = entry.job;
   std::int64_t Counts::*now = nullptr;
-  if (job.state == JobState::running) now = &Counts::running;
-  if (job.state == JobState::pending) now = job.held ? &Counts::held : &Counts::waiting;
+  const bool runs = job.state == JobState::running && !entry.is_starting();
+  if (!has_ended(job)) now = &Counts::waiting;
+  if (!has_ended(job) && job.held) now = &Counts::held;
+  if (runs) now = &Counts::running;
   if (now != nullptr) ++(counts_.*now);
   const auto before = std::exchange(entry.counted_as, now);
   if (before != nullptr) --(counts_.*before);
   const bool is_open = now != nullptr;
-  if (is_open == (before != nullptr)) return;
+  const bool is_unbegun = is_open && (job.start == kNoTime || entry.is_starting());
+  const bool was_unbegun = std::exchange(entry.counted_unbegun, is_unbegun);
+  if (is_unbegun != was_unbegun && job.task) {
+    int& count = unbegun_[job.task->array];
+    count += is_unbegun ? 1 : -1;
+    if (count == 0) unbegun_.erase(job.task->array);
+  }
+  const Changed changed{.end = is_open != (before != nullptr), .start = is_unbegun != was_unbegun};
+  if (!changed.end && !changed.start) return;
+  if (!changed.end) return tell_followers(job, changed);
   if (job.task) open_[job.task->array] += is_open ? 1 : -1;
   if (is_open) {
     entry.list = prerequisites_.join(job.asked);
   } else {
     prerequisites_.leave(std::exchange(entry.list, 0));
   }
-  tell_followers(job);
+  count_namesake(job, is_open);
+  tell_followers(job, changed);
 }
 
-void Book::tell_followers(const store::Job& job) {
-  const auto tell = [&](JobNumber number) {
-    for (const Prerequisites::List list : prerequisites_.update(number)) {
-      open({WaitsFor::What::others, list});
-    }
-  };
+void Book::tell(JobNumber number) {
+  for (const Prerequisites::List list : prerequisites_.update(number)) {
+    open({WaitsFor::What::others, list});
+  }
+}
+
+void Book::tell_followers(const store::Job& job, Changed changed) {
   if (!job.task) return tell(job.number);
   const JobNumber array = job.task->array;
   if (job.number != array) tell(job.number);
-  // The array's number is all of its tasks: it has ended with the last of them.
+  // The array's number is all of its tasks: it has ended, or begun, with the last of them.
   const auto open_tasks = open_.find(array);
   const bool is_over = open_tasks->second == 0;
+  const bool ends_otherwise = changed.end && (is_over || open_tasks->second == 1);
   if (is_over) open_.erase(open_tasks);
-  if (is_over || open_tasks->second == 1) tell(array);
+  const auto unbegun = unbegun_.find(array);
+  const bool starts_otherwise =
+      changed.start && (unbegun == unbegun_.end() || unbegun->second == 1);
+  if (ends_otherwise || starts_otherwise) tell(array);
+}
+
+void Book::count_namesake(const store::Job& job, bool is_open) {
+  const auto add = [&](const store::Job& each) {
+    namesakes_[{each.asked->uid, each.asked->name}].insert(each.number);
+  };
+  if (job.asked->singleton && is_open && ++singletons_ == 1) {
+    for (const auto& [number, entry] : entries_) {
+      if (entry.counted_as != nullptr) add(entry.job);
+    }
+  }
+  if (singletons_ == 0) return;
+  if (is_open) {
+    add(job);
+  } else {
+    const auto those = namesakes_.find({job.asked->uid, job.asked->name});
+    if (those != namesakes_.end()) those->second.erase(job.number);
+    if (those != namesakes_.end() && those->second.empty()) namesakes_.erase(those);
+    open({WaitsFor::What::namesake, static_cast<std::int64_t>(job.number)});
+  }
+  if (job.asked->singleton && !is_open && --singletons_ == 0) namesakes_.clear();
+}
+
+std::optional<JobNumber> Book::namesake_before(const store::Job& job) const {
+  const auto those = namesakes_.find({job.asked->uid, job.asked->name});
+  if (those == namesakes_.end()) return std::nullopt;
+  const auto own = those->second.lower_bound(job.number);
+  if (own == those->second.begin()) return std::nullopt;
+  return *std::prev(own);
 }
 
 Entry* Book::find(JobNumber number) {
@@ -128,13 +177,15 @@ const Entry* Book::find(JobNumber number) const {
 
 Prerequisites::Outcome Book::outcome_of(JobNumber number) const {
   using Outcome = Prerequisites::Outcome;
-  if (open_.contains(number)) return Outcome::open;
+  if (open_.contains(number)) return unbegun_.contains(number) ? Outcome::open : Outcome::begun;
   bool all_well = true;
   // The tasks of an array have numbers that follow its own.
   for (auto at = entries_.lower_bound(number); at != entries_.end(); ++at) {
     const store::Job& job = at->second.job;
     if (at->first != number && !(job.task && job.task->array == number)) break;
-    if (at->second.counted_as != nullptr) return Outcome::open;
+    if (at->second.counted_as != nullptr) {
+      return at->second.counted_unbegun ? Outcome::open : Outcome::begun;
+    }
     all_well = all_well && job.state == JobState::completed;
   }
   all_well = all_well && ended_well_(number).value_or(find(number) != nullptr);
@@ -150,6 +201,11 @@ WaitsFor Book::waits_for(const Entry& entry, Time now) const {
   }
   if (prerequisites_.answer(entry.list) != Prerequisites::Answer::yes) {
     return {What::others, entry.list};
+  }
+  if (job.asked->singleton) {
+    if (const auto before = namesake_before(job)) {
+      return {What::namesake, static_cast<std::int64_t>(*before)};
+    }
   }
   if (job.task && job.task->at_once > 0) {
     const auto running = tasks_.find(job.task->array);

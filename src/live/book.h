@@ -9,7 +9,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -91,6 +93,7 @@ struct Entry {
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
   bool is_pressed = false;    ///< It did not end as it was told, and was killed.
   std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
+  bool counted_unbegun = false;                ///< It has neither begun nor ended.
   WaitsFor waits{};                            ///< Before the policy sees it.
   Prerequisites::List list = 0;                ///< What it comes after; 0 = it has ended, too.
 
@@ -166,16 +169,31 @@ class Book {
  private:
   /// Of a job, or of all tasks of an array.
   Prerequisites::Outcome outcome_of(store::JobNumber number) const;
-  /// A job has ended, or is to run again: those that come after it may be concerned.
-  void tell_followers(const store::Job& job);
+  /// Whether a job has ended or is to run again, has begun or is to begin again.
+  struct Changed {
+    bool end = false;
+    bool start = false;
+  };
+  /// Those that come after it may be concerned.
+  void tell_followers(const store::Job& job, Changed changed);
+  void tell(store::JobNumber number);
+  /// It is among those that have not ended, or is not any more.
+  void count_namesake(const store::Job& job, bool is_open);
+  /// The last job before it of its user and name that has not ended; nothing = there is none.
+  std::optional<store::JobNumber> namesake_before(const store::Job& job) const;
+
+  using Namesakes = std::map<std::pair<std::uint32_t, std::string>, std::set<store::JobNumber>>;
   /// Has another task of the array looked at, whose turn it may be.
   void open_array(const store::Job& task);
 
   Entries entries_;
   Counts counts_;
   Anteroom anteroom_;
-  std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
-  std::map<store::JobNumber, int> open_;   // of each array, that have not ended
+  std::map<store::JobNumber, int> tasks_;    // of each array, among the policy's jobs
+  std::map<store::JobNumber, int> open_;     // of each array, that have not ended
+  std::map<store::JobNumber, int> unbegun_;  // of each array, that have not begun either
+  Namesakes namesakes_;  // that have not ended; kept while some job is a singleton
+  std::int64_t singletons_ = 0;
   EndedWell ended_well_;
   Prerequisites prerequisites_;
 };

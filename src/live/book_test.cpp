@@ -72,6 +72,39 @@ store::Submission after_ok(std::vector<JobNumber> jobs) {
   return made;
 }
 
+TEST_F(BookTest, LetsSingletonsInOneAfterTheOther) {
+  store::Submission asked{.name = "nightly"};
+  add(1, asked);
+  asked.singleton = true;
+  add(2, asked);
+  add(3, asked);
+  add(4, {.name = "other", .singleton = true});
+  EXPECT_EQ(let_in(), (std::vector{1, 4}));
+  EXPECT_EQ(at(3).waits, (WaitsFor{What::namesake, 2})) << "the one before it";
+  becomes(2, JobState::cancelled);
+  EXPECT_TRUE(let_in().empty());
+  EXPECT_EQ(at(3).waits, (WaitsFor{What::namesake, 1}));
+  looked_at_ = 0;
+  becomes(1, JobState::failed);
+  EXPECT_EQ(let_in(), std::vector{3});
+  EXPECT_EQ(looked_at_, 1);
+}
+
+// Each end concerns one of them.
+TEST_F(BookTest, ManySingletonsCostOneLookEach) {
+  constexpr int kJobs = 2000;
+  store::Submission asked{.name = "nightly"};
+  asked.singleton = true;
+  for (int job = 1; job <= kJobs; ++job) add(job, asked);
+  EXPECT_EQ(let_in(), std::vector{1});
+  looked_at_ = 0;
+  for (int job = 1; job < kJobs; ++job) {
+    becomes(job, JobState::completed);
+    ASSERT_EQ(let_in(), std::vector{job + 1});
+  }
+  EXPECT_EQ(looked_at_, kJobs - 1);
+}
+
 TEST_F(BookTest, LooksAtAJobOnceForEachThingThatHappensToIt) {
   add(1).job.held = true;
   store::Submission later;

@@ -2,6 +2,7 @@
 #include "live/environment.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -87,7 +88,26 @@ bool is_for_slurm(const std::string& script) {
   return script.find("\n#SBATCH") != std::string::npos;
 }
 
-/// Of what sbatch(1) lists what is true here as well: one node, one task on it.
+/// Sets what is not set yet: a submission says what its script asks for each task.
+void set_default(std::vector<std::string>& environment, std::string_view name,
+                 const std::string& value) {
+  if (!sets(environment, name)) set(environment, name, value);
+}
+
+/// Our srun comes before Slurm's, which would look for a controller.
+void put_first_in_path(std::vector<std::string>& environment, const std::string& folder) {
+  if (folder.empty()) return;
+  constexpr std::string_view kPath = "PATH=";
+  const auto path = std::find_if(environment.begin(), environment.end(),
+                                 [&](const auto& each) { return each.starts_with(kPath); });
+  if (path == environment.end()) {
+    environment.push_back(fmt::format("PATH={}:/usr/local/bin:/usr/bin:/bin", folder));
+  } else {
+    *path = fmt::format("PATH={}:{}", folder, path->substr(kPath.size()));
+  }
+}
+
+/// Of what sbatch(1) lists what is true here as well: one node, with all tasks on it.
 void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
                   const Machine& machine, const Held& held) {
   std::erase_if(environment,
@@ -97,19 +117,55 @@ void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
   set(environment, "SLURM_JOBID", std::to_string(number));
   set(environment, "SLURM_JOB_NAME", job.asked->name);
   set(environment, "SLURM_JOB_USER", job.asked->user);
+  set(environment, "SLURM_JOB_UID", std::to_string(job.asked->uid));
+  set(environment, "SLURM_JOB_GID", std::to_string(job.asked->gid));
+  set(environment, "SLURM_CLUSTER_NAME", "almanac");
+  if (!job.asked->vc.empty()) set(environment, "SLURM_JOB_PARTITION", job.asked->vc);
+  if (!job.asked->qos.empty()) set(environment, "SLURM_JOB_QOS", job.asked->qos);
   set(environment, "SLURM_SUBMIT_DIR", job.asked->directory);
-  set(environment, "SLURM_JOB_NUM_NODES",
-      std::to_string(std::max<std::size_t>(1, job.held_gpus.size())));
+  const std::string nodes = std::to_string(std::max<std::size_t>(1, job.held_gpus.size()));
+  set(environment, "SLURM_JOB_NUM_NODES", nodes);
+  set(environment, "SLURM_NNODES", nodes);
   if (!job.held_gpus.empty()) {
     const std::string node = machine.cluster.node_label(job.held_gpus.front().node);
     set(environment, "SLURM_JOB_NODELIST", node);
+    set(environment, "SLURM_NODELIST", node);
     set(environment, "SLURMD_NODENAME", node);
+    set(environment, "SLURM_SUBMIT_HOST", node);
   }
-  set(environment, "SLURM_GPUS_ON_NODE", std::to_string(held.gpus.size()));
+  set(environment, "SLURM_NODEID", "0");
+  set(environment, "SLURM_PROCID", "0");
+  set(environment, "SLURM_LOCALID", "0");
+  set_default(environment, "SLURM_NTASKS", "1");
+  set_default(environment, "SLURM_NPROCS", "1");
+  std::string tasks = "1";
+  for (const std::string& each : environment) {
+    if (each.starts_with("SLURM_NTASKS=")) tasks = each.substr(each.find('=') + 1);
+  }
+  set(environment, "SLURM_TASKS_PER_NODE", tasks);
+  const std::string gpus = std::to_string(held.gpus.size());
+  set(environment, "SLURM_GPUS_ON_NODE", gpus);
+  if (!held.gpus.empty()) {
+    set(environment, "SLURM_GPUS", gpus);
+    set(environment, "SLURM_JOB_GPUS", names_of(held));
+  }
   if (const int cpus = static_cast<int>(std::ceil(held.cpus)); cpus > 0) {
-    set(environment, "SLURM_CPUS_PER_TASK", std::to_string(cpus));
+    set_default(environment, "SLURM_CPUS_PER_TASK", std::to_string(cpus));
     set(environment, "SLURM_CPUS_ON_NODE", std::to_string(cpus));
+    set(environment, "SLURM_JOB_CPUS_PER_NODE", std::to_string(cpus));
   }
+  if (held.memory_gb > 0) {
+    set(environment, "SLURM_MEM_PER_NODE",
+        std::to_string(static_cast<std::int64_t>(held.memory_gb * 1024)));
+  }
+  const auto epoch_s = [](Time at) {
+    return std::to_string(std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count());
+  };
+  set(environment, "SLURM_JOB_START_TIME", epoch_s(job.since));
+  if (job.asked->time_limit != kNoDuration) {
+    set(environment, "SLURM_JOB_END_TIME", epoch_s(job.since + job.asked->time_limit));
+  }
+  put_first_in_path(environment, shepherd::slurm_commands());
   if (job.attempts > 1) set(environment, "SLURM_RESTART_COUNT", std::to_string(job.attempts - 1));
   if (!job.task) return;
   set(environment, "SLURM_ARRAY_JOB_ID",
@@ -234,6 +290,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
   spec.io_mbs = asked.io_mbs;
+  spec.terminal = asked.pty;
   spec.umask = asked.umask.value_or(spec.umask);
   spec.resource_limits = asked.resource_limits;
   if (::geteuid() == 0) {

@@ -163,10 +163,32 @@ void Foresight::learn_anew(const policy::Composition& composition) {
   estimate_ = composition.estimate;
   likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
   own_ = taught_estimator(composition, lessons_, lessons_.jobs);
+  ended_of_.clear();
+  for (const trace::Job& job : lessons_.jobs) {
+    if (job.outcome.start != kNoTime) count_ended(job.request);
+  }
   lessons_.jobs = {};
   num_lessons_ = 0;
   seen_.clear();
   beliefs_.clear();
+}
+
+void Foresight::count_ended(const trace::Request& request) {
+  ++ended_of_[{request.user, kNoName}];
+  ++ended_of_[{request.user, request.name}];
+}
+
+bool Foresight::knows_end(const store::Job& job) {
+  // Of jobs that are nothing like it no run time follows.
+  constexpr int kAlike = 1;
+  constexpr int kOfUser = 20;
+  if (job.asked->endless) return false;
+  if (job.asked->time_limit != kNoDuration) return true;
+  const auto ended = [&](NameId name) {
+    const auto found = ended_of_.find({lessons_.names.intern(job.asked->user), name});
+    return found == ended_of_.end() ? 0 : found->second;
+  };
+  return ended(lessons_.names.intern(job.asked->name)) >= kAlike || ended(kNoName) >= kOfUser;
 }
 
 const Foresight::Lesson& Foresight::lesson_of(const store::Job& job) {
@@ -186,6 +208,7 @@ void Foresight::learn(const std::vector<store::Job>& ended) {
     seen_.erase(job.number);
     if (job.start == kNoTime) continue;
     const predict::Ended end{.at = job.end, .ran = job.attained, .state = job.state};
+    count_ended(lesson.request);
     likely_->learn(lesson.id, lesson.request, end);
     own_->learn(lesson.id, lesson.request, end);
   }
@@ -285,6 +308,7 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
               : scene.present.running[at - scene.present.waiting.size()];
     const store::Job& job = outlook.jobs[index(played.job)].job;
     Expected one = expected_of(made[at], waits, job.asked->deadline);
+    if (!knows_end(job)) one.end_from = one.end_to = one.end_by = kNever;
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
     if (!waits) holds_for_ = std::clamp(made[at].end(kSaid).to - outlook.at, kFresh, holds_for_);
     // One that never waited is told when it has started.

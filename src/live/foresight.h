@@ -26,6 +26,7 @@
 #include <string>
 #include <thread>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cluster/cluster.h"
@@ -137,6 +138,10 @@ class Foresight {
   void publish(const Outlook& outlook, const Scene& scene,
                const std::vector<forecast::Forecast>& made);
   bool knows_scaling(const store::Job& job);
+  void count_ended(const trace::Request& request);
+  /// Whether anything says when it ends: its limit, or jobs of its user that have ended. Otherwise
+  /// it is believed to run as long as jobs do that have nothing to do with it.
+  bool knows_end(const store::Job& job);
   void answer(const Outlook& outlook, const Scene& scene);
   void answer_questions(const Outlook& outlook, Scene& scene);
   Expected try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene);
@@ -148,6 +153,8 @@ class Foresight {
   trace::Trace lessons_;  // whose names are the estimators', and whose jobs are gone
   std::map<store::JobNumber, Lesson> seen_;
   std::uint32_t num_lessons_ = 0;  // since it began to learn anew
+  /// How many jobs of a user and a name have ended; of kNoName, of the user in all.
+  std::map<std::pair<NameId, NameId>, int> ended_of_;
   int futures_;
   std::uint64_t seed_;
   Look look_;

@@ -111,7 +111,8 @@ Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
   if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
     return fail(Code::usage, limits.error().message);
   }
-  for (const auto* const list : {&asked.after, &asked.after_ok, &asked.after_not_ok}) {
+  for (const auto* const list :
+       {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
     for (const JobNumber before : *list) {
       if (book_.find(before) != nullptr) continue;
       if (looked_up_ != nullptr && looked_up_->well.contains(before)) continue;

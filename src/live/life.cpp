@@ -259,6 +259,12 @@ bool starts(const store::Job& job, Process process) {
   return job.state == JobState::running && process != Process::own;
 }
 
+store::Job as_seen(const store::Job& job, Process process) {
+  Turn turn{{.job = job, .process = process}, {}};
+  turn.cut_short();
+  return std::move(turn.made.job);
+}
+
 Time ended_at(const shepherd::Exit& exit, Time since, Time now, Time wall) {
   constexpr Duration kAtOnce = 1s;
   constexpr Duration kUnset = 1min;

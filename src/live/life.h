@@ -117,6 +117,8 @@ bool has_ended(const store::Job& job);
 inline bool awaits_its_end(const store::Job& job) { return job.intent != store::Intent::none; }
 /// It runs as its policy sees it, and has no process yet.
 bool starts(const store::Job& job, Process process);
+/// As its user sees it: a job of which nothing runs yet waits, whatever its policy has given it.
+store::Job as_seen(const store::Job& job, Process process);
 
 /// When a run ended that began at `since`: now, or long ago if no service was there to see it. The
 /// shepherd tells it by the wall's clock, which ours may be ahead of; where that was set ahead

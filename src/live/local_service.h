@@ -30,11 +30,16 @@
 
 namespace almanac::live {
 
+/// By which a machine decides whose owner says nothing: least expected GPU time first, gaps filled
+/// by jobs that delay no one, and jobs that leave their GPUs open on more than they ask where there
+/// is room.
+inline constexpr const char* kDefaultPolicy = "qssf+easy+half_room";
+
 struct Config {
-  std::string state;            ///< The folder of all that is kept.
-  Machine machine;              ///< What there is to give away.
-  std::string policy = "qssf";  ///< As Registry::compose() takes it; the store's own, if it has
-                                ///< one, unless `policy_is_told`.
+  std::string state;                    ///< The folder of all that is kept.
+  Machine machine;                      ///< What there is to give away.
+  std::string policy = kDefaultPolicy;  ///< As Registry::compose() takes it; the store's own, if
+                                        ///< it has one, unless `policy_is_told`.
   bool policy_is_told = false;
   std::string shadow{};  ///< Another that is compared with it; "" = none.
   std::uint64_t seed = 0;

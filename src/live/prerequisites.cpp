@@ -8,12 +8,18 @@ namespace almanac::live {
 using store::JobNumber;
 
 Prerequisites::Answer Prerequisites::answer(const Waiting& waiting) {
+  if (waiting.asked->after_one) {
+    if (waiting.satisfied() > 0) return Answer::yes;
+    return waiting.open > 0 ? Answer::not_yet : Answer::never;
+  }
   if (waiting.never > 0) return Answer::never;
   return waiting.open > 0 ? Answer::not_yet : Answer::yes;
 }
 
 void Prerequisites::count(Waiting& waiting, const Job& job, Outcome outcome, int sign) {
-  if (outcome == Outcome::open) waiting.open += sign;
+  if (outcome == Outcome::open || (outcome == Outcome::begun && !job.start_suffices)) {
+    waiting.open += sign;
+  }
   if ((outcome == Outcome::well && job.never_well) ||
       (outcome == Outcome::badly && job.never_badly)) {
     waiting.never += sign;
@@ -21,7 +27,10 @@ void Prerequisites::count(Waiting& waiting, const Job& job, Outcome outcome, int
 }
 
 Prerequisites::List Prerequisites::join(const store::Asked& asked) {
-  if (asked->after.empty() && asked->after_ok.empty() && asked->after_not_ok.empty()) return 0;
+  if (asked->after.empty() && asked->after_ok.empty() && asked->after_not_ok.empty() &&
+      asked->after_start.empty()) {
+    return 0;
+  }
   const auto [at, is_new] = known_.try_emplace(&*asked, last_ + 1);
   if (!is_new) {
     ++lists_[at->second].users;
@@ -30,34 +39,28 @@ Prerequisites::List Prerequisites::join(const store::Asked& asked) {
   Waiting& waiting = lists_[++last_];
   waiting.asked = asked;
   waiting.users = 1;
-  for (const JobNumber each : asked->after) waiting.jobs.push_back({.number = each});
+  std::vector<Job>& jobs = waiting.jobs;
+  for (const JobNumber each : asked->after) jobs.push_back({.number = each});
   for (const JobNumber each : asked->after_ok) {
-    waiting.jobs.push_back({.number = each, .never_badly = true});
+    jobs.push_back({.number = each, .never_badly = true});
   }
   for (const JobNumber each : asked->after_not_ok) {
-    waiting.jobs.push_back({.number = each, .never_well = true});
+    jobs.push_back({.number = each, .never_well = true});
   }
-  std::vector<Job>& jobs = waiting.jobs;
-  std::sort(jobs.begin(), jobs.end(),
-            [](const Job& a, const Job& b) { return a.number < b.number; });
-  std::size_t kept = 0;
-  for (const Job& each : jobs) {
-    if (kept > 0 && jobs[kept - 1].number == each.number) {
-      jobs[kept - 1].never_well |= each.never_well;
-      jobs[kept - 1].never_badly |= each.never_badly;
-    } else {
-      jobs[kept++] = each;
-    }
+  for (const JobNumber each : asked->after_start) {
+    jobs.push_back({.number = each, .start_suffices = true});
   }
-  jobs.resize(kept);
-  for (const Job& each : jobs) {
-    const auto [watched, is_first] = watched_.try_emplace(each.number);
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    const JobNumber number = jobs[job].number;
+    const auto [watched, is_first] = watched_.try_emplace(number);
     if (is_first) {
-      watched->second.outcome = look_(each.number);
+      watched->second.outcome = look_(number);
       ++num_looks_;
     }
-    watched->second.lists.push_back(last_);
-    count(waiting, each, watched->second.outcome, +1);
+    if (job == 0 || jobs[job - 1].number != number) watched->second.lists.push_back(last_);
+    count(waiting, jobs[job], watched->second.outcome, +1);
   }
   return last_;
 }
@@ -70,8 +73,9 @@ void Prerequisites::leave(List list) {
   const std::vector<Job> jobs = std::move(waiting.jobs);
   known_.erase(&*waiting.asked);
   lists_.erase(found);
-  for (const Job& each : jobs) {
-    const auto at = watched_.find(each.number);
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    if (job > 0 && jobs[job - 1].number == jobs[job].number) continue;
+    const auto at = watched_.find(jobs[job].number);
     Watched& watched = at->second;
     // Swept when half of them are gone: 50,000 lists that leave cost no more than each its part.
     if (2 * ++watched.num_gone <= watched.lists.size()) continue;
@@ -98,11 +102,13 @@ std::vector<Prerequisites::List> Prerequisites::update(JobNumber number) {
     if (there == lists_.end()) continue;
     Waiting& waiting = there->second;
     const Answer before = answer(waiting);
-    const auto job =
+    auto job =
         std::lower_bound(waiting.jobs.begin(), waiting.jobs.end(), number,
                          [](const Job& each, JobNumber sought) { return each.number < sought; });
-    count(waiting, *job, watched.outcome, -1);
-    count(waiting, *job, now, +1);
+    for (; job != waiting.jobs.end() && job->number == number; ++job) {
+      count(waiting, *job, watched.outcome, -1);
+      count(waiting, *job, now, +1);
+    }
     if (answer(waiting) != before) changed.push_back(list);
   }
   watched.outcome = now;

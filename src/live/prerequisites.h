@@ -8,6 +8,7 @@
 /// all, and each question one.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,7 +22,8 @@ namespace almanac::live {
 
 class Prerequisites {
  public:
-  enum class Outcome : std::uint8_t { open, well, badly };
+  /// `begun`: has not ended, and has begun.
+  enum class Outcome : std::uint8_t { open, begun, well, badly };
   enum class Answer : std::uint8_t { yes, not_yet, never };
   using Look = std::function<Outcome(store::JobNumber)>;
   /// From 1; 0 = comes after nothing.
@@ -36,8 +38,8 @@ class Prerequisites {
   void leave(List list);
   /// Cost: O(1).
   Answer answer(List list) const;
-  /// The job, or the array, has ended or is to run again. Gives the lists that answer otherwise
-  /// than before. Cost: one look, and O(log n) for each list of n jobs that it is in.
+  /// The job, or the array, has begun or ended, or is to run again. Gives the lists that answer
+  /// otherwise than before. Cost: one look, and O(log n) for each list of n jobs that it is in.
   std::vector<List> update(store::JobNumber number);
 
   /// Jobs looked at so far: what all of this costs.
@@ -48,13 +50,18 @@ class Prerequisites {
     store::JobNumber number{};
     bool never_well = false;   ///< Its waiting jobs are cancelled if it ends well ...
     bool never_badly = false;  ///< ... or if it does not.
+    bool start_suffices = false;
+
+    auto operator<=>(const Job&) const = default;
   };
   struct Waiting {
     store::Asked asked{};     // keeps its address from being another's
-    std::vector<Job> jobs{};  // by number
+    std::vector<Job> jobs{};  // by number; one may be there in several ways
     std::int64_t open = 0;
     std::int64_t never = 0;
     std::int64_t users = 0;
+
+    std::int64_t satisfied() const { return std::ssize(jobs) - open - never; }
   };
   struct Watched {
     Outcome outcome{};

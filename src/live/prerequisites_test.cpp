@@ -51,6 +51,38 @@ TEST_F(PrerequisitesTest, AnswerAsJobsEnd) {
   EXPECT_EQ(known_.answer(list), Answer::never);
 }
 
+TEST_F(PrerequisitesTest, CountStartsWhereTheseSuffice) {
+  store::Submission asked;
+  asked.after_start = {a_};
+  asked.after_ok = {a_, b_};
+  const auto both = known_.join(asked);
+  asked.after_ok = {};
+  const auto start = known_.join(asked);
+  EXPECT_EQ(ends(a_, Outcome::begun), std::vector{start});
+  EXPECT_EQ(known_.answer(start), Answer::yes);
+  EXPECT_EQ(known_.answer(both), Answer::not_yet) << "it has not ended";
+  EXPECT_EQ(ends(a_, Outcome::open), std::vector{start}) << "it is to begin again";
+  EXPECT_EQ(ends(a_, Outcome::badly), (std::vector{both, start})) << "it never will";
+  EXPECT_EQ(known_.answer(both), Answer::never);
+  EXPECT_EQ(known_.answer(start), Answer::yes);
+}
+
+TEST_F(PrerequisitesTest, OneOfSeveralSufficesWhereThatIsSaid) {
+  store::Submission asked;
+  asked.after_one = true;
+  asked.after_ok = {a_, b_};
+  asked.after_not_ok = {a_};
+  const auto list = known_.join(asked);
+  EXPECT_EQ(known_.answer(list), Answer::not_yet);
+  EXPECT_EQ(ends(a_, Outcome::badly), std::vector{list}) << "well or not, it has ended";
+  EXPECT_EQ(known_.answer(list), Answer::yes);
+  asked.after_not_ok = {};
+  const auto well = known_.join(asked);
+  EXPECT_EQ(known_.answer(well), Answer::not_yet) << "the other may end well";
+  EXPECT_EQ(ends(b_, Outcome::badly), std::vector{well});
+  EXPECT_EQ(known_.answer(well), Answer::never);
+}
+
 TEST_F(PrerequisitesTest, AreHopelessBeforeAllHaveEnded) {
   const auto list = known_.join(after({a_}, {b_, b_}));
   EXPECT_EQ(ends(b_, Outcome::badly), std::vector{list});

@@ -64,6 +64,7 @@ struct JobView {
   double gpu_memory_gb = -1;   ///< Of all its GPUs; -1 = the driver does not tell.
   std::string limits_by{};     ///< What holds a job that runs to its limits.
   std::optional<Pace> pace{};  ///< Of one that runs, by its model; only of job().
+  std::string terminal{};  ///< Where its user attaches to one that runs on a terminal; likewise.
 };
 
 struct GpuView {

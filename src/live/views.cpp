@@ -16,6 +16,7 @@
 #include "live/pace.h"
 #include "live/policies.h"
 #include "live/tenancy.h"
+#include "shepherd/terminal_words.h"
 #include "text/datetime.h"
 #include "text/duration.h"
 
@@ -126,6 +127,9 @@ std::string Core::why_aside(const Entry& entry, std::string& word) const {
     case WaitsFor::What::others:
       word = "Dependency";
       return "comes after a job that has not ended";
+    case WaitsFor::What::namesake:
+      word = "Dependency";
+      return "comes after earlier jobs of its user and name (singleton)";
     case WaitsFor::What::array:
       word = "JobArrayTaskLimit";
       return "as many tasks of its array run as may at once";
@@ -191,15 +195,17 @@ std::vector<const Entry*> Core::holders() const {
 }
 
 JobView Core::view_of(const Entry& entry) const {
-  JobView made{.job = entry.job};
+  JobView made{.job = as_seen(entry.job, entry.process())};
   if (entry.of_runs->progress) made.step = entry.of_runs->progress->step;
   if (entry.of_runs->progress && entry.of_runs->progress->metric) {
     made.metric = entry.of_runs->progress->metric->value;
     made.metric_step = entry.of_runs->progress->metric->step;
   }
-  if (entry.is_starting() && !start_trouble_.empty()) {
-    made.why = start_trouble_;
-    made.why_word = "JobLaunchFailure";
+  if (entry.is_starting()) {
+    made.why = !start_trouble_.empty()    ? start_trouble_
+               : !not_left(entry).empty() ? "has its GPUs once the job before has left them"
+                                          : "has its GPUs, and is about to begin";
+    made.why_word = start_trouble_.empty() ? "Starting" : "JobLaunchFailure";
   }
   if (entry.job.state != JobState::pending) return made;
   if (!in_round(entry, Phase::waiting)) {
@@ -242,7 +248,10 @@ Result<std::vector<JobView>> Core::jobs(const Sought& sought) const {
     if (made.size() >= sought.most) return std::nullopt;
     const bool is_over = has_ended(entry.job);
     if (is_over && (!sought.ended_since || entry.job.end < *sought.ended_since)) return kLook;
-    if (sought.wanted && !sought.wanted(entry.job)) return kLook;
+    const bool is_wanted =
+        !sought.wanted || (entry.is_starting() ? sought.wanted(as_seen(entry.job, entry.process()))
+                                               : sought.wanted(entry.job));
+    if (!is_wanted) return kLook;
     if (is_over) {
       ended.emplace(entry.job.number, view_of(entry));
     } else {
@@ -278,6 +287,7 @@ Result<JobView> Core::job(JobNumber number) const {
                            .power = config_.power ? &*config_.power : nullptr});
   }
   if (folder.empty()) return *std::move(known);
+  if (known->job.asked->pty) known->terminal = folder + shepherd::kTerminalFile;
   if (const auto means = shepherd::means_of(folder)) known->limits_by = to_string(*means);
   return *std::move(known);
 }
@@ -550,9 +560,7 @@ Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) cons
       if (const std::string line = beside_age_cap(number); !line.empty()) lines.push_back(line);
       break;
     case JobState::running:
-      lines.push_back(view->why.empty()
-                          ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
-                          : fmt::format("{} is to start: {}", shown, view->why));
+      lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, config_.machine)));
       if (awaits_its_end(job)) {
         lines.push_back(fmt::format("it was told to end: {}", job.reason));
       }

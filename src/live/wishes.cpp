@@ -54,7 +54,8 @@ std::string amendment(const store::Submission& before, const store::Submission& 
 
 Core::LookedUp Core::look_up_followed(const store::Submission& asked) const {
   LookedUp made{.at = shepherd::since_boot()};
-  for (const auto* const list : {&asked.after, &asked.after_ok, &asked.after_not_ok}) {
+  for (const auto* const list :
+       {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
     for (const JobNumber number : *list) {
       if (made.well.contains(number)) continue;
       const auto known = store_.ended_well(number);

@@ -117,9 +117,11 @@ class Shape {
  public:
   virtual ~Shape() = default;
   /// For a job with `work` to do, as time at the speed at which its run time is known. Asked when
-  /// it joins the queue, of jobs that leave it open, where speeds are known.
+  /// it joins the queue, of jobs that leave it open.
   virtual Shaped choose(JobId job, Duration work, const View& view,
                         const cluster::Ledger& ledger) = 0;
+  /// Whether it is asked only where speeds are known.
+  virtual bool needs_speeds() const { return true; }
 };
 
 class Desk;

@@ -49,8 +49,12 @@ VcId Admission::vc(const trace::Request& request) {
     vc_is_known_.resize(name + 1, false);
   }
   if (!vc_is_known_[name]) {
-    const std::string_view text = request.vc == kNoName ? cluster::kUnnamedVc : names_[request.vc];
-    vc_of_name_[name] = cluster_.find_vc_of_jobs(text);
+    if (request.vc == kNoName && cluster_.vcs.size() == 1) {
+      vc_of_name_[name] = VcId{0};  // there is no other
+    } else {
+      vc_of_name_[name] = cluster_.find_vc_of_jobs(request.vc == kNoName ? cluster::kUnnamedVc
+                                                                         : names_[request.vc]);
+    }
     vc_is_known_[name] = true;
   }
   return vc_of_name_[name];

@@ -46,6 +46,14 @@ TEST_F(AdmissionTest, TellsNeverFromNotNow) {
   EXPECT_EQ(never(request("blue", 9, "A100|V100")), ReasonKind::too_large);
 }
 
+TEST_F(AdmissionTest, TakesTheOnlyVirtualClusterWhereAJobNamesNone) {
+  cluster_ = {};
+  cluster_.add_vc("red");
+  cluster_.add_nodes({.gpus = 4}, 1);
+  EXPECT_EQ(never(request("", 1)), ReasonKind::none);
+  EXPECT_EQ(never(request("blue", 1)), ReasonKind::unknown_vc) << "it names another";
+}
+
 TEST_F(AdmissionTest, LetsAJobSpanKindsOfNodesThatAllSuit) {
   cluster_ = {};
   cluster_.add_vc("red");

@@ -26,6 +26,26 @@ constexpr Named kCodes[] = {
     {501, "unsupported"}, {503, "unavailable"},
 };
 
+Named named_for(Code code) {
+  switch (code) {
+    case Code::usage:
+      return {400, "usage"};
+    case Code::invalid:
+      return {400, "invalid"};
+    case Code::corrupt:
+      return {500, "corrupt"};
+    case Code::not_found:
+      return {404, "not_found"};
+    case Code::conflict:
+      return {409, "conflict"};
+    case Code::unavailable:
+      return {503, "unavailable"};
+    case Code::unsupported:
+      return {501, "unsupported"};
+  }
+  return {500, "internal"};
+}
+
 Answer refused(int status, const char* code, const std::string& message, const std::string& hint) {
   nlohmann::ordered_json error = {{"code", code}, {"message", message}};
   if (!hint.empty()) error["hint"] = hint;
@@ -47,27 +67,11 @@ Answer problem(int status, const std::string& message, const std::string& hint) 
 Answer problem(const Error& error) {
   Error plain = error;
   plain.hint.clear();
-  const auto as = [&](int status, const char* code) {
-    return refused(status, code, to_string(plain), error.hint);
-  };
-  switch (error.code) {
-    case Code::usage:
-      return as(400, "usage");
-    case Code::invalid:
-      return as(400, "invalid");
-    case Code::corrupt:
-      return as(500, "corrupt");
-    case Code::not_found:
-      return as(404, "not_found");
-    case Code::conflict:
-      return as(409, "conflict");
-    case Code::unavailable:
-      return as(503, "unavailable");
-    case Code::unsupported:
-      return as(501, "unsupported");
-  }
-  return as(500, "internal");
+  const Named named = named_for(error.code);
+  return refused(named.status, named.code, to_string(plain), error.hint);
 }
+
+const char* code_word(Code code) { return named_for(code).code; }
 
 Answer json(std::string text) {
   Answer answer{.body = std::move(text)};

@@ -17,6 +17,8 @@ namespace almanac::serve {
 Answer problem(int status, const std::string& message, const std::string& hint = {});
 /// The same of an Error of ours.
 Answer problem(const Error& error);
+/// "code" of an Error of ours.
+const char* code_word(Code code);
 /// JSON text that may change at any time.
 Answer json(std::string text);
 /// The same, good as long as `revision` stays; 304 when the client has it already.

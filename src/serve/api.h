@@ -17,6 +17,7 @@
 #include "serve/metrics.h"
 #include "serve/router.h"
 #include "serve/studies.h"
+#include "serve/which.h"
 
 namespace almanac::serve {
 
@@ -50,6 +51,10 @@ class Api {
       std::function<Result<void>(const std::vector<store::JobNumber>&, const live::Caller&)>;
   /// Lets `act` change the jobs that `part` names, if they are the caller's to change.
   Answer change(const Ask& ask, const std::string& part, const Act& act) const;
+  /// The same of the jobs that the request's body means (which.h).
+  Answer change_many(const Ask& ask, bool ended_too, const LeavesAlone& leaves_alone,
+                     const std::function<Result<void>(const Chosen&, const Which&,
+                                                      const live::Caller&)>& act) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;

@@ -202,4 +202,23 @@ Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& su
   return read_field<std::vector<store::JobNumber>>(said->body, "numbers");
 }
 
+Result<Client::Changed> Client::change(const std::string& verb, const Which& which) {
+  const auto said = post("/v1/jobs/" + verb, to_json(which));
+  if (!said) return tl::unexpected(said.error());
+  return read_json(said->body, [](const Json& json) {
+    Changed made;
+    Reader(json).field("numbers", made.numbers);
+    for (const Json& each : json.value("refused", Json::array())) {
+      RefusedJob& one = made.refused.emplace_back();
+      std::string code;
+      Reader of(each);
+      of.field("job", one.job);
+      of.field("code", code);
+      of.field("message", one.why.message);
+      one.why.code = code_of(code);
+    }
+    return made;
+  });
+}
+
 }  // namespace almanac::serve

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "serve/which.h"
 #include "store/job.h"
 
 namespace almanac::serve {
@@ -52,6 +53,13 @@ class Client {
   /// POST /v1/jobs. With a key, made up where there is none, so that what was asked again because
   /// its answer was lost is submitted once.
   Result<std::vector<store::JobNumber>> submit(const store::Submission& submission);
+
+  struct Changed {
+    std::vector<store::JobNumber> numbers{};
+    std::vector<RefusedJob> refused{};
+  };
+  /// POST /v1/jobs/`verb`: cancel, hold, release, requeue. One request, however many are meant.
+  Result<Changed> change(const std::string& verb, const Which& which);
 
  private:
   struct State;

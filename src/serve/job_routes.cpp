@@ -99,6 +99,31 @@ void Api::add_jobs() {
       return service_.update(numbers, *wanted, caller);
     });
   });
+  const auto on_many = [this](const char* path, Change act, bool ended_too = false,
+                              LeavesAlone leaves_alone = {}) {
+    on("POST", path, [this, act, ended_too, leaves_alone](const Ask& ask, const std::string&) {
+      return change_many(ask, ended_too, leaves_alone,
+                         [&](const Chosen& chosen, const Which&, const live::Caller& caller) {
+                           return (service_.*act)(chosen.numbers, caller);
+                         });
+    });
+  };
+  on("POST", "/v1/jobs/cancel", [this](const Ask& ask, const std::string&) {
+    return change_many(ask, false, {},
+                       [&](const Chosen& chosen, const Which& which, const live::Caller& caller) {
+                         return service_.cancel(chosen.numbers, caller, which.now);
+                       });
+  });
+  on_many("/v1/jobs/hold", &live::Service::hold, false,
+          [](const store::Job& job) -> std::optional<Error> {
+            if (job.state != trace::JobState::running) return std::nullopt;
+            return Error{Code::conflict,
+                         fmt::format("job {} runs already", job_id(job)),
+                         {},
+                         "requeue it first"};
+          });
+  on_many("/v1/jobs/release", &live::Service::release);
+  on_many("/v1/jobs/requeue", &live::Service::requeue, true);
   on_change("/v1/jobs/{number}/hold", &live::Service::hold);
   on_change("/v1/jobs/{number}/release", &live::Service::release);
   on_change("/v1/jobs/{number}/requeue", &live::Service::requeue);
@@ -183,6 +208,35 @@ Answer Api::submit(const Ask& ask) const {
   made.status = 201;
   made.headers.emplace_back("Location", fmt::format("/v1/jobs/{}", numbers->front()));
   return made;
+}
+
+Answer Api::change_many(const Ask& ask, bool ended_too, const LeavesAlone& leaves_alone,
+                        const std::function<Result<void>(const Chosen&, const Which&,
+                                                         const live::Caller&)>& act) const {
+  const auto which = read_which(ask.body);
+  if (!which) return problem(which.error());
+  const live::Caller caller = guard_.caller(ask);
+  const auto chosen =
+      choose(service_, *which, caller, account_of(caller.uid).first, ended_too, leaves_alone);
+  if (!chosen) return problem(chosen.error());
+  if (chosen->numbers.empty() && which->jobs.size() == 1 && !chosen->refused.empty()) {
+    const RefusedJob& only = chosen->refused.front();
+    return only.is_anothers ? problem(403, only.why.message) : problem(only.why);
+  }
+  if (!chosen->numbers.empty() && !which->dry_run) {
+    if (const auto done = act(*chosen, *which, caller); !done) return problem(done.error());
+  }
+  Json refused = Json::array();
+  for (const RefusedJob& each : chosen->refused) {
+    refused.push_back({{"job", each.job},
+                       {"code", each.is_anothers ? "forbidden" : code_word(each.why.code)},
+                       {"message", each.why.message}});
+  }
+  Writer numbers;
+  numbers.field("numbers", chosen->numbers);
+  Json made = numbers.take();
+  made["refused"] = std::move(refused);
+  return json(dumped(made));
 }
 
 Answer Api::change(const Ask& ask, const std::string& part, const Act& act) const {

@@ -43,10 +43,15 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("warn_signal", of.warn_signal);
   fields.sparse("warn_before_s", of.warn_before);
   fields.sparse("warn_shell", of.warn_shell);
+  fields.sparse("pty", of.pty);
+  fields.sparse("endless", of.endless);
   fields.sparse("not_before_s", of.not_before);
   fields.sparse("after", of.after);
   fields.sparse("after_ok", of.after_ok);
   fields.sparse("after_not_ok", of.after_not_ok);
+  fields.sparse("after_start", of.after_start);
+  fields.sparse("after_one", of.after_one);
+  fields.sparse("singleton", of.singleton);
   fields.sparse("requeue", of.requeue);
   fields.sparse("kept", of.kept);
   fields.sparse("retries", of.retries);

@@ -151,6 +151,10 @@ void check(const store::Submission& asked) {
   few("after", asked.after);
   few("after_ok", asked.after_ok);
   few("after_not_ok", asked.after_not_ok);
+  few("after_start", asked.after_start);
+  if (asked.after_one && asked.singleton) refuse("after_one and singleton do not go together");
+  if (asked.pty && !asked.indices.empty())
+    refuse("pty is of one job: the tasks of an array have no terminal");
   std::set<std::int32_t> distinct;
   for (const std::int32_t each : asked.indices) {
     at_least("indices", each, 0);

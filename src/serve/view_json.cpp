@@ -198,6 +198,7 @@ void list(auto& fields, Is<live::JobView> auto& of) {
   fields.sparse("array", of.job.task);
   fields.sparse("expected", of.expected);
   fields.sparse("pace", of.pace);
+  fields.sparse("terminal", of.terminal);
 }
 
 namespace {
@@ -256,6 +257,7 @@ ListedJob job_of(const Json& json) {
       of.sparse("gpu_profile", profile);
       of.sparse("slice", slice);
       if (set.empty()) continue;
+      listed.num_gpus_held += static_cast<int>(set.size());
       gpus.push_back(fmt::format("{}:{}", nodes.back(), fmt::join(set, ",")));
       if (!profile.empty()) gpus.back() += fmt::format("x{}@{}", profile, slice);
     }

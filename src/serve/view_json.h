@@ -54,6 +54,7 @@ struct ListedJob {
   std::string id{};
   std::string nodes{};      ///< "box", "box[0-1]".
   std::string gpus_held{};  ///< "box:0,1".
+  int num_gpus_held = 0;    ///< GPUs, or instances, of which it holds all or a part.
 };
 
 /// A trial as a client has it.

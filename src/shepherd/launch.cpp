@@ -40,6 +40,9 @@ using Fault = NotLaunched::Fault;
 constexpr const char* kMarker = "ALMANAC_RUN=";
 constexpr int kOomScore = 500;
 
+/// In the place of the log that cannot be opened: the terminal.
+constexpr int kNoTerminal = -2;
+
 /// As whoever we are now. Does not wait for the reader of a FIFO.
 Descriptor open_log(const std::string& path, bool append) {
   return Descriptor(::open(
@@ -63,6 +66,7 @@ struct Plan {
   process::Start start{};
   std::vector<std::string> files{};
   bool append = false;
+  bool terminal = false;
   std::optional<std::uint64_t> open_files{};
   std::optional<std::uint64_t> processes{};
   std::vector<process::ResourceLimit> limits{};
@@ -96,12 +100,18 @@ struct Plan {
     files.push_back(open_log(plan.files[at], plan.append));
     if (!files.back()) give_up({.log = static_cast<int>(at)});
   }
+  process::Start start = plan.start;
+  if (plan.terminal) {
+    files.push_back(enter_terminal());
+    if (!files.back()) give_up({.log = kNoTerminal});
+    start.out = start.err = STDIN_FILENO;
+  }
   char word = 0;
   if (!send_report(socket, {}, files) || ::recv(socket, &word, 1, 0) != 1) ::_exit(127);
   // The last thing before its command: these are the user's choice, and must keep none of our own
   // steps from working.
   process::limit_resources(plan.limits);
-  process::execute(plan.start);
+  process::execute(start);
   give_up({.failed = Step::exec});
   ::_exit(127);
 }
@@ -159,6 +169,12 @@ tl::expected<void, NotLaunched> write_users_file(const std::string& path, const 
 }
 
 Error words(const Report& report, const Plan& plan, const Spec& spec) {
+  if (report.log == kNoTerminal) {
+    return {Code::unavailable,
+            fmt::format("cannot open a terminal: {}", std::strerror(report.number)),
+            {},
+            {}};
+  }
   if (report.log < 0) {
     return process::step_error(report.failed, report.number, plan.start.argv[0], spec.directory);
   }
@@ -220,15 +236,16 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   auto limits = process::read_resource_limits(spec.resource_limits);
   if (!limits) return not_launched(limits.error(), Fault::job);
   Plan plan{.append = spec.append,
+            .terminal = spec.terminal,
             .open_files = spec.open_files,
             .processes = spec.processes,
             .limits = *std::move(limits),
             .umask = static_cast<mode_t>(spec.umask),
             .shepherd = ::getpid()};
   plan.files.push_back(spec.out);
-  if (!spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
+  if (!spec.terminal && !spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
   std::vector<process::Pipe> pipes;
-  for (std::size_t at = 0; at < plan.files.size(); ++at) {
+  for (std::size_t at = 0; at < plan.files.size() && !spec.terminal; ++at) {
     auto pipe = process::Pipe::create();
     if (!pipe) return not_launched(pipe.error(), Fault::machine);
     pipes.push_back(std::move(*pipe));
@@ -238,8 +255,8 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
                 .directory = spec.directory.empty() ? nullptr : spec.directory.c_str(),
                 .cpus = spec.cores.data(),
                 .cpu_count = static_cast<int>(spec.cores.size()),
-                .out = pipes.front().write.get(),
-                .err = pipes.back().write.get(),
+                .out = pipes.empty() ? -1 : pipes.front().write.get(),
+                .err = pipes.empty() ? -1 : pipes.back().write.get(),
                 .cgroup_procs = group == nullptr ? -1 : group->procs(),
                 .user = spec.uid || spec.gid ? &*user : nullptr};
 
@@ -269,7 +286,12 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
     return not_launched(words(report, plan, spec), is_ours ? fault_of(report.number) : Fault::job);
   }
   Launched launched{.process = process, .started = now_started(process, bounds)};
-  const auto known = make_known(folder, launched.started);
+  Result<void> known;
+  if (spec.terminal) {
+    known = Terminal::open(folder, std::move(files.back()), user->uid, user->gid)
+                .map([&](Terminal&& made) { launched.terminal.emplace(std::move(made)); });
+  }
+  if (known) known = make_known(folder, launched.started);
   if (!known) {
     ::kill(process, SIGKILL);
     ::waitpid(process, nullptr, 0);
@@ -282,6 +304,8 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
     ::waitpid(process, nullptr, 0);
     return not_launched(words(report, plan, spec), Fault::job);
   }
+  if (spec.terminal)
+    launched.logs.emplace_back(Descriptor(), std::move(files[0]), spec.log_limit_gb);
   for (std::size_t at = 0; at < pipes.size(); ++at) {
     launched.logs.emplace_back(std::move(pipes[at].read), std::move(files[at]), spec.log_limit_gb);
   }

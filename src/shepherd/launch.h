@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "shepherd/log.h"
 #include "shepherd/record.h"
 #include "shepherd/run.h"
+#include "shepherd/terminal.h"
 
 namespace almanac::shepherd {
 
@@ -25,6 +27,7 @@ struct Launched {
   pid_t process = -1;
   std::vector<Log> logs{};
   Started started{};
+  std::optional<Terminal> terminal{};  ///< Its output goes through this, not through pipes.
 };
 
 /// Why a command does not run. Nothing of it has run.

@@ -25,6 +25,8 @@ class Log {
   int news() const { return from_.get(); }
   /// Writes what there is to read. False once all writers are gone.
   bool pump();
+  /// Writes `text`, which comes another way.
+  void add(std::string_view text) { write(text); }
   /// Writes what is left to read, and what was dropped.
   void close();
   std::int64_t dropped() const { return dropped_; }

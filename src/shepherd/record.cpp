@@ -138,6 +138,7 @@ void read(const json& from, Spec& to) {
   if (from.contains("gpus")) take(from, "gpus", to.gpus);
   if (from.contains("processes")) take(from, "processes", to.processes);
   if (from.contains("resource_limits")) take(from, "resource_limits", to.resource_limits);
+  if (from.contains("terminal")) take(from, "terminal", to.terminal);
   if (from.contains("user_has_name")) take(from, "user_has_name", to.user_has_name);
   take(from, "uid", to.uid);
   take(from, "gid", to.gid);
@@ -186,6 +187,7 @@ void read(const json& from, Limits& to) {
 Result<std::string> to_json(const Spec& spec) try {
   json made{{"id", spec.id},
             {"user_has_name", spec.user_has_name},
+            {"terminal", spec.terminal},
             {"argv", spec.argv},
             {"script", spec.script},
             {"environment", spec.environment},

@@ -352,6 +352,13 @@ Run::~Run() {
   if (shepherd_ >= 0 && news_) process::bury(news_);
 }
 
+std::string slurm_commands() {
+  const auto shepherd = shepherd_program();
+  if (!shepherd) return "";
+  const fs::path folder = fs::path(*shepherd).parent_path() / "slurm";
+  return ::access((folder / "srun").c_str(), X_OK) == 0 ? folder.string() : "";
+}
+
 Means means() {
   Spec all{.id = "means"};
   all.cpus = all.memory_gb = all.io_mbs = 1;

@@ -54,6 +54,7 @@ struct Spec {
   /// It starts no other while its user has so many processes (process::limit_processes).
   std::optional<std::uint64_t> processes{};
   std::int32_t umask = 022;
+  bool terminal = false;  ///< Runs on one, to which its user attaches (terminal.h); without `err`.
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};
   /// The user had a name at submission. Where it is not known now the command is not started yet:
@@ -197,6 +198,10 @@ class Run {
   bool is_killed_ = false;
   int looks_ = 0;  // at one whose shepherd is dead, and something else of it is not
 };
+
+/// The folder of the programs that stand in for Slurm's, beside the shepherd's; "" = it is not
+/// there.
+std::string slurm_commands();
 
 /// What this machine allows.
 Means means();

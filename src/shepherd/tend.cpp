@@ -73,6 +73,7 @@ class Shepherd {
         spec_(spec),
         command_(launched.process),
         logs_(std::move(launched.logs)),
+        terminal_(std::move(launched.terminal)),
         started_(std::move(launched.started)),
         bounds_(std::move(bounds)),
         signals_(std::move(signals)),
@@ -86,6 +87,7 @@ class Shepherd {
     for (;;) {
       wait();
       for (Log& log : logs_) log.pump();
+      if (terminal_) terminal_->pump(logs_.front());
       // Heard before we look what has ended: the news of an end (SIGCHLD) is never dropped unseen.
       const Orders orders = hear();
       // Followed after that: what has ended by itself was not ended by what came at the same
@@ -142,6 +144,7 @@ class Shepherd {
     ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
     std::vector<pollfd> news{{signals_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
     for (const Log& log : logs_) news.push_back({log.news(), POLLIN, 0});
+    if (terminal_) terminal_->add_to(news);
     ::poll(news.data(), news.size(), -1);
   }
 
@@ -227,6 +230,8 @@ class Shepherd {
     if (!std::exchange(end_begun_, true)) cause_ = cause;
     if (std::exchange(asks_, true)) return;
     if (grace > Duration{0}) asking_.all();
+    // A shell at a terminal does not heed SIGTERM; that its terminal goes it does.
+    if (grace > Duration{0} && terminal_ && !ending_) ::kill(command_, SIGHUP);
     ask_at_ = since_boot() + ask_again_;
   }
 
@@ -251,6 +256,7 @@ class Shepherd {
     ::getrusage(RUSAGE_CHILDREN, &ended);
     const double largest_gb = static_cast<double>(ended.ru_maxrss) / (1024.0 * 1024);
     exit.usage.memory_gb = std::max(bounds_.peak_memory_gb(), largest_gb);
+    if (terminal_) terminal_->close(logs_.front());
     for (Log& log : logs_) {
       log.close();
       exit.log_dropped += log.dropped();
@@ -262,6 +268,7 @@ class Shepherd {
   const Spec& spec_;
   pid_t command_;
   std::vector<Log> logs_;
+  std::optional<Terminal> terminal_;
   Started started_;
   Bounds bounds_;
   Descriptor signals_;

@@ -88,7 +88,9 @@ TEST_F(InferCluster, CountsNodesByTheirNamesAndNotByWhatRanAtOnce) {
   // Each line that says something says what it rests on.
   for (std::size_t from = 0; from < toml.size();) {
     const std::string line = toml.substr(from, toml.find('\n', from) - from);
-    if (line.find(" = ") != std::string::npos) EXPECT_THAT(line, HasSubstr("  # "));
+    if (line.find(" = ") != std::string::npos) {
+      EXPECT_THAT(line, HasSubstr("  # "));
+    }
     from += line.size() + 1;
   }
 }

@@ -90,6 +90,11 @@ inline Submission draw_submission() {
   asked.resource_limits = {"nofile=1024"};
   asked.after_ok = draw_list(draw_other);
   asked.after_not_ok = draw_list(draw_other);
+  asked.after_start = draw_list(draw_other);
+  asked.after_one = maybe();
+  asked.singleton = maybe();
+  asked.pty = maybe();
+  asked.endless = maybe();
   asked.requeue = maybe();
   asked.kept = maybe();
   asked.at_once = draw_number<std::int32_t>();

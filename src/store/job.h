@@ -78,6 +78,8 @@ struct Submission {
   Duration warn_before = kNoDuration;      ///< So long before the limit; missing: a minute.
   bool warn_shell = false;                 ///< To the command alone; else, of a script, to all but
                                            ///< its shell.
+  bool pty = false;                        ///< On a terminal, to which its user attaches.
+  bool endless = false;                    ///< Of a service: it runs until it is cancelled.
   std::optional<std::int32_t> umask{};     ///< Of the submitter; missing = 022.
   std::vector<std::string> resource_limits{};  ///< The same (process/resource_limits.h).
   // When.
@@ -88,6 +90,9 @@ struct Submission {
   std::vector<JobNumber> after{};         ///< These have ended, however.
   std::vector<JobNumber> after_ok{};      ///< These have ended well; else it is cancelled.
   std::vector<JobNumber> after_not_ok{};  ///< These have not; else it is cancelled.
+  std::vector<JobNumber> after_start{};   ///< These have begun, or ended without.
+  bool after_one = false;                 ///< One of these suffices; it is cancelled once none can.
+  bool singleton = false;                 ///< Earlier jobs of its user and name have ended.
   bool requeue = false;                   ///< Runs again by itself when the machine failed it.
   bool kept = false;                      ///< Of a service: begins as soon as there is room, and no
                                           ///< policy takes from it what it holds (policy::Keeping).

@@ -57,6 +57,8 @@ void each_field(T& asked, Visit&& visit) {
   visit("warn_signal", asked.warn_signal);
   visit("warn_before_ms", asked.warn_before);
   visit("warn_shell", asked.warn_shell);
+  visit("pty", asked.pty);
+  visit("endless", asked.endless);
   visit("umask", asked.umask);
   visit("resource_limits", asked.resource_limits);
   visit("hold", asked.hold);
@@ -64,6 +66,9 @@ void each_field(T& asked, Visit&& visit) {
   visit("after", asked.after);
   visit("after_ok", asked.after_ok);
   visit("after_not_ok", asked.after_not_ok);
+  visit("after_start", asked.after_start);
+  visit("after_one", asked.after_one);
+  visit("singleton", asked.singleton);
   visit("requeue", asked.requeue);
   visit("kept", asked.kept);
   visit("retries", asked.retries);

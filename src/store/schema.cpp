@@ -230,6 +230,14 @@ ALTER TABLE submission ADD COLUMN gpu_memory_gb REAL;
 -- Of the least replicas of a service: no policy takes from it what it holds.
 ALTER TABLE submission ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
 )sql",
+    R"sql(
+-- What else a job may wait for, jobs on a terminal, and those of services.
+ALTER TABLE submission ADD COLUMN after_start TEXT;
+ALTER TABLE submission ADD COLUMN after_one INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE submission ADD COLUMN singleton INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE submission ADD COLUMN pty INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE submission ADD COLUMN endless INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 
 }  // namespace

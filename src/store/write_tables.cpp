@@ -136,11 +136,12 @@ std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most) {
   };
   // The number of an array is that of its submission: its tasks go together.
   static const std::string sql = fmt::format(
-      "WITH awaited(number) AS ({} UNION {} UNION {}) "
+      "WITH awaited(number) AS ({} UNION {} UNION {} UNION {}) "
       "DELETE FROM job WHERE number IN ("
       "  SELECT number FROM job WHERE end_ms < ? AND state NOT IN ('PENDING', 'RUNNING')"
       "  AND number NOT IN awaited AND submission NOT IN awaited LIMIT ?)",
-      come_after("after"), come_after("after_ok"), come_after("after_not_ok"));
+      come_after("after"), come_after("after_ok"), come_after("after_not_ok"),
+      come_after("after_start"));
   Query query(connection, sql);
   return query.with(before.time_since_epoch().count()).with(most).run();
 }

@@ -22,6 +22,18 @@ Result<void> set_array(Draft& draft, std::string_view text) {
   return {};
 }
 
+Result<void> set_dependency(Draft& draft, std::string_view text) {
+  auto dependency = read_dependency(text);
+  if (!dependency) return tl::unexpected(std::move(dependency.error()));
+  draft.asked.after = std::move(dependency->after);
+  draft.asked.after_ok = std::move(dependency->after_ok);
+  draft.asked.after_not_ok = std::move(dependency->after_not_ok);
+  draft.asked.after_start = std::move(dependency->after_start);
+  draft.asked.after_one = dependency->one_suffices;
+  draft.asked.singleton = dependency->singleton;
+  return {};
+}
+
 Result<void> set_begin(Draft& draft, std::string_view text) {
   return put(draft.asked.not_before, read_moment(text, draft.now));
 }

@@ -31,6 +31,7 @@ inline Result<std::string> read_text(std::string_view text) {
 // What options of both tables mean.
 Result<void> set_gpus(Draft& draft, std::string_view text);
 Result<void> set_array(Draft& draft, std::string_view text);
+Result<void> set_dependency(Draft& draft, std::string_view text);
 Result<void> set_begin(Draft& draft, std::string_view text);
 Result<void> set_signal(Draft& draft, std::string_view text);
 Result<void> set_export(Draft& draft, std::string_view text);

@@ -202,33 +202,43 @@ Result<std::vector<store::JobNumber>> read_jobs(std::string_view text) {
 
 Result<Dependency> read_dependency(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::vector<store::JobNumber> Dependency::*>, 4>
-      kKinds{{{"after", &Dependency::after},
+      kKinds{{{"after", &Dependency::after_start},
               {"afterany", &Dependency::after},
               {"afterok", &Dependency::after_ok},
               {"afternotok", &Dependency::after_not_ok}}};
-  if (text.find('?') != text.npos) {
-    return fail(Code::unsupported, "any one of several jobs cannot be waited for");
-  }
+  constexpr const char* kKnown = "known: after, afterany, afterok, afternotok, singleton";
   Dependency dependency;
-  for (const std::string_view part : split(text, ',')) {
+  dependency.one_suffices = text.find('?') != text.npos;
+  if (dependency.one_suffices && text.find(',') != text.npos) {
+    return expected("parted by commas alone (all of them) or by question marks alone (any)");
+  }
+  for (const std::string_view part : split(text, dependency.one_suffices ? '?' : ',')) {
     const auto colon = part.find(':');
     const std::string_view word = part.substr(0, colon);
+    if (part == "singleton") {
+      if (dependency.one_suffices) {
+        return fail(Code::unsupported, "singleton is combined with others by commas only");
+      }
+      dependency.singleton = true;
+      continue;
+    }
+    if (word == "aftercorr" || word == "afterburstbuffer") {
+      return fail(Code::unsupported, "is not done here", {}, kKnown);
+    }
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
                                    [&](const auto& each) { return each.first == word; });
-    if (kind == kKinds.end() &&
-        (word == "singleton" || word == "aftercorr" || word == "afterburstbuffer")) {
-      return fail(Code::unsupported, "is not done here", {},
-                  "known: afterany, afterok, afternotok, after");
-    }
     if (kind == kKinds.end() || colon == part.npos) {
-      return expected("as afterok:12:13, afterany:12 or afternotok:12");
+      return expected("as afterok:12:13, afterany:12, afternotok:12, after:12 or singleton");
     }
     if (part.find('+') != part.npos) {
       return fail(Code::unsupported, "a time after another's start cannot be waited for");
     }
+    if (part.find('_') != part.npos) {
+      return fail(Code::unsupported, "a task of an array is named by its own number here", {},
+                  "almanac show 12_3 -o json has it as `number`");
+    }
     auto jobs = read_jobs(part.substr(colon + 1));
     if (!jobs) return tl::unexpected(std::move(jobs.error()));
-    dependency.started = dependency.started || word == "after";
     auto& those = dependency.*kind->second;
     those.insert(those.end(), jobs->begin(), jobs->end());
   }

@@ -56,13 +56,16 @@ Result<Signal> read_signal(std::string_view text);
 /// "12", "12:13", "12,13".
 Result<std::vector<store::JobNumber>> read_jobs(std::string_view text);
 
+/// As of store::Submission.
 struct Dependency {
   std::vector<store::JobNumber> after{};
   std::vector<store::JobNumber> after_ok{};
   std::vector<store::JobNumber> after_not_ok{};
-  bool started = false;  ///< Slurm would wait for their start only.
+  std::vector<store::JobNumber> after_start{};
+  bool one_suffices = false;
+  bool singleton = false;
 };
-/// "afterok:12:13", "afterany:12,afternotok:13".
+/// "afterok:12:13", "afterany:12,afternotok:13", "after:12?afterok:13", "singleton".
 Result<Dependency> read_dependency(std::string_view text);
 
 /// "now", "now+2hours", "16:00" (the next), "midnight", "noon", "tomorrow", "2026-11-22",

@@ -95,6 +95,21 @@ Result<void> apply_words(const std::vector<std::string>& words, const std::vecto
   return {};
 }
 
+void Draft::tell_as_slurm() {
+  std::erase_if(asked.environment,
+                [](const std::string& each) { return each.starts_with("SLURM_"); });
+  const auto tell = [&](const char* name, const std::optional<std::int32_t>& value) {
+    if (value) asked.environment.push_back(fmt::format("{}={}", name, *value));
+  };
+  const std::optional<std::int32_t> all = tasks ? tasks : tasks_per_node;
+  tell("SLURM_NTASKS", all);
+  tell("SLURM_NPROCS", all);
+  tell("SLURM_NTASKS_PER_NODE", tasks_per_node);
+  tell("SLURM_CPUS_PER_TASK", cpus_per_task);
+  tell("SLURM_CPUS_PER_GPU", cpus_per_gpu);
+  tell("SLURM_GPUS_PER_TASK", gpus_per_task);
+}
+
 Result<void> Draft::settle() {
   constexpr double kMost = 1e6;
   const double all_tasks = tasks.value_or(tasks_per_node.value_or(1));

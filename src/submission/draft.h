@@ -32,6 +32,9 @@ struct Draft {
 
   /// Makes totals of these. Fails with invalid when they are more than there can be.
   Result<void> settle();
+  /// What Slurm tells a script of what its lines ask for each task, as variables of the
+  /// environment; those that are there from elsewhere go.
+  void tell_as_slurm();
 };
 
 /// What an option may be followed by.

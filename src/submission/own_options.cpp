@@ -71,6 +71,7 @@ const std::vector<Option>& own_options() {
        [](Draft& d, Text t) { return put(d.asked.after_ok, read_jobs(t)); }},
       {"after-not-ok", '\0', needed,
        [](Draft& d, Text t) { return put(d.asked.after_not_ok, read_jobs(t)); }},
+      {"dependency", 'd', needed, set_dependency},
       {"begin", 'b', needed, set_begin},
       {"hold", 'H', none,
        [](Draft& d, Text) -> Result<void> {

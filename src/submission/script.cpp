@@ -102,6 +102,7 @@ Result<Script> read_script(std::string_view text, const std::string& file, store
   Draft draft{.asked = std::move(base), .now = now};
   if (draft.asked.name.empty()) draft.asked.name = file.substr(file.find_last_of('/') + 1);
   auto done = apply_all(directives->slurm, slurm_options(), draft, script.notes);
+  if (!directives->slurm.empty()) draft.tell_as_slurm();
   if (done) done = apply_all(directives->own, own_options(), draft, script.notes);
   if (!done) return tl::unexpected(std::move(done.error()));
   if (auto settled = draft.settle(); !settled) {

@@ -6,8 +6,7 @@
 /// Source: sbatch(1) of Slurm 23.02, and its reading of such lines: they end at the first command,
 /// words are split at blanks, quotes and backslashes hold them together, `#` begins a comment. What
 /// `#ALMANAC` says counts before what `#SBATCH` says, wherever they stand: a script can be for
-/// both. Differs: what Slurm knows and we do not do is told in a note, never passed over; `after`
-/// waits for the end of a job, not for its start.
+/// both. Differs: what Slurm knows and we do not do is told in a note, never passed over.
 #pragma once
 
 #include <string>

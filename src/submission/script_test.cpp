@@ -189,11 +189,21 @@ TEST_F(SubmissionScript, ReadsDependencies) {
   EXPECT_THAT(several.after_ok, ElementsAre(JobNumber{1}, JobNumber{4}));
   EXPECT_THAT(several.after_not_ok, ElementsAre(JobNumber{2}));
   EXPECT_THAT(several.after, ElementsAre(JobNumber{3}));
-  EXPECT_THAT(notes("#SBATCH -d after:12\n"),
-              ElementsAre(HasSubstr("train.sh:2: --dependency=after")));
-  EXPECT_THAT(refusal("#SBATCH -d singleton"), HasSubstr("not done here"));
-  EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2"), HasSubstr("any one"));
+  EXPECT_FALSE(several.after_one);
+  EXPECT_THAT(asked("-d after:12:13").after_start, ElementsAre(JobNumber{12}, JobNumber{13}));
+  EXPECT_TRUE(asked("-d singleton").singleton);
+  const store::Submission any = asked("-d afterok:1?afternotok:2");
+  EXPECT_TRUE(any.after_one);
+  EXPECT_THAT(any.after_ok, ElementsAre(JobNumber{1}));
+  EXPECT_THAT(any.after_not_ok, ElementsAre(JobNumber{2}));
+  EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2,afterok:3"), HasSubstr("commas alone"));
   EXPECT_THAT(refusal("#SBATCH -d afterok"), HasSubstr("afterok:12:13"));
+  EXPECT_THAT(refusal("#SBATCH -d afterok:1?singleton"), HasSubstr("by commas only"));
+  EXPECT_THAT(refusal("#SBATCH -d after:1+5"), HasSubstr("a time after another's start"));
+  EXPECT_THAT(refusal("#SBATCH -d aftercorr:1"), HasSubstr("not done here"));
+  EXPECT_THAT(refusal("#SBATCH -d afterok:12_3"), HasSubstr("its own number"));
+  EXPECT_THAT(read("#ALMANAC --dependency afterok:1:2,singleton\n")->asked.after_ok,
+              ElementsAre(JobNumber{1}, JobNumber{2}));
 }
 
 TEST_F(SubmissionScript, ReadsWhenToBegin) {

@@ -53,19 +53,6 @@ Result<void> set_nodes(Draft&, Text text) {
   return {};
 }
 
-Result<void> set_dependency(Draft& draft, Text text) {
-  auto dependency = read_dependency(text);
-  if (!dependency) return tl::unexpected(std::move(dependency.error()));
-  draft.asked.after = std::move(dependency->after);
-  draft.asked.after_ok = std::move(dependency->after_ok);
-  draft.asked.after_not_ok = std::move(dependency->after_not_ok);
-  if (dependency->started) {
-    draft.notes.emplace_back(
-        "--dependency=after waits for the end of a job here, not for its start");
-  }
-  return {};
-}
-
 Result<void> set_partition(Draft& draft, Text text) {
   const auto parts = split(text, ',');
   if (parts.size() > 1) {

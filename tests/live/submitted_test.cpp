@@ -5,6 +5,9 @@
 /// many there are already.
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -142,6 +145,93 @@ TEST_F(Box, TellsScriptsOfSlurmWhatSlurmWould) {
   asked.out = "own";
   ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
   EXPECT_EQ(text("own"), "") << "there is no Slurm";
+}
+
+TEST_F(Box, RunsSrunOfScriptsOfSlurmOnTheJobsGpus) {
+  begin("fifo", 4);
+  store::Submission asked = shell("", 3);
+  asked.argv = {};
+  asked.script =
+      "#!/bin/sh\n#SBATCH -n 3\n"
+      "srun -n 3 --gpus-per-task=1 sh -c 'echo $SLURM_PROCID of $SLURM_NTASKS on "
+      "$CUDA_VISIBLE_DEVICES >> tasks'\n"
+      "srun sh -c 'echo all $CUDA_VISIBLE_DEVICES > whole; exit 3'\n"
+      "echo came to $? >> whole\n"
+      "srun -N 2 true\n";
+  asked.out = "log";
+  ASSERT_TRUE(comes_to(submit(asked), JobState::failed));
+  std::istringstream lines(text("tasks"));
+  std::multiset<std::string> tasks;
+  for (std::string line; std::getline(lines, line);) tasks.insert(line);
+  EXPECT_EQ(tasks, (std::multiset<std::string>{"0 of 3 on 0", "1 of 3 on 1", "2 of 3 on 2"}));
+  EXPECT_EQ(text("whole"), "all 0,1,2\ncame to 3\n");
+  EXPECT_NE(text("log").find("srun: error: --nodes=2 is not done here"), std::string::npos);
+}
+
+TEST_F(Box, StepsThatRunAtOnceShareNoGpu) {
+  begin("fifo", 2);
+  store::Submission asked = shell("", 2);
+  asked.argv = {};
+  // Each holds its GPU until it has seen the other, or for ever: a third waits for one of them.
+  asked.script =
+      "#!/bin/sh\n#SBATCH -n 1\n"
+      "step() { srun --gpus=1 sh -c \"echo \\$CUDA_VISIBLE_DEVICES > gpu.$1; "
+      "while [ ! -s gpu.$2 ]; do sleep 0.02; done\"; }\n"
+      "step 1 2 & step 2 1 & wait\n"
+      "srun --gpus=2 sh -c 'echo $CUDA_VISIBLE_DEVICES > both'\n";
+  ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
+  EXPECT_EQ((std::set<std::string>{text("gpu.1"), text("gpu.2")}),
+            (std::set<std::string>{"0\n", "1\n"}));
+  EXPECT_EQ(text("both"), "0,1\n");
+}
+
+TEST_F(Box, FollowsTheStartOfOthers) {
+  begin("fifo", 2);
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
+  store::Submission asked = shell("echo has begun > after");
+  asked.after_start = {runs};
+  ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
+  EXPECT_EQ(look(runs).state, JobState::running);
+  store::Submission held = shell("true");
+  held.hold = true;
+  const JobNumber waits = submit(held);
+  asked.after_start = {waits};
+  const JobNumber follows = submit(asked);
+  EXPECT_EQ(look(follows).state, JobState::pending);
+  ASSERT_TRUE(service_->cancel({waits}, me_, false));
+  EXPECT_TRUE(comes_to(follows, JobState::completed)) << "it will never start";
+  std::ofstream(folder_ / "work" / "go") << "1";
+  EXPECT_TRUE(comes_to(runs, JobState::completed));
+}
+
+TEST_F(Box, FollowsAnyOfSeveral) {
+  begin();
+  const JobNumber good = submit(shell("sleep 0.1"));
+  const JobNumber bad = submit(shell("sleep 0.1; exit 1"));
+  store::Submission asked = shell("true");
+  asked.after_one = true;
+  asked.after_ok = {bad};
+  const JobNumber in_vain = submit(asked);
+  asked.after_ok = {bad, good};
+  const JobNumber one = submit(asked);
+  EXPECT_TRUE(comes_to(one, JobState::completed));
+  EXPECT_TRUE(comes_to(in_vain, JobState::cancelled));
+}
+
+TEST_F(Box, RunsSingletonsOneAfterTheOther) {
+  begin("fifo", 4);
+  store::Submission asked = shell("date +%s.%N > began.$ALMANAC_JOB_ID; sleep 0.1");
+  asked.name = "nightly";
+  const JobNumber before = submit(asked);
+  asked.singleton = true;
+  const JobNumber first = submit(asked);
+  const JobNumber second = submit(asked);
+  asked.name = "other";
+  const JobNumber other = submit(asked);
+  EXPECT_TRUE(comes_to(second, JobState::completed));
+  EXPECT_TRUE(comes_to(other, JobState::completed));
+  EXPECT_GE(look(first).start, look(before).end);
+  EXPECT_GE(look(second).start, look(first).end);
 }
 
 }  // namespace

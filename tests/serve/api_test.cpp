@@ -190,6 +190,61 @@ TEST_F(ApiTest, SaysWhetherAnythingHasChanged) {
   EXPECT_EQ(status(ask("GET", "/v1/overview?revision=" + revision)), 304);
 }
 
+TEST_F(ApiTest, ChangesManyJobsByOneRequest) {
+  const std::int64_t first = service_.submit(R"(, "name": "train")");
+  const std::int64_t second = service_.submit(R"(, "name": "train")");
+  const std::int64_t third = service_.submit(R"(, "name": "test")");
+  const std::int64_t array = service_.submit(R"(, "indices": [0, 1, 2, 3, 7])");
+  const auto many = [&](const std::string& verb, const std::string& body) {
+    return nlohmann::json::parse(service_.answer(ask("POST", "/v1/jobs/" + verb, body)).body);
+  };
+  const auto numbers = [](const nlohmann::json& said) {
+    return said.at("numbers").get<std::vector<std::int64_t>>();
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(numbers(many("cancel", R"({"name": "train", "dry_run": true})")),
+              ElementsAre(first, second));
+  EXPECT_THAT(numbers(many("cancel", R"({"state": "r"})")), ElementsAre());
+  EXPECT_THAT(numbers(many("release", R"({"name": "test", "state": "PD"})")), ElementsAre(third));
+  const std::string tasks = std::to_string(array);
+  EXPECT_THAT(numbers(many("cancel", R"({"jobs": [")" + tasks + R"(_[0-1,7]"]})")),
+              ElementsAre(array, array + 1, array + 4));
+  const auto some = many("cancel", R"({"jobs": [")" + tasks + R"(_2", "999", ")" + tasks +
+                                       R"(_7", ")" + std::to_string(first) + R"("]})");
+  EXPECT_THAT(numbers(some), ElementsAre(first, array + 2));
+  ASSERT_EQ(some.at("refused").size(), 2U);
+  EXPECT_EQ(some.at("refused")[0].at("code"), "not_found");
+  EXPECT_EQ(some.at("refused")[1].at("job"), tasks + "_7");
+  EXPECT_EQ(some.at("refused")[1].at("code"), "conflict");
+  EXPECT_THAT(numbers(many("cancel", R"({"all": true})")).size(), 2U);
+  EXPECT_THAT(numbers(many("requeue", R"({"jobs": [")" + tasks + R"("]})")).size(), 5U)
+      << "all of its tasks have ended";
+  const auto refused = [&](const std::string& body) {
+    return status(ask("POST", "/v1/jobs/cancel", body));
+  };
+  EXPECT_EQ(refused("{}"), 400) << "it does not say which";
+  EXPECT_EQ(refused(R"({"jobs": ["x"]})"), 400);
+  EXPECT_EQ(refused(R"({"jobs": ["1_[3-1]"]})"), 400);
+  EXPECT_EQ(refused(R"({"state": "COMPLETED"})"), 400);
+  EXPECT_EQ(refused(R"({"jobs": ["999"]})"), 404) << "one that is named alone is an error";
+}
+
+TEST_F(ApiTest, ChangesOfManyOnlyThoseOfTheCaller) {
+  const std::string own = std::to_string(service_.submit());
+  const std::uint32_t other = ::geteuid() + 1000;
+  const auto as_other = [&](const std::string& body) {
+    return service_.answer(TestService::by_user(ask("POST", "/v1/jobs/cancel", body), other));
+  };
+  EXPECT_EQ(as_other(R"({"jobs": [")" + own + R"("]})").status, 403);
+  const auto two = nlohmann::json::parse(as_other(R"({"jobs": [")" + own + R"(", "999"]})").body);
+  EXPECT_EQ(two.at("numbers").size(), 0U);
+  EXPECT_EQ(two.at("refused")[0].at("code"), "forbidden");
+  EXPECT_EQ(nlohmann::json::parse(as_other(R"({"all": true})").body).at("numbers").size(), 0U);
+  const std::string user = service_.get("/v1/jobs/" + own).at("user");
+  EXPECT_EQ(as_other(R"({"user": ")" + user + R"("})").status, 409);
+  EXPECT_EQ(service_.get("/v1/jobs/" + own).at("state"), "PENDING");
+}
+
 TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
   const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
   const std::uint32_t other = ::geteuid() + 1000;

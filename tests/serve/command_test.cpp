@@ -230,6 +230,59 @@ TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
   EXPECT_THAT(gone.err, HasSubstr("77"));
 }
 
+TEST_F(CommandTest, CancelsByUserStateAndName) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string runs = submit({"--gpus", "4", "--name", "train", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(runs, "RUNNING"));
+  const std::string waits = submit({"--gpus", "4", "--name", "train", "--", "sleep", "600"});
+  const std::string other = submit({"--gpus", "4", "--name", "other", "--", "sleep", "600"});
+  const std::string array = submit({"--hold", "--array", "0-9", "--", "true"});
+  EXPECT_EQ(run({"cancel"}).status, 2) << "of none it is not told which";
+  EXPECT_EQ(run({"cancel", "--name", "train", "-t", "PD"}).out, "job " + waits + " cancelled\n");
+  EXPECT_EQ(state_of(runs), "RUNNING");
+  EXPECT_EQ(run({"cancel", array + "_[0-2,5]," + other}).out,
+            "job " + array + "_[0-2,5] cancelled\njob " + other + " cancelled\n");
+  EXPECT_EQ(state_of(array + "_5"), "CANCELLED");
+  EXPECT_EQ(state_of(array + "_6"), "PENDING");
+  const ProgramRun none = run({"cancel", "--user", "nobody-here"});
+  EXPECT_EQ(none.status, 0);
+  EXPECT_THAT(none.err, HasSubstr("no such job waits or runs"));
+  EXPECT_EQ(run({"cancel", "--all"}).status, 0);
+  EXPECT_TRUE(ends_as(runs, "CANCELLED"));
+  EXPECT_TRUE(ends_as(array, "CANCELLED"));
+}
+
+TEST_F(CommandTest, ShowsTheLastLinesOfALog) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string job = submit({"--", "sh", "-c", "seq 1 300000; printf end"});
+  ASSERT_TRUE(ends_as(job, "COMPLETED"));
+  EXPECT_EQ(run({"logs", "-n", "3", job}).out, "299999\n300000\nend");
+  EXPECT_EQ(run({"logs", "--lines", "0", job}).out, "");
+  // Further back than one answer reaches.
+  EXPECT_THAT(run({"logs", "-n", "250001", job}).out, StartsWith("50001\n50002\n"));
+  EXPECT_THAT(run({"logs", "-n", "999999", job}).out, StartsWith("1\n2\n"));
+}
+
+TEST_F(CommandTest, TakesDependenciesAsSlurmSpellsThem) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string bad = submit({"--", "false"});
+  const std::string good = submit({"--", "true"});
+  const std::string either =
+      submit({"--dependency", "afterok:" + bad + "?afterok:" + good, "--", "true"});
+  const std::string both = submit({"--dependency", "afterok:" + bad + ":" + good, "--", "true"});
+  EXPECT_TRUE(ends_as(either, "COMPLETED"));
+  EXPECT_TRUE(ends_as(both, "CANCELLED"));
+  const std::string script = folder_.write(
+      "job.sh", "#!/bin/sh\n#SBATCH --dependency=afternotok:" + bad + ",singleton\ntrue\n");
+  EXPECT_TRUE(ends_as(submit({script}), "COMPLETED"));
+  const ProgramRun refused = run({"submit", "--dependency", "aftercorr:1", "--", "true"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--dependency=aftercorr:1: is not done here"));
+}
+
 TEST_F(CommandTest, ListsAsJsonAllJobsHoweverManyThereAre) {
   ServiceProcess service(state_);
   wait_for_service();
@@ -271,6 +324,12 @@ TEST_F(CommandTest, WaitsForTheEndAndTakesItsExitStatus) {
                                "--", "sh", "-c", "[ $ALMANAC_ARRAY_TASK_ID != 1 ] || kill -9 $$"});
   EXPECT_EQ(said.status, 1);
   EXPECT_THAT(said.err, HasSubstr("_1 has ended: FAILED, signal 9"));
+  EXPECT_THAT(said.err, HasSubstr("2 of 3 tasks have ended well"));
+  const ProgramRun one = run({"submit", "--wait", "--directory", folder_ / "", "--out", "x.log",
+                              "--", "sh", "-c", "exit 3"});
+  EXPECT_EQ(one.status, 3);
+  EXPECT_THAT(one.err, HasSubstr("has ended: FAILED, exit status 3, after 00:00:00; its log: " +
+                                 folder_ / "x.log"));
 }
 
 TEST_F(CommandTest, WaitsForNoJobThatIsGone) {

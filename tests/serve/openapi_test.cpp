@@ -56,6 +56,10 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("POST", "/v1/forecast", "/v1/forecast", TestService::held());
   check("POST", "/v1/forecast", "/v1/forecast", "{}");
   check("POST", "/v1/jobs/{number}/cancel", "/v1/jobs/" + ended + "/cancel");
+  check("POST", "/v1/jobs/cancel", "/v1/jobs/cancel", R"({"jobs": ["999", ")" + ended + R"("]})");
+  check("POST", "/v1/jobs/hold", "/v1/jobs/hold", R"({"jobs": [")" + number + R"("]})");
+  check("POST", "/v1/jobs/release", "/v1/jobs/release", R"({"name": "none"})");
+  check("POST", "/v1/jobs/requeue", "/v1/jobs/requeue", R"({"jobs": ["999"]})");
   check("POST", "/v1/jobs/{number}/update", "/v1/jobs/" + number + "/update", R"({"gpus": 2})");
   check("POST", "/v1/jobs/{number}/update", "/v1/jobs/" + number + "/update", "{}");
   check("POST", "/v1/jobs/{number}/hold", "/v1/jobs/" + number + "/hold");

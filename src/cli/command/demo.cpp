@@ -54,7 +54,7 @@ constexpr std::ptrdiff_t kPast = 2'000;
 constexpr std::int64_t kJobsOfPreset = 20'000;
 
 struct DemoOptions {
-  std::string policy = "qssf";
+  std::string policy = live::kDefaultPolicy;
   double speedup = 120;
   std::uint64_t seed = 1;
 };
@@ -91,7 +91,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
-  const auto policy = sim::make_policy(*live::compose("qssf"), log);
+  const auto policy = sim::make_policy(*live::compose(live::kDefaultPolicy), log);
   const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
   const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
   for (std::size_t at = 0; at < made.size(); ++at) {

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac logs: what a job has written; with -f what it goes on writing, until it ends.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -25,7 +26,39 @@ struct LogsOptions {
   bool follow = false;
   bool err = false;
   std::int64_t last_bytes = 0;
+  std::int64_t last_lines = -1;  ///< -1 = all.
 };
+
+constexpr std::int64_t kBlock = 1 << 20;
+
+Result<serve::Client::Said> ask(serve::Client& client, const LogsOptions& options,
+                                std::int64_t offset, std::int64_t limit = kBlock) {
+  return client.get("/v1/jobs/" + options.job + "/log", {{"stream", options.err ? "err" : "out"},
+                                                         {"offset", std::to_string(offset)},
+                                                         {"limit", std::to_string(limit)}});
+}
+
+/// Where the last lines begin, as tail(1) counts them: a last one without a line break is one.
+/// Cost: reads the log from its end, block by block.
+Result<std::int64_t> begin_of_last_lines(serve::Client& client, const LogsOptions& options) {
+  const auto end = ask(client, options, -1);
+  if (!end) return tl::unexpected(end.error());
+  std::int64_t at = end->next_offset;
+  if (options.last_lines == 0 || at == 0) return at;
+  std::int64_t breaks = options.last_lines + (end->body.ends_with('\n') ? 1 : 0);
+  while (at > 0) {
+    const std::int64_t from = std::max<std::int64_t>(0, at - kBlock);
+    const auto block = ask(client, options, from, at - from);
+    if (!block) return tl::unexpected(block.error());
+    for (std::size_t left = block->body.size(); left > 0; --left) {
+      if (block->body[left - 1] == '\n' && --breaks == 0) {
+        return from + static_cast<std::int64_t>(left);
+      }
+    }
+    at = from;
+  }
+  return 0;
+}
 
 /// Whether nothing more will be written, as of now.
 Result<bool> has_ended(serve::Client& client, const std::string& job) {
@@ -40,13 +73,15 @@ Result<bool> has_ended(serve::Client& client, const std::string& job) {
 Result<int> logs(const LogsOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  const std::string path = "/v1/jobs/" + options.job + "/log";
   std::int64_t offset = -options.last_bytes;
+  if (options.last_lines >= 0) {
+    const auto begin = begin_of_last_lines(*client, options);
+    if (!begin) return tl::unexpected(begin.error());
+    offset = *begin;
+  }
   bool ended = !options.follow;
   while (!interrupted()) {
-    const auto said = client->get(path, {{"stream", options.err ? "err" : "out"},
-                                         {"offset", std::to_string(offset)},
-                                         {"limit", "1048576"}});
+    const auto said = ask(*client, options, offset);
     if (!said) return tl::unexpected(said.error());
     std::fwrite(said->body.data(), 1, said->body.size(), stdout);
     std::fflush(stdout);
@@ -71,11 +106,17 @@ void register_logs(Program& program) {
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   command.add_flag("-f,--follow", options->follow, "Go on until the job ends");
   command.add_flag("--err", options->err, "Its errors, where they have a file of their own");
-  command.add_option("--last", options->last_bytes, "Only the last so many bytes")
+  CLI::Option* const lines =
+      command.add_option("-n,--lines", options->last_lines, "Only the last LINES lines, as tail")
+          ->type_name("LINES")
+          ->check(CLI::NonNegativeNumber);
+  command.add_option("--last", options->last_bytes, "Only the last BYTES bytes")
       ->type_name("BYTES")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->excludes(lines);
   options->service.add_to(command);
   add_example(command, "almanac logs -f 17");
+  add_example(command, "almanac logs -n 20 17");
   program.on(command, [options] { return logs(*options); });
 }
 

@@ -319,7 +319,9 @@ void register_serve(Program& program) {
   command
       .add_option(
           "--policy", options->policy,
-          "By which it decides, as in `almanac policy list`; default: the last one, or qssf")
+          fmt::format("By which it decides, as in `almanac policy list`; default: the last one, or "
+                      "{}; of a Slurm qssf",
+                      live::kDefaultPolicy))
       ->type_name("POLICY");
   command.add_option("--shadow", options->shadow, "Another that is compared with it")
       ->type_name("POLICY");

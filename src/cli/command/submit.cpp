@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,7 +19,9 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "cli/attach.h"
 #include "cli/draft_submission.h"
+#include "cli/job_end.h"
 #include "cli/job_words.h"
 #include "cli/program.h"
 #include "cli/replica_service.h"
@@ -36,8 +39,6 @@ namespace {
 /// How long a forecast is waited for: it is a courtesy, the job is submitted.
 constexpr auto kPatience = std::chrono::milliseconds(1500);
 constexpr auto kLookAgain = std::chrono::milliseconds(25);
-/// Between two looks whether a job has ended: a service that begins anew is waited for too.
-constexpr auto kWaitAgain = std::chrono::milliseconds(500);
 
 struct SubmitOptions {
   ServiceOptions service;
@@ -49,6 +50,7 @@ struct SubmitOptions {
   bool json = false;
   bool dry_run = false;
   bool wait = false;
+  bool pty = false;
 };
 
 struct Help {
@@ -84,6 +86,9 @@ constexpr Help kHelp[] = {
     {"after", "JOB,...", "Starts when these have ended"},
     {"after-ok", "JOB,...", "Starts when these have ended well; else it is cancelled"},
     {"after-not-ok", "JOB,...", "Starts when these have failed; else it is cancelled"},
+    {"dependency", "TYPE:JOB[:JOB],...",
+     "As Slurm spells it: afterok, afterany, afternotok, after (started), singleton; all of those "
+     "between commas, any of those between ?"},
     {"begin", "TIME", "Does not start before"},
     {"hold", "", "It waits until it is released"},
     {"requeue", "", "It runs again by itself when the machine failed it"},
@@ -137,6 +142,23 @@ Result<store::Submission> read_script(const std::string& path, store::Submission
   return std::move(script->asked);
 }
 
+/// A job on a terminal: the command behind "--", or the words without; without any, the user's
+/// shell.
+Result<store::Submission> terminal_job(store::Submission base, std::vector<std::string> command,
+                                       const SubmitOptions& options) {
+  if (command.empty()) command = options.words;
+  if (command.empty()) {
+    const char* const shell = std::getenv("SHELL");
+    command = {shell == nullptr || *shell == '\0' ? "/bin/sh" : shell};
+  }
+  base.name = std::filesystem::path(command.front()).filename();
+  base.argv = std::move(command);
+  base.pty = true;
+  // What it writes is on the terminal.
+  base.out = "/dev/null";
+  return with_asked(std::move(base), options.asked);
+}
+
 /// The command behind "--", or a script; what the options say counts before the script's lines.
 Result<store::Submission> read_submission(const SubmitOptions& options,
                                           const std::vector<std::string>& command_line) {
@@ -155,6 +177,7 @@ Result<store::Submission> read_submission(const SubmitOptions& options,
   }
   auto base = base_submission();
   if (!base) return base;
+  if (options.pty) return terminal_job(*std::move(base), command, options);
   if (command.empty() && options.words.empty()) {
     return fail(Code::usage, "there is nothing to run", {},
                 "almanac submit [OPTIONS] -- COMMAND..., or almanac submit [OPTIONS] SCRIPT");
@@ -233,34 +256,6 @@ void print_submitted(serve::Client& client, const store::Submission& asked,
   if (::isatty(STDOUT_FILENO) != 0) print_expected(look(client, numbers.front()));
 }
 
-/// Waits until all have ended. The highest exit status of them; 1 of one that did not end well and
-/// has none, of which it says why.
-Result<int> await_ends(serve::Client& client, const std::vector<store::JobNumber>& numbers) {
-  int highest = 0;
-  for (const store::JobNumber number : numbers) {
-    const std::string path = fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(number));
-    for (;; std::this_thread::sleep_for(kWaitAgain)) {
-      const auto answer = client.get(path);
-      if (!answer && answer.error().code == Code::unavailable) continue;
-      if (!answer) return tl::unexpected(answer.error());
-      const auto listed = serve::read_job(answer->body);
-      if (!listed) return tl::unexpected(listed.error());
-      const store::Job& job = listed->view.job;
-      if (job.state == trace::JobState::pending || job.state == trace::JobState::running) continue;
-      highest = std::max(highest, job.exit_status.value_or(0));
-      if (job.state != trace::JobState::completed && job.exit_status.value_or(0) == 0) {
-        highest = std::max(highest, 1);
-        note(fmt::format("job {} has ended: {}{}", listed->id, trace::to_string(job.state),
-                         job.signal != 0      ? fmt::format(", signal {}", job.signal)
-                         : job.reason.empty() ? ""
-                                              : ", " + job.reason));
-      }
-      break;
-    }
-  }
-  return highest;
-}
-
 Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
   const auto asked = read_submission(options, command_line);
   if (!asked) return tl::unexpected(asked.error());
@@ -279,6 +274,10 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   if (options.is_service) {
     if (const std::string risk = risk_of_replicas(*client, options.replicas); !risk.empty())
       note(risk);
+  }
+  if (options.pty) {
+    fmt::print(stderr, "Submitted job {} (detach: Ctrl-] three times)\n", numbers->front());
+    return follow_terminal(*client, numbers->front(), true);
   }
   const auto first = static_cast<std::int64_t>(numbers->front());
   if (options.parsable) {
@@ -310,20 +309,30 @@ void register_submit(Program& program) {
   }
   CLI::Option* const parsable =
       command.add_flag("--parsable", options->parsable, "Print the job's number only");
-  command
-      .add_flag("--json", options->json,
-                "Print the numbers and the first job as JSON, with what is expected of it")
-      ->excludes(parsable);
+  CLI::Option* const json =
+      command
+          .add_flag("--json", options->json,
+                    "Print the numbers and the first job as JSON, with what is expected of it")
+          ->excludes(parsable);
   command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
-  command.add_flag("--wait", options->wait,
-                   "Return when it has ended, with its exit status; of an array the highest");
+  CLI::Option* const wait = command.add_flag(
+      "--wait", options->wait,
+      "Return when it has ended, with its exit status, and say how it ended and where its log is; "
+      "of an array the highest");
+  CLI::Option* const pty =
+      command.add_flag("--pty", options->pty,
+                       "Run it on a terminal that is this one: a shell, or any program, on the "
+                       "GPUs given; default command: $SHELL");
+  for (CLI::Option* const each : {service, parsable, json, wait}) pty->excludes(each);
   options->service.add_to(command);
   add_example(command,
               "almanac submit --gpus 2 --cpus 8 --mem 32G --time 2:00:00 -- python train.py");
   add_example(command, "almanac submit --array 0-9%3 --after 17 train.sh");
+  add_example(command, "almanac submit --dependency afterok:17:18,afterany:19 -- ./evaluate");
   add_example(command,
               "almanac submit --service --replicas 1..4 --slo ttft=500ms,tpot=50ms --gpus 1 --port "
               "8000 -- vllm serve MODEL --port {port}");
+  add_example(command, "almanac submit --pty --gpus 1 -- bash");
   add_example(command, "almanac submit --json --gpus 1 --max-gpus 4 --deadline 16:00 -- ./train");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }

@@ -25,20 +25,18 @@ Result<int> cancel_sweep(const SweepCancelOptions& options) {
   if (!client) return tl::unexpected(client.error());
   const auto sweep = look_at_sweep(*client, options.name);
   if (!sweep) return tl::unexpected(sweep.error());
-  std::vector<std::string> waiting;
-  std::vector<std::string> running;
+  std::vector<std::string> unfinished;
   for (const serve::ListedTrial& trial : sweep->trials) {
     const trace::JobState state = trial.job.view.job.state;
-    if (state == trace::JobState::pending) waiting.push_back(trial.job.id);
-    if (state == trace::JobState::running) running.push_back(trial.job.id);
+    if (state == trace::JobState::pending || state == trace::JobState::running) {
+      unfinished.push_back(trial.job.id);
+    }
   }
-  // Those that wait first: else each would start on the GPUs of one that was ended.
-  waiting.insert(waiting.end(), running.begin(), running.end());
-  if (waiting.empty()) {
+  if (unfinished.empty()) {
     fmt::print("all trials of {} have ended\n", options.name);
     return kDone;
   }
-  return change_jobs(options.service, waiting, options.now ? "cancel?now=1" : "cancel",
+  return change_jobs(options.service, {.jobs = std::move(unfinished), .now = options.now}, "cancel",
                      "cancelled");
 }
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "cli/change_jobs.h"
 #include "cli/draft_submission.h"
 #include "cli/program.h"
+#include "cli/service_options.h"
 #include "serve/submission_json.h"
 
 namespace almanac::cli {
@@ -48,7 +48,20 @@ Result<store::Amended> wanted_by(const UpdateOptions& options) {
 Result<int> update(const UpdateOptions& options) {
   const auto wanted = wanted_by(options);
   if (!wanted) return tl::unexpected(wanted.error());
-  return change_jobs(options.service, options.jobs, "update", "changed", serve::to_json(*wanted));
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  int status = kDone;
+  for (const std::string& job : options.jobs) {
+    const auto said = client->post(fmt::format("/v1/jobs/{}/update", job), serve::to_json(*wanted));
+    if (said) {
+      fmt::print("job {} changed\n", job);
+      continue;
+    }
+    if (options.jobs.size() == 1) return tl::unexpected(said.error());
+    fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
+    status = exit_status(said.error().code);
+  }
+  return status;
 }
 
 }  // namespace

@@ -444,6 +444,7 @@ Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledg
     if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
     return reason;
   }
+  if (waits_for_deal(job, view)) return {.kind = ReasonKind::next_lease, .wanted = demand.gpus};
   const std::vector<JobId>& line = lines_[index(vc)];
   reason.kind = ReasonKind::passed_over;
   if (!line.empty() && line.front() != job) {

@@ -123,6 +123,12 @@ class Allocator : public Policy {
   /// Ends a job that waits or runs, for good, before jobs are allocated next: in this decision
   /// where reports and jobs that left are told, else in the next one, which is to be asked for.
   void end(JobId job) { over_.push_back(job); }
+  /// Whether a job that would fit waits for the next time at which GPUs are dealt out.
+  virtual bool waits_for_deal(JobId job, const View& view) const {
+    static_cast<void>(job);
+    static_cast<void>(view);
+    return false;
+  }
   /// Told of a job that runs no longer: it has ended, was withdrawn, or is stopped now.
   virtual void left(JobId job, const View& view) {
     static_cast<void>(job);

@@ -73,7 +73,7 @@ Time Desk::choose_demand(JobId job) {
   if (!chooses()) return Time::max();
   cluster::Demand demand = view_->demand(asked_id(job));
   Time until = Time::max();
-  if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
+  if (chooses_shape(job)) {
     const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
     demand = this->shaped(demand, shaped.gpus, shaped.nodes);
     slot.rate = static_cast<float>(shaped.rate);

@@ -155,7 +155,8 @@ class Desk {
   double rate(JobId job) const { return shape_ ? double{slots_[index(job)].rate} : 1.0; }
   /// Whether the GPUs of a job are for the policy to choose.
   bool chooses_shape(JobId job) const {
-    return shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0;
+    return shape_ && view_->request(job).max_gpus > 0 &&
+           (view_->speeds != nullptr || !shape_->needs_speeds());
   }
   /// Gives a job of which that is so another shape: a waiting one is filed anew, a running one is
   /// to be moved.

@@ -106,10 +106,27 @@ void ElasticAllocator::carry_on(std::span<const JobId> jobs, std::vector<Stock> 
   }
 }
 
+bool ElasticAllocator::waits_for_deal(JobId job, const View& view) const {
+  return view.request(job).max_gpus > 0 && dealt_ != kNoTime && view.now < dealt_ + every_;
+}
+
+/// Whether elastic jobs wait while none runs that a deal could disturb.
+bool ElasticAllocator::are_newcomers_alone(std::span<const JobId> jobs, const View& view) {
+  bool some_wait = false;
+  for (const JobId job : jobs) {
+    if (view.request(job).max_gpus == 0) continue;
+    if (view.progress(job).phase == Phase::running) return false;
+    some_wait = true;
+  }
+  return some_wait;
+}
+
 void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                                 std::vector<Wish>& wishes) {
   std::vector<Stock> left = stock(vc, plan.ledger);
-  if (dealt_ == kNoTime || view.now >= dealt_ + every_) dealt_ = view.now;
+  if (dealt_ == kNoTime || view.now >= dealt_ + every_ || are_newcomers_alone(jobs, view)) {
+    dealt_ = view.now;
+  }
   if (dealt_ != view.now) {
     is_behind_ = true;
     return carry_on(jobs, std::move(left), view, wishes);

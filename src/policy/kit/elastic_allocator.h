@@ -90,6 +90,8 @@ class ElasticAllocator : public Allocator {
   void left(JobId job, const View& view) final;
   /// Believes what a job has reported.
   void hear(const Elastic& job, const View& view);
+  bool waits_for_deal(JobId job, const View& view) const final;
+  static bool are_newcomers_alone(std::span<const JobId> jobs, const View& view);
   /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,
                        std::vector<Wish>& wishes);

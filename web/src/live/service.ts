@@ -126,6 +126,11 @@ export interface Job {
   after?: number[];
   after_ok?: number[];
   after_not_ok?: number[];
+  after_start?: number[];
+  after_one?: boolean;
+  singleton?: boolean;
+  pty?: boolean;
+  endless?: boolean;
   requeue?: boolean;
   submit_s: number;
   held: boolean;
@@ -158,6 +163,8 @@ export interface Job {
   limits_by?: string;
   /** Only of GET /v1/jobs/{number}, while it runs and its name is that of a model. */
   pace?: Pace;
+  /** Where its user attaches to a job that runs on a terminal. */
+  terminal?: string;
   expected?: Expected;
   array?: {number: number; index: number; at_once: number};
   holds: Hold[];
