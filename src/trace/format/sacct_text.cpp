@@ -99,6 +99,8 @@ TableFormat sacct_text() {
       {Field::cpus, "ReqCPUS"},
   };
   format.map.states.emplace(kResizing, JobState::unknown);
+  // Slurm does not count the time of a suspended job, nor that between the runs of a requeued one.
+  format.run_times = RunTimes::reference;
   // Its run has ended, and the job runs again.
   format.map.states.emplace("REQUEUED", JobState::preempted);
   format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
