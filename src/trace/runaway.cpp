@@ -22,9 +22,11 @@ constexpr Duration kBeforeTheKill = 10min;  // Slurm gives a job some time betwe
 constexpr Duration kLongBeyond = 24h;
 constexpr Duration kHeldWhole = 10min;
 
+/// Each run of a job that was requeued has the whole limit.
 Duration beyond_limit(const Job& job) {
   const Duration limit = job.request.time_limit;
-  return limit == kNoDuration ? Duration::min() : job.outcome.run - limit;
+  return limit == kNoDuration ? Duration::min()
+                              : job.outcome.run - limit * std::max(1, job.outcome.attempts);
 }
 
 bool has_no_end(const Job& job) {

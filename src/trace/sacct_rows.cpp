@@ -100,7 +100,8 @@ Result<std::unique_ptr<SacctRows>> SacctRows::open(const std::string& path,
     first = *line;
   } while (first.find_first_not_of(" \t\r") == std::string::npos);
   const Where where{path, lines->line()};
-  auto header = sacct_header(first);
+  const std::size_t indent = first.find_first_not_of(' ');
+  auto header = sacct_header(std::string_view(first).substr(indent));
   if (!header) {
     constexpr std::size_t kShown = 60;
     return fail(Code::invalid,
@@ -197,7 +198,8 @@ Result<Fit> SacctRows::read_record() {
     if (begins && (whole || !is_name || ends_in_text)) break;
     text += '\n';
     text += (*line)->text;
-    if (is_whole(layout_.split(text, fields_))) {
+    const bool is_blank = (*line)->text.find_first_not_of(" \t\r") == std::string::npos;
+    if (!is_blank && is_whole(layout_.split(text, fields_))) {
       whole = true;
       taken = i + 1;
       size = text.size();

@@ -90,6 +90,7 @@ TEST(SacctRows, JoinsLines) {
 TEST(SacctRows, JoinsLinesOfTheLastAndTheFirstColumn) {
   EXPECT_THAT(read("JobID|User|JobName\n1|ann|two\nlines | bars\n\n2|ann|one\n").rows,
               ElementsAre("1/ann/two lines | bars", "2/ann/one"));
+  EXPECT_THAT(read("JobID|User|JobName\n1|ann|one\n\n\n").notes, IsEmpty()) << "blank lines";
   EXPECT_THAT(read("JobName|JobID|User\ntwo\nlines|1|ann\none|2|ann\n").rows,
               ElementsAre("two lines/1/ann", "one/2/ann"));
 }

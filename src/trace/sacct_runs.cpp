@@ -63,7 +63,8 @@ Job merged(std::span<const Job> rows, bool is_resized) {
     }
   }
   if (first != rows.end()) {
-    job.outcome.run = Duration(std::llround(time_ms / weight(job)));
+    constexpr double kLongest_ms = 1e15;  // as of one row
+    job.outcome.run = Duration(std::llround(std::min(time_ms / weight(job), kLongest_ms)));
   }
   job.request.submit = rows.front().request.submit;
   job.request.submitted = rows.front().request.submitted;

@@ -57,6 +57,12 @@ TEST(SacctRuns, MakesOneJobOfARequeuedOne) {
                           "runs: 1"));
 }
 
+TEST(SacctRuns, KeepsRunTimesWhereMostJobsWereRequeued) {
+  const Trace trace = read(row("5", "08:00:00", "08:00:05", "08:10:05", 600, "REQUEUED") +
+                           row("5", "08:10:10", "09:10:00", "09:20:00", 600, "COMPLETED"));
+  EXPECT_EQ(trace.jobs.at(0).outcome.run, 20min);
+}
+
 TEST(SacctRuns, TellsJobsOfOneIdApart) {
   const Trace trace = read(
       "66|a|ann|2025-01-05T08:00:00|2025-01-05T08:00:05|2025-01-05T09:00:05|3600|60|COMPLETED|"

@@ -51,7 +51,8 @@ TEST_F(Shares, AreToldByJobsThatHoldWholeGpusAndTheirShards) {
   EXPECT_EQ(trace.jobs.at(0).request.shards, 0);
   EXPECT_FLOAT_EQ(trace.jobs.at(1).request.gpu_share, 0.25F);
   EXPECT_EQ(trace.jobs.at(2).request.gpus, 2) << "more than one GPU has";
-  EXPECT_THAT(trace.notes, Contains(HasSubstr("8 shards per GPU, according to jobs that hold both")));
+  EXPECT_THAT(trace.notes,
+              Contains(HasSubstr("8 shards per GPU, according to jobs that hold both")));
 }
 
 TEST_F(Shares, OfMpsAreHundredths) {

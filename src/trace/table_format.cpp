@@ -11,8 +11,8 @@
 
 #include "table/csv_reader.h"
 #include "text/nearest.h"
-#include "trace/eligible.h"
 #include "text/number.h"
+#include "trace/eligible.h"
 
 namespace almanac::trace {
 namespace {

@@ -255,6 +255,37 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
   EXPECT_THAT(fails.err, HasSubstr("of ann: the command ended with status 3"));
 }
 
+TEST_F(EfficiencyCommand, SaysWhichJobTheLogDoesNotHave) {
+  const std::string week = trace(
+      week_of_sacct() + "7|never|bob|CANCELLED by 7|2024-05-01T10:00:00|0|60|0||00:00:00|||\n");
+  const ProgramRun absent = run_program({"efficiency", week, "11"});
+  EXPECT_EQ(absent.status, 2);
+  EXPECT_THAT(absent.err, HasSubstr("there is no job 11 among the 6 that ran, 1 to 6"));
+  const ProgramRun never = run_program({"efficiency", week, "7"});
+  EXPECT_EQ(never.status, 2);
+  EXPECT_THAT(never.err, HasSubstr("job 7 never ran"));
+}
+
+TEST_F(EfficiencyCommand, MarksMoreCoresThanWereHeld) {
+  const std::string week =
+      trace(week_of_sacct() +
+            "8_1|odd|dia|COMPLETED|2024-05-01T10:00:00|1594|30|2|cpu=2,mem=16000M|1-16:59:47|||\n");
+  EXPECT_THAT(run_program({"efficiency", week, "8"}).out,
+              HasSubstr("92.6 used of 2 on average (4629 %: more than the job held"));
+  EXPECT_THAT(run_program({"efficiency", week}).out,
+              HasSubstr("1 job with more processor time than the cores held can give"));
+}
+
+TEST_F(EfficiencyCommand, LeavesOutRowsThatCannotBeReadIfLenient) {
+  const std::string week = trace(week_of_sacct() + "9|cut o\n");
+  const ProgramRun strict = run_program({"efficiency", week});
+  EXPECT_EQ(strict.status, 65);
+  EXPECT_THAT(strict.err, HasSubstr("use --lenient to drop such rows"));
+  const ProgramRun lenient = run_program({"efficiency", week, "--lenient"});
+  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  EXPECT_THAT(lenient.err, HasSubstr("dropped 1 of 13 rows, the first in line 14"));
+}
+
 TEST_F(EfficiencyCommand, KnowsALogFromAJob) {
   const ProgramRun run = run_program({"efficiency", "wek.txt"});
   EXPECT_EQ(run.status, 2);

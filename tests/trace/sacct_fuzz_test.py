@@ -14,6 +14,7 @@ import sys
 import tempfile
 import zoneinfo
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(__file__))
 import slow_sacct
 

@@ -54,6 +54,20 @@ TEST_F(TraceCommand, BadDataIsOneLineAndStatus65) {
   }
 }
 
+TEST_F(TraceCommand, InfoSaysInWhichZoneTimesWereRead) {
+  const std::string path = trace(
+      "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES\n"
+      "1|2025-07-01T12:00:00|2025-07-01T12:00:05|2025-07-01T13:00:05|3600|COMPLETED|gres/gpu=1\n");
+  EXPECT_THAT(run_program({"trace", "info", path}).out,
+              HasSubstr("time zone      none in the log, read as UTC"));
+  const ProgramRun run = run_program({"trace", "info", path, "--time-zone", "Europe/Berlin"});
+  EXPECT_THAT(run.out, HasSubstr("submitted      2025-07-01 10:00:00"));
+  EXPECT_THAT(run.out, HasSubstr("time zone      Europe/Berlin"));
+  const ProgramRun none = run_program({"trace", "info", path, "--time-zone", "Atlantis"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no time zone \"Atlantis\""));
+}
+
 TEST_F(TraceCommand, LenientSaysWhatItDropped) {
   const std::string path = trace("job_id,submit_s,run_s,gpus\n1,0,-5,1\n2,0,5,1\n");
   const ProgramRun run = run_program({"trace", "validate", "--lenient", path});

@@ -177,7 +177,7 @@ void register_sacct_json(Formats& registry) {
   Format format;
   format.name = "sacct-json";
   format.summary = "output of sacct --json (Slurm 22.05 and later)";
-  format.run_times = RunTimes::measured;
+  format.run_times = RunTimes::measured;  // suspensions and requeues do not count
   format.likeness = [](const Head& head) {
     return head.first_line().starts_with('{') &&
                    (head.contains("\"jobs\"") || head.contains("\"Slurm\""))

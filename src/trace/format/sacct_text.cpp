@@ -99,6 +99,7 @@ TableFormat sacct_text() {
       {Field::cpus, "ReqCPUS"},
   };
   format.map.states.emplace(kResizing, JobState::unknown);
+  // Slurm does not count the time of a suspended job, nor that between the runs of a requeued one.
   // Its run has ended, and the job runs again.
   format.map.states.emplace("REQUEUED", JobState::preempted);
   format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
