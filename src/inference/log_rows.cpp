@@ -121,8 +121,11 @@ class RowReader {
     }
     if (columns_.may_be_other && !intake.empty()) {
       const std::int32_t size = intake.tokens_per_block();
+      // Only Bailian's form counts seconds, and the chats that it names prove it.
+      const bool is_proved = columns_.micros == 1e6;
+      const bool has_usual_blocks = size == 0 || size == columns_.block.tokens;
       const auto unit = arrival_unit({.usual = columns_.micros,
-                                      .is_usual = size == 0 || size == columns_.block.tokens,
+                                      .is_usual = is_proved || has_usual_blocks,
                                       .has_points = has_points,
                                       .requests = intake.size(),
                                       .span = intake.span()},

@@ -61,6 +61,14 @@ TEST_F(Columns, OfBailianAreSecondsAndBlocksOfSixteenTokens) {
   EXPECT_THAT(made->notes, IsEmpty());
 }
 
+TEST_F(Columns, OfBailianAreSecondsWhateverTheBlocks) {
+  const auto made = read(lines(20, 12, 32, "\"chat_id\": 1, \"parent_chat_id\": -1, ", ".0"));
+  ASSERT_TRUE(made) << error(made);
+  EXPECT_EQ(made->all.back().arrival, 228e6);
+  EXPECT_EQ(made->tokens_per_block, 32);
+  EXPECT_THAT(made->notes, ElementsAre(StartsWith("a block id stands for 32 tokens")));
+}
+
 TEST_F(Columns, OfMooncakeAreMillisecondsAndBlocksOf512Tokens) {
   const auto made = read(lines(20, 12'000, 512));
   ASSERT_TRUE(made) << error(made);
