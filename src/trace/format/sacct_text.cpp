@@ -99,13 +99,13 @@ TableFormat sacct_text() {
       {Field::cpus, "ReqCPUS"},
   };
   format.map.states.emplace(kResizing, JobState::unknown);
-  // Slurm does not count the time of a suspended job, nor that between the runs of a requeued one.
   // Its run has ended, and the job runs again.
   format.map.states.emplace("REQUEUED", JobState::preempted);
   format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
                    "JobID",     "State",   "Partition", "NodeList"};
   format.needed_extras = 4;
   format.command = kSacctCommand;
+  // Slurm does not count the time of a suspended job, nor that between the runs of a requeued one.
   format.run_times = RunTimes::measured;
   return format;
 }
