@@ -26,6 +26,11 @@ std::string format_help(const std::string& name) {
 void TraceOptions::add_to(CLI::App& command, const std::string& name, const std::string& suffix) {
   command.add_option(name, path, "The job log, - for standard input; .gz and .zst are unpacked")
       ->required();
+  add_reading_to(command, name, suffix);
+}
+
+void TraceOptions::add_reading_to(CLI::App& command, const std::string& name,
+                                  const std::string& suffix) {
   command.add_option("--format" + suffix, read.format, format_help(name))->type_name("NAME");
   command
       .add_option("--columns" + suffix, read.column_map,

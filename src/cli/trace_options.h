@@ -14,13 +14,16 @@
 
 namespace almanac::cli {
 
-/// A job log on the command line: TRACE --format --columns --lenient; a command that takes two logs
-/// names each and gives the options of each a suffix.
+/// A job log on the command line: TRACE --format --columns --time-zone --lenient; a command that
+/// takes two logs names each and gives the options of each a suffix.
 struct TraceOptions {
   std::string path{};
   trace::ReadOptions read{};
 
   void add_to(CLI::App& command, const std::string& name = "TRACE", const std::string& suffix = "");
+  /// The options alone, of a command that takes the log in another way.
+  void add_reading_to(CLI::App& command, const std::string& name = "TRACE",
+                      const std::string& suffix = "");
   /// Reads it; its notes go to stderr.
   Result<trace::Trace> load() const;
 };

@@ -14,10 +14,10 @@
 
 #include "cli/judged_logs.h"
 #include "cli/program.h"
+#include "cli/trace_options.h"
 #include "study/failure_table.h"
 #include "table/output_file.h"
 #include "text/human.h"
-#include "trace/read.h"
 
 namespace almanac::cli {
 
@@ -27,8 +27,7 @@ namespace {
 
 struct StudyFailuresOptions {
   std::string folder;
-  std::string trace;
-  std::string format;
+  TraceOptions trace;
   std::string rules;
   std::string out;
   std::string output = "table";
@@ -104,12 +103,9 @@ Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
 
 Result<int> study_failures(const StudyFailuresOptions& options) {
   std::optional<trace::Trace> trace;
-  if (!options.trace.empty()) {
-    trace::ReadOptions read;
-    read.format = options.format;
-    auto loaded = trace::read_trace(options.trace, read);
+  if (!options.trace.path.empty()) {
+    auto loaded = options.trace.load();
     if (!loaded) return tl::unexpected(loaded.error());
-    for (const std::string& text : loaded->notes) note(options.trace + ": " + text);
     trace = std::move(*loaded);
   }
   const auto judged = judge_logs(options.folder, options.rules, trace ? &*trace : nullptr);
@@ -140,10 +136,10 @@ void register_study_failures(Program& program) {
       .add_option("LOGDIR", options->folder, "The logs: a folder, searched through, or one file")
       ->required();
   command
-      .add_option("--trace", options->trace,
+      .add_option("--trace", options->trace.path,
                   "The job log that they belong to: adds jobs, users and GPU time")
       ->type_name("TRACE");
-  command.add_option("--format", options->format, "The format of the trace")->type_name("NAME");
+  options->trace.add_reading_to(command);
   command
       .add_option("--rules", options->rules,
                   "TOML file of rules to put on top of the built-in ones (docs/failures.md)")
