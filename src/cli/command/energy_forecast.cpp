@@ -97,7 +97,7 @@ void print_json(const energy::Backtest& test, const std::vector<double>& levels,
   fmt::print("{}\n", made.dump(2));
 }
 
-Result<void> print_csv(const energy::Backtest& test, const std::vector<double>& levels) {
+Result<void> print_test_csv(const energy::Backtest& test, const std::vector<double>& levels) {
   auto out = table::OutputFile::standard_output();
   table::CsvWriter csv(out);
   for (const char* name : {"time", "truth", "forecast", "persistence"}) csv.text(name);
@@ -162,7 +162,7 @@ Result<int> forecast(const EnergyForecastOptions& options) {
   if (options.output == "json") {
     print_json(test, settings.levels, settings);
   } else if (options.output == "csv") {
-    if (const auto printed = print_csv(test, settings.levels); !printed) {
+    if (const auto printed = print_test_csv(test, settings.levels); !printed) {
       return tl::unexpected(printed.error());
     }
   } else {
