@@ -69,7 +69,7 @@ void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) 
   fmt::print("{}\n", list.dump(2));
 }
 
-Result<void> print_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Result<void> print_evaluation_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
   table::OutputFile file = table::OutputFile::standard_output();
   table::CsvWriter csv(file);
   csv.header({"name", "by", "group", "jobs", "mae_s", "median_abs_log10_error", "spearman_gpu_time",
@@ -164,7 +164,7 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
   if (options.output == "json") {
     print_json(*evaluation, by);
   } else if (options.output == "csv") {
-    if (auto printed = print_csv(*evaluation, by); !printed) {
+    if (auto printed = print_evaluation_csv(*evaluation, by); !printed) {
       return tl::unexpected(printed.error());
     }
   } else {

@@ -67,7 +67,7 @@ void print_json(const std::vector<reproduce::Row>& rows) {
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<void> print_csv(const std::vector<reproduce::Row>& rows) {
+Result<void> print_rows_csv(const std::vector<reproduce::Row>& rows) {
   table::OutputFile file = table::OutputFile::standard_output();
   table::CsvWriter csv(file);
   csv.header({"what", "published", "ours", "difference", "unit"});
@@ -177,7 +177,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
   if (options.output == "json") {
     print_json(rows);
   } else if (options.output == "csv") {
-    if (const auto printed = print_csv(rows); !printed) return tl::unexpected(printed.error());
+    if (const auto printed = print_rows_csv(rows); !printed) return tl::unexpected(printed.error());
   } else if (!rows.empty()) {
     print_table(rows);
   }
