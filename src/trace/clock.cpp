@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include "text/human.h"
 
 #include "trace/eligible.h"
 
@@ -239,9 +240,9 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
       shift(job.outcome.end, offset);
     }
     trace.notes.push_back(fmt::format(
-        "the log's clock was changed as in {}, as the times of {} jobs show: later times "
+        "the log's clock was changed as in {}, as the times of {} show: later times "
         "continue the clock of the first job (--time-zone reads them as UTC)",
-        guess->zone.name(), guess->shown));
+        guess->zone.name(), text::counted(static_cast<std::uint64_t>(guess->shown), "job")));
   }
   for (Job& job : trace.jobs) {
     Outcome& outcome = job.outcome;

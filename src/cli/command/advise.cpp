@@ -145,15 +145,18 @@ std::vector<std::string> row(const std::string& name, const Figures& figures) {
           human_time(figures.avg_jct_s), human_time(figures.p99_jct_s)};
 }
 
-/// How to have the policy at a Slurm, first where it does nothing.
-void print_switch(const std::string& policy) {
+/// Prints how to run the policy next to Slurm, beginning with what changes nothing. A policy that
+/// is not recommended is only to be watched.
+void print_switch(const std::string& policy, bool is_recommended) {
   const std::string shadow = "almanac serve --engine slurm --policy " + policy;
-  const std::pair<std::string_view, std::string_view> steps[] = {
-      {"almanac slurm doctor", "what will work, and what to change"},
-      {shadow, "shadow: says what it would do, does nothing"},
-      {"almanac slurm levers order on", "the queue stands in its order"},
-      {"almanac slurm undo", "all back"}};
-  fmt::print("\nTo have it at your Slurm:\n");
+  std::vector<std::pair<std::string_view, std::string_view>> steps = {
+      {"almanac slurm doctor", "checks what works here, and what to change"},
+      {shadow, "shadow mode: shows what it would do, changes nothing"}};
+  if (is_recommended) {
+    steps.emplace_back("almanac slurm levers order on", "queue order follows the policy");
+    steps.emplace_back("almanac slurm undo", "restores everything");
+  }
+  fmt::print("\nTo {} {} on your Slurm cluster:\n", is_recommended ? "run" : "watch", policy);
   for (const auto& [command, what] : steps) {
     fmt::print("  {:{}}  {}\n", command, shadow.size(), what);
   }
@@ -213,7 +216,7 @@ void print_table(const Advice& advice) {
   fmt::print("\n");
   for (const std::string& caution : advice.cautions) fmt::print("Note: {}.\n", caution);
   fmt::print("Assumptions: {}.\n", fmt::join(advice.assumptions, "; "));
-  if (advice.best) print_switch(advice.outcomes[*advice.best].policy);
+  if (advice.best) print_switch(advice.outcomes[*advice.best].policy, advice.reproduces);
 }
 
 using Json = nlohmann::ordered_json;
