@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include "text/human.h"
 
+#include "text/human.h"
 #include "trace/eligible.h"
 
 namespace almanac::trace {
