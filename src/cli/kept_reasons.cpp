@@ -123,16 +123,19 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
   const auto found = rows->next();
   if (!found) return tl::unexpected(found.error());
   if (!*found) return fail(Code::usage, fmt::format("the run has no job {}", job), {.file = run});
-  KeptJob kept{.id = job,
-               .policy = policy,
-               .gpus = static_cast<int>(rows->number("gpus")),
-               .submit = rows->time("submit_s"),
-               .start = rows->time("start_s"),
-               .end = rows->time("end_s"),
-               .waited = Duration{std::llround(rows->number("wait_s") * 1e3)},
-               .preemptions = static_cast<int>(rows->number("preemptions")),
-               .vc = std::string((*rows)["vc"]),
-               .user = std::string((*rows)["user"])};
+  KeptJob kept{
+      .id = job,
+      .policy = policy,
+      .gpus = static_cast<int>(rows->number("gpus")),
+      .submit = rows->time("submit_s"),
+      .start = rows->time("start_s"),
+      .end = rows->time("end_s"),
+      .waited = Duration{std::llround(rows->number("wait_s") * 1e3)},
+      .ran = Duration{std::llround((rows->number("jct_s") - rows->number("wait_s")) * 1e3)},
+      .work = Duration{std::llround(rows->number("run_s") * 1e3)},
+      .preemptions = static_cast<int>(rows->number("preemptions")),
+      .vc = std::string((*rows)["vc"]),
+      .user = std::string((*rows)["user"])};
   for (;;) {
     const auto more = waits->next();
     if (!more) return tl::unexpected(more.error());
@@ -154,6 +157,13 @@ std::string tenant_of(const KeptJob& job, const sim::Summary& summary) {
     }
   }
   return "";
+}
+
+void print_longer_run(Duration ran, Duration work) {
+  constexpr Duration kRounding = 2s;
+  if (ran < work + kRounding) return;
+  fmt::print("  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
+             text::format_duration(ran), text::format_duration(work));
 }
 
 namespace {
@@ -203,6 +213,7 @@ void print_kept(const KeptJob& job) {
     fmt::print("\n");
   }
   print_reasons(job);
+  if (job.start != kNoTime && job.end != kNoTime) print_longer_run(job.ran, job.work);
   if (!job.tenant.empty()) fmt::print("{}\n", job.tenant);
 }
 

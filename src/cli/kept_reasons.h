@@ -35,6 +35,8 @@ struct KeptJob {
   Time start = kNoTime;
   Time end = kNoTime;
   Duration waited{0};
+  Duration ran{0};   ///< Time on GPUs.
+  Duration work{0};  ///< Its run time, as the log has it.
   int preemptions = 0;
   std::vector<KeptWait> waits{};
   std::string vc{};
@@ -55,5 +57,9 @@ nlohmann::ordered_json to_json(const KeptJob& job);
 
 /// "01:00:00 for jobs ahead in the queue, 00:30:00 for GPUs that others held", the longest first.
 std::string in_all(const std::map<policy::ReasonKind, Duration>& totals);
+
+/// Prints that a job held its GPUs for longer than its log says, if it did: a job that fails and
+/// starts again at once never waits.
+void print_longer_run(Duration ran, Duration work);
 
 }  // namespace almanac::cli

@@ -53,6 +53,9 @@ TEST_F(IncidentsCommand, CountsRunsThatLostTheirNodesAndRepeatsThem) {
   EXPECT_EQ(again.status, 0) << again.err;
   const ProgramRun told = run_program({"explain", run_, "A", "--replay"});
   EXPECT_THAT(told.out, HasSubstr("ended 470s, waited 00:01:40"));
+  const std::string longer = "ran 00:06:10 for 00:05:00 of work";  // 40 s lost, 30 s to restart
+  EXPECT_THAT(told.out, HasSubstr(longer));
+  EXPECT_THAT(run_program({"explain", run_, "A"}).out, HasSubstr(longer));
 }
 
 /// A node draws 1000 W while its GPU is in use, 400 W idle, and is always on. The job runs from 0

@@ -118,6 +118,7 @@ class Explanation {
     } else {
       fmt::print("in all: {}\n", in_all(totals));
     }
+    if (record.end != kNoTime) print_longer_run(record.ran, job.outcome.run);
     print_dues();
     print_paces();
   }
