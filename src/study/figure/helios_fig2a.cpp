@@ -22,6 +22,13 @@ void register_helios_fig2a(Figures& registry);
 
 namespace {
 
+/// "0.4", "26.4", "1,064".
+std::string count_of(double gpus) {
+  constexpr double kFew = 100;
+  const double tenths = std::round(gpus * 10) / 10;
+  return gpus < kFew ? fmt::format("{}", tenths) : text::grouped(std::llround(gpus));
+}
+
 Drawing draw_helios_fig2a(const Study& study) {
   const Minutes minutes = minutes_of(study);
   const auto running = gpus_in_use(study, minutes, study.gpu_jobs());
@@ -52,14 +59,15 @@ Drawing draw_helios_fig2a(const Study& study) {
   const double gpus = study.cluster().gpus();
   // Of a bound by what ran at once, a share says how even the use was, and not how full it was.
   finding.headline =
-      is_bound ? fmt::format("On average {:.3g} GPUs are in use, of at least {}", mean * gpus, gpus)
+      is_bound ? fmt::format("On average {} GPUs are in use, of at least {}", count_of(mean * gpus),
+                             count_of(gpus))
                : fmt::format("On average {} of the GPUs are in use", text::human_share(mean));
   constexpr double kSwing = 0.05;
   const auto [low, high] = std::minmax_element(use.numbers.begin(), use.numbers.end());
   const bool repeats = rhythm.repeats() && *high - *low >= kSwing;
   if (repeats) {
     const auto spelled = [&](double share) {
-      return is_bound ? fmt::format("{:.3g}", share * gpus) : text::human_share(share);
+      return is_bound ? count_of(share * gpus) : text::human_share(share);
     };
     finding.headline +=
         fmt::format(": {} at {:02}:00, {} at {:02}:00", spelled(*low), low - use.numbers.begin(),
