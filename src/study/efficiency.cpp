@@ -17,7 +17,7 @@ constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 }  // namespace
 
 double JobUse::time_share() const {
-  return limit == kNoDuration ? kNotTold : seconds(elapsed) / seconds(limit);
+  return limit == kNoDuration ? kNotTold : seconds(longest_run()) / seconds(limit);
 }
 
 std::vector<UserUse> by_user(const std::vector<JobUse>& jobs) {

@@ -18,7 +18,8 @@ struct JobUse {
   std::string user{};
   std::string state{};
   Time submit = kNoTime;
-  Duration elapsed{0};
+  Duration elapsed{0};  ///< Of all its runs.
+  Duration longest{0};  ///< The longest run of a job that ran several times; 0 = it ran once.
   Duration limit = kNoDuration;
   double cores = 0;
   double gpus = 0;
@@ -34,6 +35,8 @@ struct JobUse {
 
   double core_share() const { return cores_used / cores; }
   double memory_share() const { return memory_used_gb / memory_gb; }
+  /// A limit holds for each run.
+  Duration longest_run() const { return longest > Duration{0} ? longest : elapsed; }
   double time_share() const;
 
   static constexpr double kAllAndRounding = 1.05;

@@ -140,6 +140,7 @@ TEST(Efficiency, AddsUpTheRunsOfAJob) {
   ASSERT_EQ(log.jobs.size(), 2U);
   const JobUse& job = log.jobs[0];
   EXPECT_EQ(job.elapsed, 4h);
+  EXPECT_DOUBLE_EQ(job.time_share(), 1.5) << "the longer run of 3 h, of a limit of 2 h";
   EXPECT_EQ(job.state, "COMPLETED");
   EXPECT_DOUBLE_EQ(job.cores_used, 1.25) << "five core-hours in four hours";
   EXPECT_DOUBLE_EQ(job.gpus, 2);

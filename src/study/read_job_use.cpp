@@ -99,6 +99,7 @@ JobUse both(const JobUse& a, const JobUse& b) {
                             &JobUse::gpu_use}) {
       made.*what = mean_over(a, b, what);
     }
+    made.longest = std::max(a.longest_run(), b.longest_run());
   } else {
     made = a;
     made.state = b.state;

@@ -62,7 +62,7 @@ RightSize size_of(const Group& group) {
   if (!group.any_ended("OUT_OF_MEMORY")) {
     made.enough_memory_gb = if_less(whole(1.2 * memory), last.memory_gb);
   }
-  const double longest = group.most([](const JobUse& job) { return seconds(job.elapsed); });
+  const double longest = group.most([](const JobUse& job) { return seconds(job.longest_run()); });
   if (last.limit != kNoDuration && !group.any_ended("TIMEOUT")) {
     const Duration enough = rounded_up(1.25 * longest);
     if (seconds(enough) <= kWorth * seconds(last.limit)) made.enough_limit = enough;

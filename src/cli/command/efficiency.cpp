@@ -111,7 +111,11 @@ std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
                      : fmt::format("{:g} held, computing {} of the time", job.gpus,
                                    percent_of(job.gpu_use)));
   }
-  line("time", fmt::format("ran {}{}", text::format_duration(job.elapsed),
+  const std::string longest =
+      job.longest == Duration{0}
+          ? ""
+          : fmt::format(" in several runs, the longest {}", text::format_duration(job.longest));
+  line("time", fmt::format("ran {}{}{}", text::format_duration(job.elapsed), longest,
                            job.limit == kNoDuration
                                ? ", no limit"
                                : fmt::format(" of {} ({})", text::format_duration(job.limit),
