@@ -241,7 +241,7 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
     }
     trace.notes.push_back(fmt::format(
         "the log's clock was changed as in {}, as the times of {} show: later times "
-        "continue the clock of the first job (--time-zone reads them as UTC)",
+        "continue the clock of the first job (name the zone with --time-zone)",
         guess->zone.name(), text::counted(static_cast<std::uint64_t>(guess->shown), "job")));
   }
   for (Job& job : trace.jobs) {
