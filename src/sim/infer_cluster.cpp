@@ -138,7 +138,7 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       inferred.bases.push_back({vc, Basis::kAnyClass, key, std::move(why)});
     };
     tell("takes_every_job", "most jobs name no virtual cluster");
-    tell("name", told.by_vc ? "named by the jobs" : "");
+    tell("name", told.by_vc ? "named by the jobs" : "all jobs share the nodes");
     tell("nodes",
          enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
@@ -183,7 +183,10 @@ InferredCluster infer_machine(const trace::Trace& trace, const std::string& vc, 
   made.add_nodes({.gpus = per_node},
                  static_cast<std::uint32_t>((trace.machine.gpus + per_node - 1) / per_node));
   constexpr const char* kBasis = "the header of the log";
-  inferred.bases = {{VcId{0}, Basis::kAnyClass, "nodes", kBasis},
+  const char* const shared = "the jobs name no two virtual clusters";
+  inferred.bases = {{VcId{0}, Basis::kAnyClass, "takes_every_job", shared},
+                    {VcId{0}, Basis::kAnyClass, "name", by_vc ? "named by the jobs" : shared},
+                    {VcId{0}, Basis::kAnyClass, "nodes", kBasis},
                     {VcId{0}, Basis::kAnyClass, "gpus", kBasis}};
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} x {}, one virtual cluster, as the header of the log "

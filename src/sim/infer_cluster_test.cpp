@@ -60,6 +60,16 @@ class InferCluster : public testing::Test {
     return made;
   }
 
+  static void expect_a_reason_on_each_line(const std::string& toml) {
+    for (std::size_t from = 0; from < toml.size();) {
+      const std::string line = toml.substr(from, toml.find('\n', from) - from);
+      if (line.find(" = ") != std::string::npos) {
+        EXPECT_THAT(line, HasSubstr("  # "));
+      }
+      from += line.size() + 1;
+    }
+  }
+
   TemporaryFolder folder_;
   std::string rows_;
   int jobs_ = 0;
@@ -85,14 +95,7 @@ TEST_F(InferCluster, CountsNodesByTheirNamesAndNotByWhatRanAtOnce) {
   const auto again = cluster::parse_toml(toml, "inferred.toml");
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(shape(*again), "10x8");
-  // Each line that says something says what it rests on.
-  for (std::size_t from = 0; from < toml.size();) {
-    const std::string line = toml.substr(from, toml.find('\n', from) - from);
-    if (line.find(" = ") != std::string::npos) {
-      EXPECT_THAT(line, HasSubstr("  # "));
-    }
-    from += line.size() + 1;
-  }
+  expect_a_reason_on_each_line(toml);
 }
 
 TEST_F(InferCluster, AddsUpWhatRanOnANodeAtOnce) {
@@ -213,6 +216,7 @@ TEST_F(InferCluster, SaysThatItIsABoundWithoutNamesOfNodes) {
   const InferredCluster made = inferred();
   EXPECT_EQ(shape(made.cluster), "2x8");
   EXPECT_TRUE(made.cluster.lower_bound);
+  expect_a_reason_on_each_line(to_toml(made));
   EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("as many as ever ran at once: a lower bound"));
   EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # lower bound: 16 GPUs ran jobs at once"));
 }

@@ -275,6 +275,7 @@ class NamedInference {
     made.add_vc(name);
     const VcId vc{static_cast<std::uint32_t>(made.vcs.size() - 1)};
     if (made.takes_every_job) {
+      tell(vc, Basis::kAnyClass, "name", "all jobs share the nodes");
       tell(vc, Basis::kAnyClass, "takes_every_job",
            shared_ == nullptr
                ? "most jobs name no virtual cluster"
