@@ -191,13 +191,33 @@ std::string described(const Trace& trace, const Runaway& runaway) {
   return made;
 }
 
+/// Jobs that may be runaways and of which nothing proves it: the user can ask Slurm.
+void note_suspects(Trace& trace) {
+  constexpr Duration kMonth = 30 * 24h;
+  std::size_t count = 0;
+  std::string first;
+  for (const Job& job : trace.jobs) {
+    const bool is_suspect = has_no_end(job) && job.outcome.state == JobState::running &&
+                            job.request.time_limit == kNoDuration && job.outcome.run > kMonth;
+    if (is_suspect && count++ == 0) first = trace.id(job.id);
+  }
+  if (count == 0) return;
+  trace.notes.push_back(fmt::format(
+      "{} RUNNING for more than 30 days without a time limit, the first is {}: if sacctmgr show "
+      "runawayjobs lists them, leave them out",
+      text::counted(count, "job"), first));
+}
+
 }  // namespace
 
 std::vector<Runaway> find_runaways(const Trace& trace) { return RunawaySearch(trace).run(); }
 
 std::int64_t leave_out_runaways(Trace& trace) {
   const std::vector<Runaway> found = find_runaways(trace);
-  if (found.empty()) return 0;
+  if (found.empty()) {
+    note_suspects(trace);
+    return 0;
+  }
   constexpr std::size_t kNamed = 3;
   std::string names;
   for (std::size_t at = 0; at < std::min(kNamed, found.size()); ++at) {
@@ -216,6 +236,7 @@ std::int64_t leave_out_runaways(Trace& trace) {
   select_jobs(trace, order);
   trace.notes.push_back(fmt::format("left out {}, never closed in the accounting: {}",
                                     text::counted(found.size(), "runaway record"), names));
+  note_suspects(trace);
   return static_cast<std::int64_t>(found.size());
 }
 

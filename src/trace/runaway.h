@@ -27,7 +27,8 @@ struct Runaway {
 /// In order of jobs. Cost: that of use_of_nodes(), where any job may be one.
 std::vector<Runaway> find_runaways(const Trace& trace);
 
-/// Leaves them out, with a note that names them; gives how many.
+/// Leaves them out, with a note that names them; gives how many. A second note names jobs without a
+/// limit that have run for a month: nothing proves that they are none.
 std::int64_t leave_out_runaways(Trace& trace);
 
 }  // namespace almanac::trace

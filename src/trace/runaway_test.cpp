@@ -80,6 +80,7 @@ TEST_F(Runaways, MayHaveAnEndThatSomebodyWroteLater) {
 TEST_F(Runaways, AreNotJobsThatRunLongOnGpusOfTheirOwn) {
   row("x", "2026-05-01T00:00:00", "Unknown", kSinceMay, "UNLIMITED", "RUNNING", 8, "n4");
   EXPECT_TRUE(has_x());
+  EXPECT_THAT(trace_.notes, testing::Contains(HasSubstr("1 job RUNNING for more than 30 days")));
 }
 
 TEST_F(Runaways, AreNotJobsThatShareANode) {
