@@ -125,7 +125,7 @@ TEST_F(Fair, NobodyStarvesBesideAnEndlessStream) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   });
-  const auto said = service_->explain(starved);
+  const auto said = service_->explain(starved, Eyes::owner);
   ASSERT_TRUE(said) << to_string(said.error());
   EXPECT_THAT(*said, testing::Contains(testing::HasSubstr(
                          "goes before all others once it has waited 00:00:02 (the age cap)")));
@@ -143,14 +143,16 @@ TEST_F(Fair, ExplainSaysForWhomGpusAreKept) {
   ASSERT_TRUE(comes_to(runs, JobState::running));
   const JobNumber old = submit(shell("true", 2));
   ASSERT_TRUE(eventually([&] {
-    return service_->explain(old)->front().find("has waited longer than the age cap") !=
-           std::string::npos;
+    return service_->explain(old, Eyes::owner)
+               ->front()
+               .find("has waited longer than the age cap") != std::string::npos;
   }));
   const JobNumber late = submit(shell("true"));
   ASSERT_TRUE(eventually([&] {
-    return service_->explain(late)->front().find(fmt::format("GPUs are kept for job {}", old)) !=
-           std::string::npos;
-  })) << service_->explain(late)->front();
+    return service_->explain(late, Eyes::owner)
+               ->front()
+               .find(fmt::format("GPUs are kept for job {}", old)) != std::string::npos;
+  })) << service_->explain(late, Eyes::owner)->front();
 }
 
 TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
