@@ -156,7 +156,8 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
       "batch, steps, value, restart_s, checkpoint_s, gpu_share, gpu_memory_gb, cpus, memory_gb, "
       "reference_cpus, reference_memory_gb, reference_profile, data_gb, bandwidth_gbs, step_s, "
       "network_s, "
-      "network_gbps, read_gbs, submit_s, gap_s, start_s, end_s, deadline_s, worthless_at_s, run_s, "
+      "network_gbps, read_gbs, submit_s, eligible_s, gap_s, start_s, end_s, deadline_s, "
+      "worthless_at_s, run_s, "
       "span_s, wait_s, time_limit_s, "
       "predicted_s, state "
       "(did you mean submit_s?)");
