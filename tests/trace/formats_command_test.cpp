@@ -45,14 +45,14 @@ TEST_F(FormatsCommand, SwfRunsOnTheMachineOfItsHeaderWhateverTheQueues) {
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, ContainsRegex("fifo  .*33m 20s .*16m 40s"));
   const ProgramRun inferred = run_program({"cluster", "infer", log});
-  EXPECT_THAT(inferred.out, HasSubstr("nodes = 16\ngpus = 1\n"));
+  EXPECT_THAT(inferred.out, ContainsRegex("nodes = 16 .*\ngpus = 1 "));
 }
 
 TEST_F(FormatsCommand, SwfWithoutMaxNodesHasNodesThatShareItOut) {
   const std::string log = folder_.write(
       "t.swf", "; MaxProcs: 240\n; UnixStartTime: 1\n1 0 0 9 30 -1 -1 30 9 -1 1 1 1 1 1 1 -1 -1\n");
   const ProgramRun inferred = run_program({"cluster", "infer", log});
-  EXPECT_THAT(inferred.out, HasSubstr("nodes = 30\ngpus = 8\n"));
+  EXPECT_THAT(inferred.out, ContainsRegex("nodes = 30 .*\ngpus = 8 "));
 }
 
 TEST_F(FormatsCommand, ColumnMapsMultiplyWorkers) {
@@ -87,10 +87,10 @@ TEST_F(FormatsCommand, AnswersOfOneTokenHaveNoTimePerToken) {
   const ProgramRun csv = serve(log, {"-o", "csv"});
   EXPECT_THAT(csv.out, HasSubstr("tpot_mean_ms,\n"));
   EXPECT_THAT(csv.out, HasSubstr("tpot_p50_ms of ann,\n"));
-  EXPECT_THAT(csv.out, Not(HasSubstr("nan")));
+  EXPECT_THAT(csv.out, Not(ContainsRegex("[ ,]nan")));
   const ProgramRun compared =
       run_program({"inference", "compare", log, "--model", "llama-3.1-8b", "--of", "chunked"});
-  EXPECT_THAT(compared.out, Not(HasSubstr("nan"))) << compared.err;
+  EXPECT_THAT(compared.out, Not(ContainsRegex("[ ,]nan"))) << compared.err;
   // One answer of two tokens is all that counts.
   const std::string mixed = folder_.write("mixed.csv", content + "20,500,2,ann\n");
   EXPECT_THAT(serve(mixed).out, Not(ContainsRegex("tpot_ms +(-|0.00)")));
