@@ -84,7 +84,7 @@ class RawTerminal {
   bool is_raw_ = false;
 };
 
-/// Ctrl-] three times within a second, as machinectl(1) has it; each goes to the job as well.
+/// Ctrl-] three times within a second, as machinectl(1) has it; the first two go to the job as well.
 class Detaching {
  public:
   bool is_told(std::string_view keys) {
@@ -211,9 +211,10 @@ Result<Left> attach(const std::string& socket) {
     if (got < 0) return Left::detached;  // our terminal has gone
     const std::string_view typed(keys.data(), static_cast<std::size_t>(got));
     reads = got > 0;
-    // What is no terminal ends: so does what is typed.
-    if (!send_packet(there->get(), TerminalWord::data, got > 0 ? typed : "\x04")) continue;
+    // The last of the keys stays here: it would be the first half of a command in a line editor.
     if (detaching.is_told(typed)) return Left::detached;
+    // What is no terminal ends: so does what is typed.
+    send_packet(there->get(), TerminalWord::data, got > 0 ? typed : "\x04");
   }
 }
 
