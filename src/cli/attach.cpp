@@ -84,7 +84,8 @@ class RawTerminal {
   bool is_raw_ = false;
 };
 
-/// Ctrl-] three times within a second, as machinectl(1) has it; the first two go to the job as well.
+/// Ctrl-] three times within a second, as machinectl(1) has it; the first two go to the job as
+/// well.
 class Detaching {
  public:
   bool is_told(std::string_view keys) {
