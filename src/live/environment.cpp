@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -150,7 +151,8 @@ void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
     set(environment, "SLURM_JOB_GPUS", names_of(held));
   }
   if (const int cpus = static_cast<int>(std::ceil(held.cpus)); cpus > 0) {
-    set_default(environment, "SLURM_CPUS_PER_TASK", std::to_string(cpus));
+    const int count = std::max(1, std::atoi(tasks.c_str()));
+    set_default(environment, "SLURM_CPUS_PER_TASK", std::to_string(std::max(1, cpus / count)));
     set(environment, "SLURM_CPUS_ON_NODE", std::to_string(cpus));
     set(environment, "SLURM_JOB_CPUS_PER_NODE", std::to_string(cpus));
   }
