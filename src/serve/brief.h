@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs as lists show them. A command may have two megabytes, a job may come after a thousand
-/// others, and an array of 100,000 tasks has it all 100,000 times: a list shows the beginning.
+/// Jobs as lists show them. A job may come after three thousand others and have hundreds of
+/// kilobytes of parameters, and an array of 100,000 tasks has it all 100,000 times: a list shows
+/// the beginning.
 #pragma once
 
 #include <cstddef>

@@ -127,7 +127,7 @@ TEST_F(ApiTest, TellsOthersTheKindOfAFailureOnly) {
   }
 }
 
-// A command may have two megabytes, and an array of thousands of tasks has it a thousand times.
+// A job may come after thousands of others, and an array of thousands of tasks says so in each.
 TEST_F(ApiTest, ListsTheBeginningOfWhatIsLong) {
   const std::string long_word(1'000'000, 'x');
   std::string before = "1";
@@ -143,7 +143,6 @@ TEST_F(ApiTest, ListsTheBeginningOfWhatIsLong) {
   EXPECT_LT(list.body.size(), 1'000'000U);
   const auto last = nlohmann::json::parse(list.body).at("jobs").back();
   EXPECT_TRUE(last.at("shortened").get<bool>());
-  EXPECT_LT(last.at("argv").at(1).get<std::string>().size(), 5000U);
   EXPECT_EQ(last.at("after").size(), 100U);
   const auto whole = service_.get("/v1/jobs/" + std::to_string(array));
   EXPECT_EQ(whole.at("argv").at(1), long_word);

@@ -262,12 +262,12 @@ class Machine:
         if not os.path.exists(FAKETIME):
             return
         for offset, after in (("+2h", "+2h"), ("+3d", "+0")):
-            said = self.almanac("submit", "--parsable", "-o", "/dev/null", "--time", "1:00:00", "--",
-                                "sleep", "8")
+            said = self.almanac("submit", "--parsable", "-o", "/dev/null", "--grace", "1s", "--time",
+                                "1:00:00", "--", "sleep", "8")
             if said is None or said.returncode != 0:
                 continue
             self.set_clock(offset)
-            self.almanac("submit", "--parsable", "-o", "/dev/null", "--", "true")
+            self.almanac("submit", "--parsable", "-o", "/dev/null", "--grace", "1s", "--", "true")
             time.sleep(1)
             self.set_clock(after)
             self.kill_service()
@@ -301,42 +301,32 @@ class Machine:
     def hostile(self):
         """Another user's harm, and what one who only looks hears meanwhile."""
         command = f"echo 'RuntimeError: CUDA error: {SECRET}'; exit 1"
-        said = self.almanac("submit", "--parsable", "-o", f"{self.folder}/victim/log-%j", "--", "sh",
-                            "-c", command, user=VICTIM)
+        said = self.almanac("submit", "--parsable", "-o", f"{self.folder}/victim/log-%j", "--grace",
+                            "1s", "--", "sh", "-c", command, user=VICTIM)
         if said is None or said.returncode != 0:
             return
         time.sleep(2)  # until its log was read
-        with self.watched("a hostile user"):
-            with open(f"{HERE}/hostile.py") as script:  # which that user may not be able to open
-                told = subprocess.run(
-                    [sys.executable, "-", f"{self.state}/almanac.sock", str(self.port),
-                     said.stdout.strip(), SECRET],
-                    stdin=script, capture_output=True, text=True, check=False, user=HOSTILE[1],
-                    group=HOSTILE[2], extra_groups=[], cwd="/")
+        self.as_hostile("a hostile user", "hostile.py", str(self.port), said.stdout.strip(), SECRET)
+
+    def burst(self):
+        """Hundreds of clients of one user at once: each is answered, told that there are too many, or cut off."""
+        self.as_hostile("a burst", "burst.py", "200")
+
+    def as_hostile(self, what, name, *words):
+        """Runs a script of ours as the hostile user, and an ordinary client beside it."""
+        with self.watched(what):
+            told = subprocess.run(
+                [sys.executable, f"{HERE}/{name}", str(HOSTILE[1]), str(HOSTILE[2]),
+                 f"{self.state}/almanac.sock", *words],
+                capture_output=True, text=True, check=False, cwd="/")
         if told.returncode != 0:
-            self.wrong.append(f"the hostile user fell over: {told.stderr[-500:]}")
+            self.wrong.append(f"{what} fell over: {told.stderr[-500:]}")
             return
         told = json.loads(told.stdout)
         self.did.update(told["did"])
-        self.did["rounds of a hostile user"] += 1
+        self.did[f"rounds of {what}"] += 1
         self.wrong += told["wrong"]
         self.theirs += told["mine"]
-
-    def burst(self):
-        """Hundreds of clients at once: each is answered, or told that there are too many."""
-        with self.watched("a burst"):
-            threads = [threading.Thread(target=self.of_burst) for _ in range(200)]
-            for each in threads:
-                each.start()
-            for each in threads:
-                each.join()
-        self.did["bursts of 200 clients"] += 1
-
-    def of_burst(self):
-        for path in ("/v1/overview", "/v1/jobs", "/healthz"):
-            status = self.ask(path)
-            with self.lock:
-                self.did["answers in bursts" if status else "requests in bursts without an answer"] += 1
 
     @contextlib.contextmanager
     def watched(self, what):
@@ -359,7 +349,8 @@ class Machine:
 
     def know_full_disk(self):
         """A disk that is full is known at once, and so is one that has room again."""
-        self.fill_disk(lambda: self.almanac("submit", "--parsable", "-o", "/dev/null", "--", "true"))
+        self.fill_disk(lambda: self.almanac("submit", "--parsable", "-o", "/dev/null", "--grace", "1s",
+                                            "--", "true"))
         for _ in range(100):
             if self.ask("/healthz") == 200:
                 return
