@@ -371,6 +371,7 @@ TEST(TenantsSeen, AddUpToAllAndTheWorstComesFirst) {
   for (RequestId id = 0; id < requests.size(); ++id) {
     requests.all[id].tenant = id % 3 == 0 ? 1 : 0;
     if (id % 3 == 0) requests.all[id].prompt += 4000;
+    requests.all[id].arrival *= 4;
   }
   const Service service{.model = *find_model("llama-3.1-8b"), .board = *find_board("h100")};
   const Objective objective{.first_token = 150e3};
