@@ -55,7 +55,10 @@ class Machine:
         self.service = None
         for each in (self.disk, f"{folder}/locks", f"{folder}/victim"):
             os.makedirs(each)
-        os.chown(f"{folder}/victim", VICTIM[1], VICTIM[2])
+        with open(f"{folder}/victim/secret", "w") as file:  # command lines are shown to everybody
+            file.write(f"RuntimeError: CUDA error: {SECRET}\n")
+        for each in (f"{folder}/victim", f"{folder}/victim/secret"):
+            os.chown(each, VICTIM[1], VICTIM[2])
         os.chmod(f"{folder}/victim", 0o700)
         with socket.create_server(("127.0.0.1", 0)) as any_port:
             self.port = any_port.getsockname()[1]
@@ -300,7 +303,7 @@ class Machine:
 
     def hostile(self):
         """Another user's harm, and what one who only looks hears meanwhile."""
-        command = f"echo 'RuntimeError: CUDA error: {SECRET}'; exit 1"
+        command = f"cat {self.folder}/victim/secret; exit 1"
         said = self.almanac("submit", "--parsable", "-o", f"{self.folder}/victim/log-%j", "--grace",
                             "1s", "--", "sh", "-c", command, user=VICTIM)
         if said is None or said.returncode != 0:
