@@ -8,8 +8,8 @@ namespace {
 
 TEST(TimeLeft, CountsDownUntilMoreIsTold) {
   // A third was done after 10 s: 20 s were left then.
-  EXPECT_EQ(time_left(1 / 3.0, 10, 10), "20.0s left");
-  EXPECT_EQ(time_left(1 / 3.0, 10, 15), "15.0s left");
+  EXPECT_EQ(time_left(1 / 3.0, 10, 10), "20s left");
+  EXPECT_EQ(time_left(1 / 3.0, 10, 15), "15s left");
   EXPECT_EQ(time_left(1 / 3.0, 10, 25), "5.0s left");
   EXPECT_EQ(time_left(1 / 3.0, 10, 31), "longer than estimated") << "it never grows by itself";
 }

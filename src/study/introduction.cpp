@@ -57,7 +57,7 @@ void introduce(figure::Document& document, const Study& study, const Introductio
   };
   fact("GPU jobs", static_cast<std::int64_t>(study.gpu_jobs().size()));
   fact("CPU jobs", static_cast<std::int64_t>(study.cpu_jobs().size()));
-  fact("never ran", study.never_ran());
+  fact("never ran, or for 0 s", study.never_ran());
   fact("users", distinct(trace, &trace::Request::user));
   fact("virtual clusters", distinct(trace, &trace::Request::vc));
   fact(other_runs ? "GPU-hours from first starts to last ends" : "GPU-hours",

@@ -94,6 +94,7 @@ TEST_F(Eligible, TellsJobsThatNeverRan) {
   const Summary summary = summarize(trace);
   EXPECT_EQ(summary.gpu_jobs, 5);
   EXPECT_EQ(summary.never_ran, 2);
+  EXPECT_EQ(summary.last_submit - summary.first_submit, 1h) << "submissions, not when it queued";
   EXPECT_EQ(summary.wait_s.count, 3);
   EXPECT_DOUBLE_EQ(summary.wait_s.mean, (5 + 4 + 2) / 3.0);
   EXPECT_EQ(summary.run_s.count, 3);

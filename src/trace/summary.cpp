@@ -85,8 +85,12 @@ Summary summarize(const Trace& trace) {
   summary.users = std::count(users.begin(), users.end(), true);
   summary.vcs = std::count(vcs.begin(), vcs.end(), true);
   if (!trace.jobs.empty()) {
-    summary.first_submit = trace.jobs.front().request.submit;
-    summary.last_submit = trace.jobs.back().request.submit;
+    summary.first_submit = summary.last_submit = submission(trace.jobs.front().request);
+  }
+  // The jobs are in the order in which they joined the queue.
+  for (const Job& job : trace.jobs) {
+    summary.first_submit = std::min(summary.first_submit, submission(job.request));
+    summary.last_submit = std::max(summary.last_submit, submission(job.request));
   }
   summary.run_s = spread_of(runs);
   summary.wait_s = spread_of(waits);
