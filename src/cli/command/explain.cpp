@@ -118,7 +118,8 @@ class Explanation {
     } else {
       fmt::print("in all: {}\n", in_all(totals));
     }
-    if (record.end != kNoTime) print_longer_run(record.ran, job.outcome.run);
+    // Where speeds are simulated, the paces below say why.
+    if (record.end != kNoTime && schedule_.paces.empty()) print_longer_run(record.ran, job.outcome.run);
     print_dues();
     print_paces();
   }

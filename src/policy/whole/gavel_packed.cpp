@@ -182,6 +182,7 @@ class GavelPacked final : public LeaseAllocator {
       for (const SharerKind& kind : kinds_in(unit)) known.insert(kind);
     }
     for (const JobId job : deal.jobs) {  // in the order in which they came
+      if (asked(job, view).is_cpu_job()) continue;
       const SharerKind kind = kinds_.of(job, view);
       const auto due = due_of.find(kind);
       if (due == due_of.end() || !known.insert(kind).second) continue;
