@@ -367,7 +367,8 @@ TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
   ASSERT_TRUE(soon([&] {
     const ProgramRun said =
         run({"submit", "--json", "--directory", folder_ / "", "--gpus", "1", "--model", "resnet50",
-             "--batch", "64", "--steps", "1000", "--deadline", "now+1hour", "--", "sleep", "600"});
+             "--batch", "64", "--steps", "1000", "--deadline", "now+1hour", "--time", "2:00:00",
+             "--", "sleep", "600"});
     EXPECT_EQ(said.status, 0) << said.err;
     told = nlohmann::json::parse(said.out);
     jobs.push_back(told.at("job").at("job_id"));

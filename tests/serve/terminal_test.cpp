@@ -191,11 +191,14 @@ TEST_F(TerminalTest, GivesAShellOnTheGpusThatOutlivesTheService) {
   EXPECT_TRUE(user.sees("gpus=0 on /dev/pts/")) << user.seen();
   ASSERT_TRUE(enter("stty size")) << user.seen();
   EXPECT_TRUE(user.sees("33 77\r\n")) << user.seen();
-  ASSERT_TRUE(enter("trap 'echo size=$(stty size)' WINCH; sleep 600")) << user.seen();
   user.resize(40, 100);
+  ASSERT_TRUE(enter("stty size")) << user.seen();
+  EXPECT_TRUE(user.sees("40 100\r\n")) << user.seen();
   // Ctrl-C and Ctrl-Z are those of what runs in the foreground.
-  ASSERT_TRUE(user.presses("\x03", "size=40 100\r\n")) << user.seen();
-  ASSERT_TRUE(enter("cat")) << user.seen();
+  ASSERT_TRUE(enter("sleep 600")) << user.seen();
+  ASSERT_TRUE(user.presses("\x03", "ready$ ")) << user.seen();
+  user.type("cat\n");
+  ASSERT_TRUE(user.sees("cat\r\n")) << user.seen();
   ASSERT_TRUE(user.presses("\x1a", "Stopped")) << user.seen();
   ASSERT_TRUE(enter("kill %1; wait; echo cle''ared")) << user.seen();
   ASSERT_TRUE(user.sees("cleared\r\n")) << user.seen();
