@@ -159,7 +159,7 @@ TEST_F(Cores, AreOneJobsOnlyWhenItIsToStartAgain) {
   const JobNumber shorter = submit(limited("true", 2, 1min));
   ASSERT_TRUE(eventually([&] { return look(first).preemptions == 1; }));
   ASSERT_TRUE(service_->cancel({shorter}, me_, false));
-  ASSERT_EQ(look(first).state, JobState::running);
+  ASSERT_EQ(look(first).state, JobState::pending) << "it has its GPU, and no process yet";
   ASSERT_EQ(text("log"), "+\n") << "its process goes only after its grace";
   const JobNumber second = submit(limited("sleep 1000", 1, 1h));
   ASSERT_TRUE(comes_to(second, JobState::running));

@@ -9,6 +9,7 @@
 ///
 /// Source   ours.
 #include <algorithm>
+#include <unordered_set>
 
 #include "policy/registry.h"
 
@@ -20,12 +21,25 @@ class HalfRoom final : public Shape {
   Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger& ledger) override {
     const Progress& state = view.progress(job);
     const cluster::Demand& asked = view.demand(state.demand);
-    const int free = ledger.free_gpus(state.vc, asked);
-    const int most = std::max(asked.gpus, view.request(job).max_gpus);
-    const int gpus = std::clamp(free / 2, asked.gpus, most);
-    return {.gpus = gpus, .rate = view.speeds == nullptr ? 1 : view.speeds->rate(job, 1, gpus)};
+    Shaped made{.gpus = asked.gpus, .rate = rate(job, asked.gpus, view)};
+    if (!came_.insert(job).second) return made;  // it had to wait
+    const int room = std::min(ledger.free_gpus(state.vc, asked) / 2, view.request(job).max_gpus);
+    for (int gpus = asked.gpus + 1; gpus <= room; ++gpus) {
+      const double faster = rate(job, gpus, view);
+      // Where speeds are known, no GPU is taken that makes the job slower.
+      if (view.speeds == nullptr || faster > made.rate) made = {.gpus = gpus, .rate = faster};
+    }
+    if (made.gpus > asked.gpus) made.until = view.now + Duration{1};
+    return made;
   }
   bool needs_speeds() const override { return false; }
+
+ private:
+  static double rate(JobId job, int gpus, const View& view) {
+    return view.speeds == nullptr ? 1 : view.speeds->rate(job, 1, gpus);
+  }
+
+  std::unordered_set<JobId> came_;
 };
 
 }  // namespace
@@ -34,7 +48,7 @@ void register_half_room(Registry& registry) {
   registry.shapes.add({"half_room",
                        "up to half of the GPUs that are free as it comes, at least what it asks",
                        "ours",
-                       {.has = {Trait::chooses_gpus}}},
+                       {.has = {Trait::chooses_gpus, Trait::revises_waiting}}},
                       [](const Parameters&) { return std::make_unique<HalfRoom>(); });
 }
 

@@ -52,11 +52,15 @@ class Gavel final : public LeaseAllocator {
   struct Part {
     std::map<std::uint64_t, double> due;
     std::map<std::uint64_t, double> had_s;
+    double owed_s = 0;  ///< On top of `due`, once: what it was due before and did not have.
 
+    double due_of_all() const {
+      return std::accumulate(due.begin(), due.end(), 0.0,
+                             [](double sum, const auto& each) { return sum + each.second; });
+    }
     /// Time that it was due in the last `elapsed_s` and did not have.
-    double owed_s(double elapsed_s) const {
-      double owed = 0;
-      for (const auto& [type, part] : due) owed += part * elapsed_s;
+    double owed_after(double elapsed_s) const {
+      double owed = owed_s + due_of_all() * elapsed_s;
       for (const auto& [type, had] : had_s) owed -= had;
       return std::max(0.0, owed);
     }
@@ -125,11 +129,11 @@ class Gavel final : public LeaseAllocator {
     for (std::size_t at = 0; at < who.size(); ++at) {
       const auto known = before.find(who[at]);
       const bool had_part = known != before.end() && was_there(vc.last, who[at]);
-      const double owed_s = had_part ? known->second.owed_s(elapsed_s)
-                                     : newcomers_s(who[at], fractions[at], elapsed_s, view);
-      const double grown = with_owed(fractions[at], owed_s);
+      Part& part = vc.parts[who[at]];
+      part.owed_s = had_part ? known->second.owed_after(elapsed_s)
+                             : newcomers_s(who[at], fractions[at], elapsed_s, view);
       for (std::size_t type = 0; type < deal.left.size(); ++type) {
-        vc.parts[who[at]].due[deal.left[type].gpu_type] = fractions[at][type] * grown;
+        part.due[deal.left[type].gpu_type] = fractions[at][type];
       }
     }
     vc.last = division_of(deal, view);
@@ -148,12 +152,6 @@ class Gavel final : public LeaseAllocator {
     return std::max(0.0, due * there_s - seconds(view.attained(job)));
   }
 
-  /// By how much a row grows to make up for what is owed within `reset_s`.
-  double with_owed(const std::vector<double>& row, double owed_s) const {
-    const double due = std::accumulate(row.begin(), row.end(), 0.0);
-    return due > 0 ? 1 + owed_s / (due * seconds(std::max(reset_, lease()))) : 1;
-  }
-
   void signalled(const Event& event, const View& view) override {
     if (!heeds_prices_ || !is_price(view.signals[event.subject])) return;
     for (auto& [id, vc] : vcs_) {
@@ -164,16 +162,21 @@ class Gavel final : public LeaseAllocator {
   bool renews(VcId id) const override { return vcs_.at(id).prices_changed; }
 
   /// Each job on each type that it accepts, first where it has had least of what is due to it. Half
-  /// a lease counts as had from the beginning, so that a first moment does not outweigh all.
+  /// a lease counts as had from the beginning, so that a first moment does not outweigh all. What
+  /// is owed counts as due since the division, and so for less the longer ago that is.
   std::vector<Entry> line(Vc& vc, const std::vector<JobId>& open, const std::vector<Stock>& stock,
                           const View& view) const {
     std::vector<Entry> entries;
+    const Duration ago = vc.last.at == kNoTime ? Duration{0} : view.now - vc.last.at;
+    const double since_s = seconds(std::max(lease(), ago));
     for (const JobId job : open) {
       Part& part = vc.parts[job];
+      const double due_of_all = part.due_of_all();
+      const double grown = due_of_all > 0 ? 1 + part.owed_s / (due_of_all * since_s) : 1;
       for (const Stock& each : stock) {
         if ((each.gpu_type & asked(job, view).gpu_types) == 0) continue;
         const double had_s = part.had_s[each.gpu_type] + seconds(lease()) / 2;
-        entries.push_back({part.due[each.gpu_type] / had_s, job, each.gpu_type});
+        entries.push_back({part.due[each.gpu_type] * grown / had_s, job, each.gpu_type});
       }
     }
     std::stable_sort(entries.begin(), entries.end(),

@@ -157,17 +157,15 @@ class GavelPacked final : public LeaseAllocator {
       for (const SharerKind& kind : kinds_in(unit)) due_of[kind] += due;
     }
     if (before != kNoTime) add_newcomers(owed_s, due_of, vc, deal, view);
-    const double window_s = seconds(std::max(reset_, lease()));
     vc.times.clear();
     for (const auto& [unit, due] : dues) {
-      double grown = 1;
+      double more_s = 0;  // its part of what its kinds are owed
       for (const SharerKind& kind : kinds_in(unit)) {
         const auto known = owed_s.find(kind);
-        if (known != owed_s.end()) {
-          grown = std::max(grown, 1 + known->second / (due_of[kind] * window_s));
-        }
+        if (known == owed_s.end() || due_of[kind] <= 0) continue;
+        more_s = std::max(more_s, known->second * due / due_of[kind]);
       }
-      vc.times[unit].due = due * grown;
+      vc.times[unit] = {.due = due, .had_s = -more_s};
     }
     vc.last = division_of(deal, view);
   }
