@@ -139,10 +139,10 @@ TEST_F(MadeInstances, WhatAProcessUsesStaysAndTheJobIsTriedAgain) {
   begin_here();
   const JobNumber job = submit(asking("1g.10gb", "true"));
   EXPECT_TRUE(eventually([&] {
-    const Overview said = service_->overview();
-    return (said.trouble + testing::PrintToString(said.warnings))
+    // It is the trouble of this job, and of no other.
+    return testing::PrintToString(service_->explain(job, Eyes::owner).value())
                .find("GPU 0: In use by another client") != std::string::npos;
-  })) << service_->overview().trouble;
+  })) << testing::PrintToString(service_->explain(job, Eyes::owner).value());
   EXPECT_THAT(standing(), ElementsAre("0 1 0 0 1", "1 1 0 0 1"));
   std::ofstream(folder_ / "used") << "";
   EXPECT_TRUE(comes_to(job, JobState::completed)) << look(job).reason;

@@ -184,12 +184,17 @@ TEST_F(FuzzTest, ChangesNothingOfOthers) {
   const std::string before = state();
   for (const Operation& each : operations(document_)) {
     if (!each.needs_token() || each.path == "/v1/jobs" || each.path == "/v1/tokens") continue;
+    // Changes of many by filters are about the caller's own jobs, of which there are none.
+    const bool filters =
+        each.path.starts_with("/v1/jobs/") && each.path.find('{') == each.path.npos;
     for (int round = 0; round < 40; ++round) {
       const Request request = requests_->allowed(each);
       SCOPED_TRACE(told(request));
       const Answer answer = service_.answer(TestService::by_user(
           TestService::ask(request.method, request.target, request.body), ::geteuid() + 1));
-      EXPECT_GE(answer.status, 400);
+      if (!filters) {
+        EXPECT_GE(answer.status, 400);
+      }
       ASSERT_EQ(state(), before);
     }
   }
