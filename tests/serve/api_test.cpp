@@ -204,7 +204,8 @@ TEST_F(ApiTest, ChangesManyJobsByOneRequest) {
   EXPECT_THAT(numbers(many("cancel", R"({"name": "train", "dry_run": true})")),
               ElementsAre(first, second));
   EXPECT_THAT(numbers(many("cancel", R"({"state": "r"})")), ElementsAre());
-  EXPECT_THAT(numbers(many("release", R"({"name": "test", "state": "PD", "dry_run": true})")), ElementsAre(third));
+  EXPECT_THAT(numbers(many("release", R"({"name": "test", "state": "PD", "dry_run": true})")),
+              ElementsAre(third));
   const std::string tasks = std::to_string(array);
   EXPECT_THAT(numbers(many("cancel", R"({"jobs": [")" + tasks + R"(_[0-1,7]"]})")),
               ElementsAre(array, array + 1, array + 4));

@@ -119,7 +119,8 @@ class Explanation {
       fmt::print("in all: {}\n", in_all(totals));
     }
     // Where speeds are simulated, the paces below say why.
-    if (record.end != kNoTime && schedule_.paces.empty()) print_longer_run(record.ran, job.outcome.run);
+    if (record.end != kNoTime && schedule_.paces.empty())
+      print_longer_run(record.ran, job.outcome.run);
     print_dues();
     print_paces();
   }
