@@ -33,14 +33,12 @@ Client::Client(int socket, Held& held, const Limits& limits)
 Client::~Client() {
   begin_request();
   if (is_refused_) {
-    constexpr std::size_t kMostBytes = 16'000'000;
     constexpr Duration kPatience{500};
+    const auto until = std::chrono::steady_clock::now() + 4 * kPatience;
     std::array<char, 65'536> rest;
     ::shutdown(socket_, SHUT_WR);
-    for (std::size_t read = 0; read < kMostBytes && await(kPatience);) {
-      const ssize_t got = ::recv(socket_, rest.data(), rest.size(), 0);
-      if (got <= 0) break;
-      read += static_cast<std::size_t>(got);
+    while (std::chrono::steady_clock::now() < until && await(kPatience)) {
+      if (::recv(socket_, rest.data(), rest.size(), 0) <= 0) break;
     }
   }
   ::close(socket_);
@@ -53,6 +51,12 @@ bool Client::await(Duration patience) const {
 void Client::begin_request() {
   held_.remove(held_bytes_);
   held_bytes_ = 0;
+  until_ = std::chrono::steady_clock::now() + limits_.request;
+}
+
+bool Client::is_readable() const {
+  const auto left = std::chrono::duration_cast<Duration>(until_ - std::chrono::steady_clock::now());
+  return left > Duration{0} && await(std::min(left, limits_.read));
 }
 
 ssize_t Client::read(char* to, std::size_t size) {

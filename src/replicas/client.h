@@ -34,6 +34,7 @@ class Client {
  public:
   struct Limits {
     Duration read{};                ///< Between two pieces of a request.
+    Duration request{};             ///< From the first piece of a request to its last.
     Duration write{};               ///< Until the client takes more of an answer.
     std::size_t request_bytes = 0;  ///< Head and body of one request.
   };
@@ -55,7 +56,7 @@ class Client {
   ssize_t read(char* to, std::size_t size);
   /// As write(2), of all bytes; -1 = error or too late.
   ssize_t write(const char* from, std::size_t size);
-  bool is_readable() const { return await(limits_.read); }
+  bool is_readable() const;
   bool is_writable() const;
   /// Whether the client closed its side. One that only shuts down its writing half counts as left
   /// too, as in nginx: no HTTP client in use does that.
@@ -72,6 +73,7 @@ class Client {
   Held& held_;
   const Limits limits_;
   std::size_t held_bytes_ = 0;
+  std::chrono::steady_clock::time_point until_{};  // of the request that is read
   Refusal refusal_ = Refusal::none;
   bool is_refused_ = false;
 };

@@ -87,6 +87,7 @@ class Server final : public httplib::Server {
   explicit Server(const Front::Limits& limits)
       : held_(limits.held_bytes),
         client_limits_{.read = limits.reading,
+                       .request = limits.request,
                        .write = limits.silence,
                        .request_bytes = limits.request_bytes} {}
 

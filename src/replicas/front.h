@@ -33,6 +33,7 @@ class Front {
     Duration first_byte = 10min;           ///< A replica's time until the first byte of its answer.
     Duration silence = 10min;              ///< Between two pieces of an answer.
     Duration reading = 30s;                ///< Between two pieces of a request.
+    Duration request = 5min;               ///< For a request to come in whole.
     int at_once = 512;                     ///< Requests in hand; others wait to be accepted.
     std::size_t request_bytes = 64 << 20;  ///< Head and body of one request.
     std::size_t held_bytes = 256 << 20;    ///< Heads and bodies of all requests in hand.

@@ -427,6 +427,30 @@ TEST_F(ReplicaServiceTest, RefusesWhatItCannotHoldAndWhatHasTwoMeanings) {
   EXPECT_EQ(ask(1, false), Got::whole);
 }
 
+/// A client that sends a byte from time to time keeps the only thread neither while its request
+/// comes in nor once that was refused.
+TEST_F(ReplicaServiceTest, ATricklingClientKeepsNoThread) {
+  begin(1, 1, {.request = 300ms, .at_once = 1});
+  ASSERT_TRUE(await([&] { return pool_.load().ready == 1; }));
+  for (const char* const head :
+       {"POST / HTTP/1.1\r\nX: ",
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n"}) {
+    SCOPED_TRACE(head);
+    std::atomic<bool> is_answered = false;
+    const RawClient slow(front_->port());
+    ASSERT_TRUE(slow.send(head));
+    std::thread trickle([&] {
+      while (!is_answered) {
+        slow.send("x");
+        std::this_thread::sleep_for(50ms);
+      }
+    });
+    EXPECT_EQ(ask(1, false), Got::whole);
+    is_answered = true;
+    trickle.join();
+  }
+}
+
 TEST_F(ReplicaServiceTest, SaysThatItsPortIsTaken) {
   begin(1, 1);
   const auto second = Front::start(front_->port(), pool_, tally_, [] { return std::string(); }, {});
