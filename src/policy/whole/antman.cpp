@@ -50,7 +50,12 @@ class AntMan final : public LinePolicy {
     tiers_[index(view.progress(job).vc)].remove(job);
   }
 
+  /// A guarantee is for all virtual clusters together.
+  bool serves_apart(const View& view) const override {
+    return view.cluster.tenants.empty() && !placement_->draws();
+  }
   void begin(const View& view) override {
+    if (view.cluster.tenants.empty()) return;
     guaranteed_.assign(view.cluster.tenants.size(), 0);
     for (const GuestTier& tier : tiers_) {
       for (const JobId job : tier.owners()) guarantee(job, view);

@@ -42,6 +42,8 @@ class GandivaFair final : public LeaseAllocator {
   using Pass = std::map<std::uint64_t, double>;  // had / due of each type
   using Passes = std::map<Owner, Pass>;
 
+  bool stands_in_lease() const override { return true; }
+
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Passes& passes = passes_[deal.vc];
     std::vector<Account> accounts = open_accounts(deal, view, plan);
