@@ -377,6 +377,13 @@ std::vector<Stock> Allocator::stock(VcId vc, const cluster::Ledger& ledger) {
   return made;
 }
 
+bool Allocator::is_in(const std::vector<Stock>& stock, const cluster::Demand& demand) {
+  const std::int64_t milli = std::int64_t{demand.gpus} * demand.gpu_milli;
+  return demand.is_cpu_job() || std::any_of(stock.begin(), stock.end(), [&](const Stock& each) {
+           return (each.gpu_type & demand.gpu_types) != 0 && each.milli >= milli;
+         });
+}
+
 bool Allocator::take(std::vector<Stock>& stock, std::int64_t milli, std::uint64_t types) {
   Stock* best = nullptr;
   for (Stock& each : stock) {

@@ -153,7 +153,12 @@ class Allocator : public Policy {
   static bool will_run(JobId job, const View& view, const Plan& plan);
   /// GPUs of each type of `vc` on ready nodes, in use by `jobs` or free.
   static std::vector<Stock> stock(VcId vc, const cluster::Ledger& ledger);
-  /// Takes a demand of the type of which most is left; false = changed nothing.
+  /// Whether take() would find a demand in the stock.
+  static bool is_in(const std::vector<Stock>& stock, const cluster::Demand& demand);
+  /// Takes so many thousandths of a GPU of the type among `types` of which most is left; false =
+  /// changed nothing.
+  static bool take(std::vector<Stock>& stock, std::int64_t milli, std::uint64_t types);
+  /// The same of a demand.
   static bool take(std::vector<Stock>& stock, const cluster::Demand& demand);
   /// Takes what a job asks, of the type that it holds if it runs.
   static bool take(std::vector<Stock>& stock, JobId job, const View& view);
@@ -188,8 +193,6 @@ class Allocator : public Policy {
     Time due = Time::min();  // the first timer at which it must be dealt out, if nothing happens
   };
 
-  /// Takes that much of the type among `types` of which most is left; false = changed nothing.
-  static bool take(std::vector<Stock>& stock, std::int64_t milli, std::uint64_t types);
   void take_in(std::span<const Event> events, const View& view);
   /// Carries out what end() said.
   void end_jobs(const View& view, Plan& plan);
