@@ -44,8 +44,14 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
   if (plan.quotas != nullptr) {
     for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
   }
-  for (std::uint32_t vc = 0; vc < vcs_.size(); ++vc) {
-    if (std::exchange(vcs_[vc].touched, false)) settle(VcId{vc}, view, plan);
+  for (std::uint32_t at = 0; at < vcs_.size(); ++at) {
+    Vc& vc = vcs_[at];
+    const bool stands = std::exchange(vc.stands, false);
+    if (std::exchange(vc.touched, false)) {
+      settle(VcId{at}, view, plan);
+    } else if (stands) {
+      passed_by(VcId{at}, view, plan);
+    }
   }
   const std::vector<JobId> aside = std::exchange(aside_, {});
   leave_aside(plan);
@@ -122,7 +128,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         break;
       case EventKind::timer:
         for (Vc& vc : vcs_) {
-          vc.touched = vc.touched || (!vc.jobs.empty() && vc.due <= view.now);
+          if (!vc.jobs.empty()) (vc.due <= view.now ? vc.touched : vc.stands) = true;
         }
         break;
     }

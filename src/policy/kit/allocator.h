@@ -97,6 +97,12 @@ class Allocator : public Policy {
     static_cast<void>(view);
     return Time::min();
   }
+  /// Told of a timer at which the last deal of `vc` stands, in its turn among the deals.
+  virtual void passed_by(VcId vc, const View& view, Plan& plan) {
+    static_cast<void>(vc);
+    static_cast<void>(view);
+    static_cast<void>(plan);
+  }
   /// Told when the wishes are met as far as they can be: the time to ask to be woken.
   virtual void settled(VcId vc, const View& view, Plan& plan) {
     static_cast<void>(vc);
@@ -190,6 +196,7 @@ class Allocator : public Policy {
   struct Vc {
     std::vector<JobId> jobs;  // that wait or run, in the order in which they came
     bool touched = false;
+    bool stands = false;     // a timer came at which its last deal stands
     Time due = Time::min();  // the first timer at which it must be dealt out, if nothing happens
   };
 
