@@ -106,13 +106,6 @@ bool LeaseAllocator::is_outdated(const Division& last, const Deal& deal, Duratio
          any_came(last, deal, view);
 }
 
-Time LeaseAllocator::outdated_at(const Division& last, const Deal& deal, Duration reset,
-                                 const View& view) {
-  if (last.at == kNoTime) return Time::min();
-  const bool differs = deal.jobs.size() != last.jobs.size() || any_came(last, deal, view);
-  return differs ? last.at + reset : kNever;
-}
-
 void LeaseAllocator::settled(VcId id, const View& view, Plan& plan) {
   const Vc& vc = vcs_[index(id)];
   const auto runs = [&](JobId job) { return will_run(job, view, plan); };

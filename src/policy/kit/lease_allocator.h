@@ -74,8 +74,6 @@ class LeaseAllocator : public Allocator {
   /// since has no part. So a job never waits for `reset` because it came late.
   static bool is_outdated(const Division& last, const Deal& deal, Duration reset, const View& view);
   static Division division_of(const Deal& deal, const View& view);
-  /// When that is so of the jobs of a deal, in its lease; kNever = not before the next begins.
-  static Time outdated_at(const Division& last, const Deal& deal, Duration reset, const View& view);
 
  private:
   struct Vc {

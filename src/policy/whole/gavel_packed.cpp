@@ -38,11 +38,8 @@ class GavelPacked final : public LeaseAllocator {
 
  private:
   struct Share {
-    double due = 0;     // places at a time
-    double had_s = 0;   // as they were divided
-    Duration since{0};  // had since then: whole, so that it is the same however often it is counted
-
-    double had() const { return had_s + seconds(since); }
+    double due = 0;  // places at a time
+    double had_s = 0;
   };
   struct Vc {
     std::map<Unit, Share> times;
@@ -51,9 +48,6 @@ class GavelPacked final : public LeaseAllocator {
   };
 
   bool groups_jobs() const override { return true; }
-  Time stands_in_lease(const Deal& deal, const View& view) const override {
-    return outdated_at(vcs_.at(deal.vc).last, deal, reset_, view);
-  }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Vc& vc = vcs_[deal.vc];
@@ -79,7 +73,7 @@ class GavelPacked final : public LeaseAllocator {
     std::vector<std::pair<double, const Unit*>> behind;  // places, and of which
     for (const auto& [unit, time] : vc.times) {
       const double due_s = time.due * seconds(view.now - vc.last.at + lease());
-      behind.emplace_back((due_s - time.had()) / seconds(lease()), &unit);
+      behind.emplace_back((due_s - time.had_s) / seconds(lease()), &unit);
     }
     const auto by_places = [](const auto& a, const auto& b) {
       return a.first < b.first || (a.first == b.first && *b.second < *a.second);
@@ -146,7 +140,7 @@ class GavelPacked final : public LeaseAllocator {
       const Unit unit =
           running.size() > 1 ? unit_of(one, kinds_.of(running[1], view), type) : unit_of(one, type);
       if (const auto known = vc.times.find(unit); known != vc.times.end()) {
-        known->second.since += view.now - vc.counted;
+        known->second.had_s += seconds(view.now - vc.counted);
       }
     }
     vc.counted = view.now;
@@ -205,7 +199,7 @@ class GavelPacked final : public LeaseAllocator {
     std::map<SharerKind, double> made;
     if (vc.last.at == kNoTime) return made;
     for (const auto& [unit, time] : vc.times) {
-      const double owed_s = time.due * seconds(view.now - vc.last.at) - time.had();
+      const double owed_s = time.due * seconds(view.now - vc.last.at) - time.had_s;
       for (const SharerKind& kind : kinds_in(unit)) made[kind] += owed_s;
     }
     std::erase_if(made, [](const auto& each) { return each.second <= 0; });
