@@ -24,9 +24,9 @@ namespace {
 /// Of the requests that a replica is to serve as asked, where scalers go by its rate.
 constexpr double kShare = 0.9;
 
-const std::vector<std::string> kKeys = {"model",      "board", "gpus",     "batch",
-                                        "router",     "ttft",  "tpot",     "scaler",
-                                        "cold_start", "vc",    "replicas", "nodes"};
+const std::vector<std::string> kKeys = {"model",    "board", "gpus",   "batch",      "router",
+                                        "ttft",     "tpot",  "scaler", "cold_start", "vc",
+                                        "replicas", "nodes", "reclaim"};
 
 Error misuse(const std::string& message, const std::string& advice) {
   return fail(Code::usage, "--service: " + message, {}, advice).value();
@@ -87,6 +87,12 @@ Result<Told> parse(const WithRequests& with) {
     return tl::unexpected(misuse(fmt::format("cold_start is \"{}\"", value("cold_start", "")),
                                  "it is a length of time, as 30s"));
   }
+  const std::string reclaim = value("reclaim", "yes");
+  if (reclaim != "yes" && reclaim != "no") {
+    return tl::unexpected(
+        misuse(fmt::format("reclaim is \"{}\"", reclaim),
+               "yes: running jobs stop for replicas that do not fit; no: replicas wait"));
+  }
   InferenceOptions options;
   options.requests = with.requests;
   options.column_map = with.column_map;
@@ -108,7 +114,8 @@ Result<Told> parse(const WithRequests& with) {
                  .cold_start = *cold_start,
                  .scaler = value("scaler", "reactive"),
                  .vc = value("vc", ""),
-                 .nodes = *nodes};
+                 .nodes = *nodes,
+                 .reclaims = reclaim == "yes"};
   if (options.first_token.empty() && options.per_token.empty()) return made;
   const auto rate = inference::replica_rate(made.service.service, made.service.requests,
                                             made.service.objective, kShare);
@@ -128,7 +135,8 @@ nlohmann::ordered_json jobs_json(const sim::Summary& summary) {
   return {{"finished", summary.finished},
           {"avg_jct_s", summary.avg_jct_s},
           {"avg_wait_s", summary.avg_wait_s},
-          {"p99_wait_s", summary.p99_wait_s}};
+          {"p99_wait_s", summary.p99_wait_s},
+          {"preemptions", summary.preemptions}};
 }
 
 void print_json(const std::vector<Row>& rows) {
@@ -203,7 +211,8 @@ void WithRequests::add_to(CLI::App& command) {
       .add_option(
           "--service", service,
           "That service: model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,"
-          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own)")
+          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own),"
+          "reclaim=yes (running jobs stop for replicas that do not fit)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }
