@@ -49,9 +49,9 @@ struct Fleet {
 };
 Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told);
 
-/// Prints what requests saw, those of each tenant too, and what it took, as `format`: a table, JSON
-/// or CSV; and how the fleet was sized, where that is told.
-void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
-                 const inference::Size* size = nullptr);
+/// Prints what requests saw, those of each tenant too, and what it took; and how the fleet was
+/// sized, if it was.
+Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
+                       const inference::Size* size = nullptr);
 
 }  // namespace almanac::cli

@@ -195,7 +195,7 @@ Result<int> defrag(const DefragOptions& options) {
   if (options.run.empty()) {
     auto client = options.service.client();
     if (!client) return tl::unexpected(client.error());
-    if (options.output == "json") return print_answer(*client, "/v1/defrag");
+    if (options.output == "json") return relay_answer(*client, "/v1/defrag");
     const auto said = client->get("/v1/defrag");
     if (!said) return tl::unexpected(said.error());
     const auto advice = serve::read_compactions(said->body);

@@ -256,7 +256,7 @@ Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = fmt::format("/v1/jobs/{}/explain", options.run);
-  if (options.output == "json") return print_answer(*client, path);
+  if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
   if (!said) return tl::unexpected(said.error());
   const auto lines = serve::read_explanation(said->body);

@@ -45,7 +45,7 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
   if (auto written = report::write_document(asked.out, document); !written) {
     return tl::unexpected(written.error());
   }
-  print_document(document, options.output, asked.out);
+  print_document(document, options.list.output, asked.out);
   return kDone;
 }
 

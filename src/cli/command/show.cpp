@@ -110,7 +110,7 @@ Result<int> show(const ShowOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = "/v1/jobs/" + options.job;
-  if (options.output == "json") return print_answer(*client, path);
+  if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
   if (!said) return tl::unexpected(said.error());
   const auto job = serve::read_job(said->body);
