@@ -51,4 +51,24 @@ Result<int> show_answer(const ListOptions& list, const Answer& answer) {
   return kDone;
 }
 
+Result<int> show_sections(const ListOptions& list, nlohmann::ordered_json document,
+                          const std::vector<Section>& sections, std::string_view introduction,
+                          std::string_view explanation) {
+  if (list.wants_document()) {
+    for (const Section& each : sections) {
+      if (each.rows.size() > 0) document[each.name] = figure::to_array(each.rows);
+    }
+    fmt::print("{}\n", document.dump(2));
+    return kDone;
+  }
+  if (list.explains()) fmt::print("{}", introduction);
+  std::string others;
+  figure::TableForm form = table_form();
+  form.wide = list.output == "wide";
+  for (std::size_t at = 1; at < sections.size(); ++at) {
+    if (sections[at].rows.size() > 0) others += "\n" + sections[at].rows.table(form);
+  }
+  return list.print(sections.front().rows, others + std::string(explanation));
+}
+
 }  // namespace almanac::cli

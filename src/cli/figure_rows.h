@@ -5,8 +5,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
 #include "cli/list_options.h"
@@ -33,5 +36,17 @@ using Answer = std::vector<std::pair<std::string, figure::Cell>>;
 figure::Listing answer_rows(const Answer& answer);
 /// Prints an answer: JSON is an object, a table has no header.
 Result<int> show_answer(const ListOptions& list, const Answer& answer);
+
+/// A list of several that belong together.
+struct Section {
+  std::string name{};
+  figure::Listing rows;
+};
+
+/// Prints sections that are not empty: JSON is `document` with an array for each; tables follow
+/// each other between `introduction` and `explanation`. CSV, --fields and --sort are of the first.
+Result<int> show_sections(const ListOptions& list, nlohmann::ordered_json document,
+                          const std::vector<Section>& sections, std::string_view introduction = "",
+                          std::string_view explanation = "");
 
 }  // namespace almanac::cli

@@ -8,9 +8,9 @@
 
 #include "cli/compare_jobs.h"
 #include "cli/list_options.h"
-#include "cli/print_document.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "cli/show_document.h"
 #include "report/document_directory.h"
 #include "report/runs_document.h"
 #include "sim/run_directory.h"

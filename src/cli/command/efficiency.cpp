@@ -15,9 +15,9 @@
 #include <fmt/ranges.h>
 
 #include "cli/list_options.h"
-#include "cli/print_document.h"
 #include "cli/program.h"
 #include "cli/service_use.h"
+#include "cli/show_document.h"
 #include "cli/tell_users.h"
 #include "cli/trace_options.h"
 #include "cli/wall_clock.h"

@@ -53,7 +53,7 @@ std::string training_text(const live::JobView& view) {
   return text;
 }
 
-void print(const serve::ListedJob& listed, Time now) {
+void say(const serve::ListedJob& listed, Time now) {
   const store::Job& job = listed.view.job;
   const store::Submission& asked = job.asked;
   line("Job", asked.name.empty() ? listed.id : fmt::format("{} ({})", listed.id, asked.name));
@@ -115,7 +115,7 @@ Result<int> show(const ShowOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const auto job = serve::read_job(said->body);
   if (!job) return tl::unexpected(job.error());
-  print(*job, wall_clock());
+  say(*job, wall_clock());
   return kDone;
 }
 
