@@ -14,6 +14,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "cli/show_profile.h"
 #include "cli/words_after_mark.h"
 #include "profiling/findings.h"
 #include "profiling/machine.h"
