@@ -48,6 +48,10 @@ std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeig
 /// The same of jobs that take turns, by weight_of().
 std::vector<Group> group(std::span<const Candidate> jobs, int gpus);
 
+/// The groups that the published simulator forms of `jobs`, in its order: as group() does, but by
+/// the matching of blossom.h, all numbers of GPUs at once, and merged until they fit into `gpus`.
+std::vector<Group> published_groups(std::span<const Candidate> jobs, int gpus);
+
 /// `by_remaining`: Muri-S, which knows how long jobs run; else Muri-L.
 std::unique_ptr<Scheduler> make_muri(const Machines& machines, bool by_remaining);
 
