@@ -2,6 +2,7 @@
 
 /// \file
 /// The program `almanac-reproduce`: published tables and figures made again, next to ours.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -44,10 +45,12 @@ void print_list(const std::string& output) {
     all.push_back({{"name", recipe.name},
                    {"summary", recipe.summary},
                    {"paper", recipe.paper},
+                   {"kind", reproduce::name_of(recipe.kind)},
                    {"takes_minutes", recipe.takes_minutes},
                    {"needs", std::move(needs)}});
     if (output == "table") {
-      fmt::print("{:18} {}  [{}]\n", recipe.name, recipe.summary, recipe.paper);
+      fmt::print("{:18} {}  [{}; {}]\n", recipe.name, recipe.summary, recipe.paper,
+                 reproduce::describe(recipe.kind));
     }
   }
   if (output == "json") fmt::print("{}\n", all.dump(2));
@@ -56,13 +59,18 @@ void print_list(const std::string& output) {
 void print_json(const std::vector<reproduce::Row>& rows) {
   Json all = Json::array();
   for (const reproduce::Row& row : rows) {
-    all.push_back({{"what", row.what},
-                   {"published", number(row.published)},
-                   {"ours", number(row.ours)},
-                   {"difference", number(row.difference())},
-                   {"unit", row.unit}});
+    Json made{{"what", row.what},         {"published", number(row.published)},
+              {"ours", number(row.ours)}, {"difference", number(row.difference())},
+              {"unit", row.unit},         {"kind", reproduce::name_of(row.kind.value())}};
+    if (!row.remark.empty()) made["remark"] = row.remark;
+    all.push_back(std::move(made));
   }
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+/// Its columns have no room for what a row has to remark.
+std::string with_remark(const reproduce::Row& row) {
+  return row.remark.empty() ? row.what : fmt::format("{} ({})", row.what, row.remark);
 }
 
 Result<void> print_rows_csv(const std::vector<reproduce::Row>& rows) {
@@ -70,7 +78,7 @@ Result<void> print_rows_csv(const std::vector<reproduce::Row>& rows) {
   table::CsvWriter csv(file);
   csv.header({"what", "published", "ours", "difference", "unit"});
   for (const reproduce::Row& row : rows) {
-    csv.text(row.what).decimal(row.published).decimal(row.ours).decimal(row.difference());
+    csv.text(with_remark(row)).decimal(row.published).decimal(row.ours).decimal(row.difference());
     csv.text(row.unit).end_row();
   }
   csv.flush();
@@ -83,9 +91,35 @@ void print_table(const std::vector<reproduce::Row>& rows) {
   fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  unit\n", "what", width, "published", "ours",
              "difference");
   for (const reproduce::Row& row : rows) {
-    fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  {}\n", row.what, width, shown(row.published),
-               shown(row.ours), shown(row.difference()), row.unit);
+    fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  {}{}{}\n", row.what, width, shown(row.published),
+               shown(row.ours), shown(row.difference()), row.unit,
+               row.unit.empty() || row.remark.empty() ? "" : "  ", row.remark);
   }
+}
+
+void print_findings(const std::vector<reproduce::Row>& findings) {
+  std::size_t width = 4;
+  for (const reproduce::Row& row : findings) width = std::max(width, row.what.size());
+  fmt::print("{:{}}  {:>12}  unit\n", "nothing is published for", width, "ours");
+  for (const reproduce::Row& row : findings) {
+    fmt::print("{:{}}  {:>12}  {}\n", row.what, width, shown(row.ours), row.unit);
+  }
+}
+
+/// What the published column holds: "muri: published: the authors' program, run again".
+void print_kinds(const reproduce::Recipe& recipe, const std::vector<reproduce::Row>& rows) {
+  std::vector<reproduce::Kind> kinds;
+  for (const reproduce::Row& row : rows) {
+    if (std::find(kinds.begin(), kinds.end(), *row.kind) == kinds.end()) {
+      kinds.push_back(*row.kind);
+    }
+  }
+  if (kinds.empty()) kinds.push_back(recipe.kind);
+  std::string words;
+  for (const reproduce::Kind kind : kinds) {
+    words += fmt::format("{}{}", words.empty() ? "" : "; ", reproduce::describe(kind));
+  }
+  fmt::print("{}: published: {}\n", recipe.name, words);
 }
 
 Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::string>& names) {
@@ -141,6 +175,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
   const auto recipes = chosen(options.names);
   if (!recipes) return tl::unexpected(recipes.error());
   std::vector<reproduce::Row> rows;
+  std::vector<reproduce::Row> findings;
   Exit status = kDone;
   bool lacks_data = false;
   for (auto& [recipe, made] : played(*recipes, options.data)) {
@@ -161,23 +196,29 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
       note(fmt::format("{}: left out {}", recipe->name, to_string(error)));
       status = kBadData;
     }
-    if (made.rows.empty() && status == kDone) status = kNoInput;
-    for (reproduce::Row& row : made.rows) {
-      if (recipes->size() > 1) row.what = fmt::format("{}: {}", recipe->name, row.what);
-      rows.push_back(std::move(row));
-    }
+    if (made.rows.empty() && made.findings.empty() && status == kDone) status = kNoInput;
+    if (options.output == "table") print_kinds(*recipe, made.rows);
+    const auto take = [&](std::vector<reproduce::Row>& from, std::vector<reproduce::Row>& into) {
+      for (reproduce::Row& row : from) {
+        if (recipes->size() > 1) row.what = fmt::format("{}: {}", recipe->name, row.what);
+        into.push_back(std::move(row));
+      }
+    };
+    take(made.rows, rows);
+    take(made.findings, findings);
   }
   const auto no_data = [] {
     return fail(Code::not_found, "the public data are not at hand", {},
                 "name their folder, with data/ and golden/ in it, by --data or ALMANAC_SHARED");
   };
-  if (lacks_data && rows.empty()) return no_data();
+  if (lacks_data && rows.empty() && findings.empty()) return no_data();
   if (options.output == "json") {
     print_json(rows);
   } else if (options.output == "csv") {
     if (const auto printed = print_rows_csv(rows); !printed) return tl::unexpected(printed.error());
-  } else if (!rows.empty()) {
-    print_table(rows);
+  } else {
+    if (!rows.empty()) print_table(rows);
+    if (!findings.empty()) print_findings(findings);
   }
   if (lacks_data) return no_data();
   return status;

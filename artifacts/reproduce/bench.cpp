@@ -2,6 +2,7 @@
 #include "reproduce/bench.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -38,6 +39,44 @@ bool matches(std::string_view name, std::string_view pattern) {
 
 }  // namespace
 
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::figure:
+      return "figure";
+    case Kind::rerun:
+      return "rerun";
+    case Kind::second:
+      return "second";
+    case Kind::closed_form:
+      return "closed form";
+    case Kind::measured:
+      return "measured";
+    case Kind::baseline:
+      return "baseline";
+  }
+  return "";
+}
+
+std::string_view describe(Kind kind) {
+  switch (kind) {
+    case Kind::figure:
+      return "a paper's figures";
+    case Kind::rerun:
+      return "the authors' program, run again";
+    case Kind::second:
+      return "a second implementation";
+    case Kind::closed_form:
+      return "a closed form";
+    case Kind::measured:
+      return "measurements of real machines";
+    case Kind::baseline:
+      return "a baseline of Almanac's own (nothing is published)";
+  }
+  return "";
+}
+
+std::string no_result(const Error& error) { return "no result: " + error.message; }
+
 void require(bool holds, std::string_view message) {
   if (!holds) throw Malformed{{.code = Code::invalid, .message = std::string(message)}};
 }
@@ -48,8 +87,8 @@ std::string said(const std::exception& wrong) {
   return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
-Bench::Bench(std::string folder, std::vector<Need> needs, std::atomic<double>* done)
-    : folder_(std::move(folder)), needs_(std::move(needs)), done_(done) {
+Bench::Bench(std::string folder, std::vector<Need> needs, Kind kind, std::atomic<double>* done)
+    : folder_(std::move(folder)), needs_(std::move(needs)), kind_(kind), done_(done) {
   for (const Need& need : needs_) files_ += static_cast<double>(files(need.files).size());
 }
 
@@ -78,12 +117,15 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
   ALMANAC_CHECK(need != needs_.end(), "{} is read but not said to be needed", pattern);
   const std::vector<File> all = files(pattern);
   if (all.empty()) outcome_.absent.push_back(*need);
+  const Kind outside = std::exchange(kind_, need->kind.value_or(kind_));
   for (const File& file : all) {
     const std::size_t before = outcome_.rows.size();
+    const std::size_t found = outcome_.findings.size();
     const auto give_up = [&](Error error) {
       if (error.where.file.empty()) error.where.file = file.path;
       outcome_.malformed.push_back(std::move(error));
       outcome_.rows.resize(before);
+      outcome_.findings.resize(found);
     };
     try {
       work(file);
@@ -95,6 +137,7 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
     // A recipe may go through some files twice.
     if (done_ != nullptr) *done_ = std::min(1.0, ++gone_through_ / files_);
   }
+  kind_ = outside;
 }
 
 File Bench::beside(const File& file, std::string_view name) const {
@@ -102,6 +145,12 @@ File Bench::beside(const File& file, std::string_view name) const {
   const std::vector<File> found = files(wanted);
   require(!found.empty(), fmt::format("needs {} beside it", name));
   return found.front();
+}
+
+void Bench::add(Row row) {
+  if (!row.kind) row.kind = kind_;
+  auto& rows = std::isnan(row.published) ? outcome_.findings : outcome_.rows;
+  rows.push_back(std::move(row));
 }
 
 void Bench::add(std::string what, double published, double ours, std::string unit) {

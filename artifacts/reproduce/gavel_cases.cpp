@@ -104,8 +104,7 @@ void compare_case(Bench& bench, const std::string& what, const Problem& problem,
     } else if (name == "allox_assignment_cost") {
       bench.add(row, value, assignment_cost(problem), "s");
     } else {
-      bench.add(row, value.is_number() ? value.get<double>() : std::nan(""), std::nan(""), "");
-      bench.note(fmt::format("{} is nothing that is known here", name));
+      bench.note(fmt::format("{} was not compared: nothing here is called {}.", row, name));
     }
   }
 }

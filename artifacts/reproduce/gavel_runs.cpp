@@ -64,10 +64,12 @@ std::vector<PublishedJob> read_jobs(const std::string& path) {
 }
 
 void compare_jobs(Bench& bench, const std::string& what, const std::vector<PublishedJob>& published,
-                  const std::vector<gavel::Ended>& ours) {
+                  const std::vector<gavel::Ended>& ours, const std::string& remark) {
   std::map<int, double> jct_s;
   for (const gavel::Ended& job : ours) jct_s[job.number] = job.jct_s;
   std::size_t equal = 0;
+  std::size_t endless = 0;
+  int first_endless = 0;
   double sum = 0;
   double our_sum = 0;
   std::string first;
@@ -76,6 +78,7 @@ void compare_jobs(Bench& bench, const std::string& what, const std::vector<Publi
     const double mine = found == jct_s.end() ? std::nan("") : found->second;
     sum += job.jct_s;
     our_sum += mine;
+    if (std::isnan(mine) && endless++ == 0) first_endless = job.number;
     if (std::fabs(mine - job.jct_s) <= kEqual * job.jct_s) {
       ++equal;
     } else if (first.empty()) {
@@ -84,31 +87,63 @@ void compare_jobs(Bench& bench, const std::string& what, const std::vector<Publi
     }
   }
   const auto jobs = static_cast<double>(published.size());
-  bench.add(what + ": jobs with the same JCT", jobs, static_cast<double>(equal), "jobs");
-  bench.add(what + ": mean JCT", sum / jobs, our_sum / jobs, "s");
+  std::string of_mean = remark;
+  if (endless > 0) {
+    of_mean = fmt::format("no result: {} of {} jobs never end, the first is job {}", endless,
+                          published.size(), first_endless);
+    if (!remark.empty()) of_mean += "; " + remark;
+  }
+  bench.add({.what = what + ": jobs with the same JCT",
+             .published = jobs,
+             .ours = static_cast<double>(equal),
+             .unit = "jobs",
+             .remark = remark});
+  bench.add({.what = what + ": mean JCT",
+             .published = sum / jobs,
+             .ours = our_sum / jobs,
+             .unit = "s",
+             .remark = std::move(of_mean)});
   if (!first.empty()) bench.note(first);
 }
 
-gavel::Course play_stream(const std::string& stream, const ModelSpeeds& speeds, double mean_gap_s,
-                          std::string_view policy, std::uint32_t seed) {
+StreamCourse play_stream(const std::string& stream, const ModelSpeeds& speeds, double mean_gap_s,
+                         std::string_view policy, std::uint32_t seed) {
   const auto rule = rule_of(policy, seed, speeds.speeds());
   const std::vector<gavel::Job> jobs = read_stream(stream, speeds, mean_gap_s);
   gavel::Cluster cluster{.types = speeds.types(), .gpus = {}};
   cluster.gpus.assign(cluster.types.size(), kEachType);
-  return gavel::play(
-      cluster, speeds.speeds(), jobs, *rule,
-      {.seed = seed, .measured_from = kMeasuredFrom, .measured_until = kMeasuredUntil});
+  StreamCourse played;
+  played.course =
+      gavel::play(cluster, speeds.speeds(), jobs, *rule,
+                  {.seed = seed, .measured_from = kMeasuredFrom, .measured_until = kMeasuredUntil});
+  if (jobs.empty() || played.course.end_s > jobs.back().arrival_s) {
+    played.remark = fmt::format(
+        "the {} jobs of the stream have all come before jobs {} to {} have ended, and from then on "
+        "fewer compete than in the published run",
+        jobs.size(), kMeasuredFrom, kMeasuredUntil - 1);
+  }
+  return played;
 }
 
-double mean_jct_s(const gavel::Course& course) {
+Row mean_row(std::string what, double published, const StreamCourse& played, std::string unit,
+             double unit_s) {
   double sum = 0;
   int jobs = 0;
-  for (const gavel::Ended& job : course.ended) {
+  for (const gavel::Ended& job : played.course.ended) {
     if (job.number < kMeasuredFrom || job.number >= kMeasuredUntil) continue;
     sum += job.jct_s;
     ++jobs;
   }
-  return jobs > 0 ? sum / jobs : std::numeric_limits<double>::quiet_NaN();
+  Row row{.what = std::move(what),
+          .published = published,
+          .ours = jobs > 0 ? sum / jobs / unit_s : std::numeric_limits<double>::quiet_NaN(),
+          .unit = std::move(unit),
+          .remark = played.remark};
+  if (jobs == 0) {
+    row.remark =
+        fmt::format("no result: none of jobs {} to {} ended", kMeasuredFrom, kMeasuredUntil - 1);
+  }
+  return row;
 }
 
 StreamRun read_stream_run(const std::string& stem) {
@@ -149,9 +184,9 @@ void compare_stream(Bench& bench, const File& file, const Streams& streams,
   const StreamRun run = read_stream_run(file.stem);
   const auto stream = streams.find(run.seed);
   require(stream != streams.end(), fmt::format("there is no stream of seed {}", run.seed));
-  const gavel::Course course =
+  const StreamCourse played =
       play_stream(stream->second, speeds, 3600 / run.per_hour, run.policy, run.seed);
-  compare_jobs(bench, file.stem, read_jobs(file.path), course.ended);
+  compare_jobs(bench, file.stem, read_jobs(file.path), played.course.ended, played.remark);
 }
 
 void compare_traces(Bench& bench, const File& file,

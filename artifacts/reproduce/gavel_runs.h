@@ -30,17 +30,27 @@ struct PublishedJob {
 /// Columns job, arrival_s, jct_s.
 std::vector<PublishedJob> read_jobs(const std::string& path);
 
-/// A row that counts jobs whose JCT is equal to 1e-6, and one of the mean over them.
+/// A row that counts jobs whose JCT is equal to 1e-6, and one of the mean over them. If jobs have
+/// no end in ours, the mean has no result; `remark` is one of both.
 void compare_jobs(Bench& bench, const std::string& what, const std::vector<PublishedJob>& published,
-                  const std::vector<gavel::Ended>& ours);
+                  const std::vector<gavel::Ended>& ours, const std::string& remark = "");
+
+/// A generated stream, played.
+struct StreamCourse {
+  gavel::Course course{};
+  /// The program of the paper draws jobs until those that are measured have ended; a stream has
+  /// only so many. Says so if they did not suffice; else "".
+  std::string remark{};
+};
 
 /// Plays a generated stream, `per_hour` jobs an hour, on kEachType GPUs of each type. Malformed
 /// when no policy is called so.
-gavel::Course play_stream(const std::string& stream, const ModelSpeeds& speeds, double mean_gap_s,
-                          std::string_view policy, std::uint32_t seed);
+StreamCourse play_stream(const std::string& stream, const ModelSpeeds& speeds, double mean_gap_s,
+                         std::string_view policy, std::uint32_t seed);
 
-/// Of the measured jobs that ended; NaN where none did.
-double mean_jct_s(const gavel::Course& course);
+/// The mean JCT of the measured jobs beside the published one, both in units of `unit_s` seconds.
+Row mean_row(std::string what, double published, const StreamCourse& played, std::string unit,
+             double unit_s = 1);
 
 /// "continuous_allox_seed42_0.4_per_hour".
 struct StreamRun {

@@ -30,7 +30,7 @@ const Recipes& recipes() {
 }
 
 Outcome reproduce(const Recipe& recipe, const std::string& folder, std::atomic<double>* done) {
-  Bench bench(folder, recipe.needs, done);
+  Bench bench(folder, recipe.needs, recipe.kind, done);
   recipe.make(bench);
   return std::move(bench).outcome();
 }

@@ -21,6 +21,8 @@ struct Recipe {
   std::string name{};     ///< "helios-table3": as the user calls it.
   std::string summary{};  ///< What is made again, in a line.
   std::string paper{};    ///< "Hu et al., SC'21, Table 3".
+  /// Of the published numbers, if a need or a row says no other.
+  Kind kind = Kind::figure;
   std::vector<Need> needs{};
   bool takes_minutes = false;  ///< It is not among those that `all` means.
   /// Reads files of the bench and adds rows to it. What is wrong with a file is thrown as

@@ -6,12 +6,13 @@
 
 namespace almanac::reproduce {
 
-Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare,
-              std::string files) {
+Recipe served(std::string name, std::string summary, std::string paper, Kind kind,
+              inference::Compare compare, std::string files) {
   if (files.empty()) files = "golden/" + name + "/*";
   return {.name = name,
           .summary = std::move(summary),
           .paper = paper,
+          .kind = kind,
           .needs = {{files, std::move(paper)}},
           .make = [files, compare](Bench& bench) {
             bool some = false;

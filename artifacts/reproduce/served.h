@@ -12,7 +12,7 @@
 namespace almanac::reproduce {
 
 /// A recipe that lays on the bench what `compare` makes of `files`; "" = all of golden/`name`/.
-Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare,
-              std::string files = "");
+Recipe served(std::string name, std::string summary, std::string paper, Kind kind,
+              inference::Compare compare, std::string files = "");
 
 }  // namespace almanac::reproduce

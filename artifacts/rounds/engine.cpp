@@ -6,6 +6,8 @@
 #include <cmath>
 #include <deque>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 
 namespace almanac::rounds {
@@ -13,29 +15,44 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// Times that are one event.
-bool same(double one, double other) {
-  return one == other || std::abs(one - other) <= 1e-9 * std::max(std::abs(one), std::abs(other));
+/// As Python's math.isclose() does.
+bool is_close(double one, double other, double relative, double absolute = 0) {
+  if (one == other) return true;
+  const double apart = std::abs(one - other);
+  return apart <= absolute || apart <= relative * std::max(std::abs(one), std::abs(other));
 }
+constexpr double kAlike = 1e-9;
 
-/// The earliest predicted end, and which jobs it is of.
+/// Jobs that end as one event.
 struct Ends {
   double at = kNever;
   std::vector<Live*> jobs{};
 };
 
-Ends next_ends(double now, const std::vector<Live*>& live) {
-  Ends ends;
+/// The earliest predicted end.
+Ends next_ends(double now, const std::vector<Live*>& live, const Merging& merging) {
+  std::vector<Ends> all;
   for (Live* job : live) {
     if (!job->runs) continue;
     const double at = now + job->left * job->iteration_s;
-    if (!ends.jobs.empty() && same(at, ends.at)) {
-      ends.jobs.push_back(job);
-    } else if (at < ends.at) {
-      ends = {at, {job}};
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Ends& each) {
+      return is_close(each.at, at, merging.ends);
+    });
+    if (known == all.end()) {
+      all.push_back({at, {job}});
+    } else {
+      known->jobs.push_back(job);
     }
   }
-  return ends;
+  if (all.empty()) return {};
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Ends& one, const Ends& other) { return one.at < other.at; });
+  Ends first = std::move(all.front());
+  for (std::size_t each = 1; each < all.size() && merging.ends_s > 0; ++each) {
+    if (!is_close(first.at, all[each].at, kAlike, merging.ends_s)) break;
+    first.jobs.insert(first.jobs.end(), all[each].jobs.begin(), all[each].jobs.end());
+  }
+  return first;
 }
 
 }  // namespace
@@ -81,8 +98,12 @@ bool FreeGpus::take(int gpus) {
   return true;
 }
 
-std::vector<Result> simulate(std::span<const Job> jobs, Scheduler& scheduler) {
+almanac::Result<std::vector<Result>> simulate(std::span<const Job> jobs, Scheduler& scheduler) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const Merging merging = scheduler.merging();
+  // A job moves on by itself at most once for each queue of a scheduler.
+  const std::size_t most_plans = 8 * (jobs.size() + 1);
+  std::size_t plans = 0;  // since a job arrived or ended
   std::vector<Result> results(jobs.size(), {kNone, kNone, 0});
   std::deque<Live> all;
   std::vector<Live*> live;
@@ -90,32 +111,43 @@ std::vector<Result> simulate(std::span<const Job> jobs, Scheduler& scheduler) {
   double now = 0;
   while (next < jobs.size() || !live.empty()) {
     const double arrival = next < jobs.size() ? jobs[next].submit : kNever;
-    Ends ends = next_ends(now, live);
+    const Ends ends = next_ends(now, live, merging);
+    const bool together =
+        ends.at == arrival || (merging.arrival_s > 0 && ends.at != kNever && arrival != kNever &&
+                               is_close(ends.at, arrival, kAlike, merging.arrival_s));
+    double at = together ? arrival : std::min(arrival, ends.at);
+    bool ending = together || ends.at < arrival;
+    bool arriving = together || arrival < ends.at;
     const double own = scheduler.next(now, live);
-    double at = std::min(arrival, ends.at);
-    bool ending = same(ends.at, at);
-    bool arriving = same(arrival, at);
     if (at > own) {
       at = own;
       ending = arriving = false;
     }
     if (at == kNever) break;
-    const double passed = at - now;
+    plans = ending || arriving ? 0 : plans + 1;
+    if (plans > most_plans) {
+      return fail(
+          Code::invalid,
+          fmt::format("the simulation stands still at {:.3f} s: it planned {} times while no "
+                      "job arrived or ended",
+                      at, plans));
+    }
     if (ending) {
       for (Live* job : ends.jobs) {
         results[job->index].end = at;
-        results[job->index].ran_s = job->ran_s + passed;
+        results[job->index].ran_s = job->ran_s + (at - now);
         scheduler.end(*job);
         std::erase(live, job);
       }
     }
     for (Live* job : live) {
       if (!job->runs) continue;
-      job->ran_s += passed;
-      job->left -= std::max(passed - job->overhead_s, 0.0) / job->iteration_s;
+      // From the left, as the program does: keys that are equal otherwise differ by the last bit.
+      job->ran_s = job->ran_s + at - now;
+      job->left -= std::max(at - now - job->overhead_s, 0.0) / job->iteration_s;
     }
     now = at;
-    for (; arriving && next < jobs.size() && same(jobs[next].submit, arrival); ++next) {
+    for (; arriving && next < jobs.size() && is_close(jobs[next].submit, arrival, kAlike); ++next) {
       const Job& job = jobs[next];
       Live& added = all.emplace_back(Live{.job = &job, .index = next, .left = job.iterations});
       live.push_back(&added);

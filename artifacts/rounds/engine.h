@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "interleave/stages.h"
 
 namespace almanac::rounds {
@@ -76,9 +77,20 @@ class FreeGpus {
   std::vector<int> free_;
 };
 
+/// Which times the loop of a scheduler takes for one event. The published program has a loop for
+/// each scheduler, and they differ in this.
+struct Merging {
+  /// Ends are one event, at the time of the first in the list of jobs, if they differ by no more
+  /// than this part of the later; 0 = if they are equal.
+  double ends = 1e-9;
+  double ends_s = 0;     ///< So do those within so many seconds of the earliest.
+  double arrival_s = 0;  ///< An end so near to an arrival happens with it; 0 = if they are equal.
+};
+
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
+  virtual Merging merging() const { return {}; }
   virtual void arrive(Live&) {}
   virtual void end(Live&) {}
   /// All jobs that have arrived and not ended, in an order that is the scheduler's to change: says
@@ -97,8 +109,9 @@ struct Result {
   double ran_s = 0;
 };
 
-/// Runs `jobs`, sorted by submission. A job that can never start has NaN.
-std::vector<Result> simulate(std::span<const Job> jobs, Scheduler& scheduler);
+/// Runs `jobs`, sorted by submission. A job that can never start has NaN. Fails if the scheduler
+/// plans again and again while no job arrives or ends.
+almanac::Result<std::vector<Result>> simulate(std::span<const Job> jobs, Scheduler& scheduler);
 
 /// Of the published program: "srtf", "srsf", "tiresias_l", "antman", "muri_s", "muri_l". Null =
 /// none is called so.

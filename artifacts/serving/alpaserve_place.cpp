@@ -12,6 +12,7 @@ namespace almanac::inference::published {
 namespace {
 
 constexpr int kMostStages = 8, kMostWays = 4;
+constexpr double kTiny = 1e-6;  // requests, which keep a share of none defined
 
 bool holds(const AlpaGroup& group, int model) {
   return std::find(group.models.begin(), group.models.end(), model) != group.models.end();
@@ -50,8 +51,8 @@ AlpaPlacement fill(const AlpaTask& task, AlpaPlacement placement) {
       if (outcomes[each].group >= 0) ++received[static_cast<std::size_t>(outcomes[each].group)];
     }
     for (std::size_t model = 0; model < unserved.size(); ++model) {
-      // In this form, for its rounding breaks ties.
-      unserved[model] = asked[model] > 0 ? asked[model] * (1 - good[model] / asked[model]) : 0;
+      // In this form, for its rounding is what orders models whose requests are all served.
+      unserved[model] = asked[model] * (1 - good[model] / (asked[model] + kTiny));
     }
     std::vector<int> groups(placement.size()), wanted(task.models.size());
     std::iota(groups.begin(), groups.end(), 0);
@@ -59,13 +60,11 @@ AlpaPlacement fill(const AlpaTask& task, AlpaPlacement placement) {
     std::stable_sort(groups.begin(), groups.end(), [&](int a, int b) {
       return received[static_cast<std::size_t>(a)] < received[static_cast<std::size_t>(b)];
     });
-    // Of equals the last comes first, but where all are served they come in their own order.
-    if (std::any_of(unserved.begin(), unserved.end(), [](double each) { return each > 0; })) {
-      std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) {
-        return unserved[static_cast<std::size_t>(a)] < unserved[static_cast<std::size_t>(b)];
-      });
-      std::reverse(wanted.begin(), wanted.end());
-    }
+    // Of equals the last comes first.
+    std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) {
+      return unserved[static_cast<std::size_t>(a)] < unserved[static_cast<std::size_t>(b)];
+    });
+    std::reverse(wanted.begin(), wanted.end());
     bool added = false;
     for (const int group : groups) {
       AlpaGroup& taker = placement[static_cast<std::size_t>(group)];

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "serving/agenda.h"
+#include "serving/python_heap.h"
 #include "serving/splitwise_instance.h"
 
 namespace almanac::inference::published {
@@ -23,7 +23,7 @@ constexpr double kQueuedTokens = 8192;  // beyond which mixed_pool opens another
 using Scheduler = SplitwiseScheduler;
 using Pool = SplitwisePool;
 
-enum class What : std::uint8_t { end, arrival, transfer, retry };
+enum class What : std::uint8_t { arrival, end, transfer, retry };
 
 class Play {
  public:
@@ -55,24 +55,23 @@ class Play {
   }
 
   std::vector<SplitwiseTimes> run() {
-    RequestId next = 0;
-    while (next < requests_.size() || !agenda_.empty()) {
-      if (next < requests_.size() &&
-          (agenda_.empty() || requests_[next].arrival < agenda_.next().at)) {
-        now_ = requests_[next].arrival;
-        arrive(next++);
-        continue;
-      }
-      const auto event = agenda_.pop();
+    for (RequestId id = 0; id < requests_.size(); ++id) {
+      plan(requests_[id].arrival, What::arrival, id);
+    }
+    while (!events_.empty()) {
+      const Event event = events_.pop();
       now_ = event.at;
       switch (event.what) {
+        case What::arrival:
+          arrive(event.subject);
+          break;
         case What::end:
-          if (servers_[event.subject].end == event.planned) end(event.subject);
+          if (servers_[event.subject].end == event.number) end(event.subject);
           break;
         case What::transfer:
           transferred(event.subject);
           break;
-        default:
+        case What::retry:
           transfer(event.subject);
       }
     }
@@ -88,11 +87,24 @@ class Play {
     double memory = 0;  // that the scheduler has promised
     std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
   };
+  struct Event {
+    Micros at;
+    What what;
+    std::uint32_t subject;  // a request or a server
+    std::uint64_t number;
+    bool operator<(const Event& other) const { return at < other.at; }
+  };
   struct Tasks {
     SplitwiseTask prompt{}, token{};
     std::size_t source = 0, destination = 0;
   };
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  /// Returns the number of the event.
+  std::uint64_t plan(Micros at, What what, std::size_t subject) {
+    events_.push({at, what, static_cast<std::uint32_t>(subject), planned_});
+    return planned_++;
+  }
 
   std::vector<std::size_t>& members(Pool pool) { return pools_[static_cast<std::size_t>(pool)]; }
   const std::vector<std::size_t>& members(Pool pool) const {
@@ -227,14 +239,14 @@ class Play {
       if (began == kNever) began = now_;
     }
     if (at != kNever) {
-      server.end = agenda_.plan(at, What::end, static_cast<std::uint32_t>(number));
+      server.end = plan(at, What::end, number);
     }
   }
 
   void pause(std::size_t number) {
     Server& server = servers_[number];
     if (const Micros at = server.instance.pause(now_); at != kNever) {
-      server.end = agenda_.plan(at, What::end, static_cast<std::uint32_t>(number));
+      server.end = plan(at, What::end, number);
     }
   }
 
@@ -277,12 +289,12 @@ class Play {
     const Tasks& tasks = tasks_[id];
     SplitwiseInstance& destination = servers_[tasks.destination].instance;
     if (destination.memory_left() < tasks.prompt.memory) {
-      agenda_.plan(now_ + kRetry, What::retry, id);
+      plan(now_ + kRetry, What::retry, id);
       return;
     }
     destination.take_memory(tasks.prompt.memory);
     const double bytes = requests_[id].prompt * kv_bytes_;
-    agenda_.plan(now_ + bytes / (kBandwidth * setup_.bandwidth_factor), What::transfer, id);
+    plan(now_ + bytes / (kBandwidth * setup_.bandwidth_factor), What::transfer, id);
   }
 
   void transferred(RequestId id) {
@@ -307,7 +319,8 @@ class Play {
   std::vector<Tasks> tasks_;
   std::vector<Server> servers_;
   std::array<std::vector<std::size_t>, 3> pools_;  // in the order in which servers came to them
-  Agenda<What> agenda_;
+  PythonHeap<Event> events_;
+  std::uint64_t planned_ = 0;
   std::size_t turn_[3] = {0, 0, 0};
   Micros now_ = 0;
 };

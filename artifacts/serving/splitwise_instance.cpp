@@ -164,8 +164,7 @@ Micros SplitwiseInstance::pause(Micros now) {
   if (batch_prompts_ > 0 || paused_) return kNever;
   paused_ = true;
   const auto iterations = static_cast<std::int32_t>(std::floor((now - began_) / iteration_)) + 1;
-  if (iterations >= iterations_) return kNever;
-  iterations_ = iterations;
+  iterations_ = std::min(iterations_, iterations);
   return began_ + iterations_ * iteration_;
 }
 

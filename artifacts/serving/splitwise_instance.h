@@ -52,7 +52,8 @@ class SplitwiseInstance {
   /// Whether `task`, which has arrived just now, or with null freed memory, may join before the run
   /// ends.
   bool asks_for_pause(const Task* task) const;
-  /// Cuts the run after the current iteration. Its new end; kNever where that changes nothing.
+  /// Cuts the run after the current iteration. Returns its end, which may be what it was; kNever if
+  /// the run holds a prompt or was cut before.
   Micros pause(Micros now);
   /// Ends the run; gives the tasks that are complete, in order of the batch.
   std::vector<Task*> end();

@@ -88,6 +88,7 @@ void register_afs(Recipes& registry) {
   registry.add({.name = "afs",
                 .summary = "GPUs that AFS gives to jobs, against its rule worked out case by case",
                 .paper = "Hwang et al., NSDI'21, Algorithm 1",
+                .kind = Kind::second,
                 .needs = {{kCases, "cases worked out by Algorithm 1, part of the shared data"}},
                 .make = [](Bench& bench) {
                   bench.each(kCases, [&](const File& file) { compare(bench, file); });

@@ -31,10 +31,13 @@ void compare_means(Bench& bench, const File& file, const Streams& streams,
     const auto stream = streams.find(seed);
     rows.require(stream != streams.end(), "there is no stream of this seed");
     rows.require(gap_s > 0, "mean_interarrival_s must be positive");
-    const gavel::Course course = play_stream(stream->second, speeds, gap_s, "allox", seed);
+    const StreamCourse played = play_stream(stream->second, speeds, gap_s, "allox", seed);
     const std::string what = fmt::format("{} seed {}, a job each {} s", file.stem, seed, gap_s);
-    bench.add(what + ": mean JCT", rows.number("avg_jct_s"), mean_jct_s(course), "s");
-    bench.add(what + ": utilisation", rows.number("utilisation"), course.utilisation, "");
+    bench.add(mean_row(what + ": mean JCT", rows.number("avg_jct_s"), played, "s"));
+    bench.add({.what = what + ": utilisation",
+               .published = rows.number("utilisation"),
+               .ours = played.course.utilisation,
+               .remark = played.remark});
   }
 }
 
@@ -52,6 +55,7 @@ void register_allox(Recipes& registry) {
   registry.add({.name = "allox",
                 .summary = "AlloX on three types of GPUs, job by job",
                 .paper = "Le et al., EuroSys'20; Narayanan et al., OSDI'20",
+                .kind = Kind::rerun,
                 .needs = {{kAlone, kGavelData},
                           {kStreams, "generated as the program of the paper does"},
                           {kRuns, kGavelRuns},

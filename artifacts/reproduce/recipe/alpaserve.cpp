@@ -11,7 +11,7 @@ void register_alpaserve(Recipes& registry);
 void register_alpaserve(Recipes& registry) {
   registry.add(served("alpaserve",
                       "requests through groups of GPUs, and placements of models on them",
-                      "Li et al., OSDI'23 (AlpaServe)", inference::compare_alpaserve));
+                      "Li et al., OSDI'23 (AlpaServe)", Kind::rerun, inference::compare_alpaserve));
 }
 
 }  // namespace almanac::reproduce

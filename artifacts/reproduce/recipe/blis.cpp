@@ -10,7 +10,7 @@ void register_blis(Recipes& registry);
 
 void register_blis(Recipes& registry) {
   registry.add(served("blis", "iterations, requests and sessions of inference-sim, one by one",
-                      "inference-sim (BLIS)", inference::compare_blis));
+                      "inference-sim (BLIS)", Kind::rerun, inference::compare_blis));
 }
 
 }  // namespace almanac::reproduce

@@ -299,11 +299,12 @@ void register_carbon(Recipes& registry) {
       {.name = "carbon",
        .summary = "GAIA's runs piece by piece, and CarbonScaler's schedules",
        .paper = "Hanafy et al., ASPLOS'24 and SIGMETRICS'24",
+       .kind = Kind::rerun,
        .needs = {{kSeries, "hourly intensity of US regions, from github.com/HewlettPackard/dc-rl"},
                  {kJobs, "the jobs of github.com/umassos/GAIA"},
                  {kTotals, "runs of the simulator of github.com/umassos/GAIA"},
                  {kPieces, "the pieces of these runs"},
-                 {kScaler, "cases of the rule of github.com/umassos/CarbonScaler"}},
+                 {kScaler, "cases of the rule of github.com/umassos/CarbonScaler", Kind::second}},
        .make = [](Bench& bench) {
          Regions regions;
          bench.each(kSeries, [&](const File& file) { read_series(file, regions); });

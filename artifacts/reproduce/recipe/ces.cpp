@@ -123,8 +123,11 @@ void compare(Bench& bench, const File& file) {
   }
   const energy::CesFigures ours = energy::ces_figures(track, series.used, series.total);
   const auto add = [&](std::string_view what, double published, double value, const char* unit) {
-    bench.add(fmt::format("Table 5, {} ({}): {}", cluster, file.name, what), published, value,
-              unit);
+    bench.add({.what = fmt::format("Table 5, {} ({}): {}", cluster, file.name, what),
+               .published = published,
+               .ours = value,
+               .unit = unit,
+               .kind = Kind::figure});
   };
   add("mean nodes asleep", table->asleep, ours.nodes_asleep, "nodes");
   add("wake-ups a day", table->wake_ups_a_day, ours.wake_ups_a_day, "");
@@ -139,6 +142,7 @@ void register_ces(Recipes& registry) {
   registry.add({.name = "ces",
                 .summary = "Nodes that Cluster Energy Saving lets sleep, step by step, and Table 5",
                 .paper = "Hu et al., SC'21, Algorithm 2 and Table 5",
+                .kind = Kind::rerun,
                 .needs = {{kSeries,
                            "series read off Figures 14 and 15, with the nodes that the loop of "
                            "github.com/S-Lab-System-Group/HeliosArtifact keeps active"}},

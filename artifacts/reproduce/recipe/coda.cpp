@@ -104,6 +104,7 @@ void register_coda(Recipes& registry) {
   registry.add({.name = "coda",
                 .summary = "GPU utilization that CODA gains over fifo and drf",
                 .paper = "Zhao et al., ICDCS'20, abstract",
+                .kind = Kind::figure,
                 .needs = {},
                 .make = compare});
 }

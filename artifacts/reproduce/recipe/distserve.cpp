@@ -10,7 +10,8 @@ void register_distserve(Recipes& registry);
 
 void register_distserve(Recipes& registry) {
   registry.add(served("distserve", "requests through the simulator of DistServe, one by one",
-                      "Zhong et al., OSDI'24 (DistServe)", inference::compare_distserve));
+                      "Zhong et al., OSDI'24 (DistServe)", Kind::rerun,
+                      inference::compare_distserve));
 }
 
 }  // namespace almanac::reproduce

@@ -115,6 +115,7 @@ void register_elastic_policies(Recipes& registry) {
   registry.add({.name = "elastic-policies",
                 .summary = "elastic policies in our own simulation, beside Pollux' simulator",
                 .paper = "Qiao et al., OSDI'21, section 5.3",
+                .kind = Kind::rerun,
                 .needs = tick_needs(),
                 .takes_minutes = true,
                 .make = compare});

@@ -117,6 +117,7 @@ void register_failures(Recipes& registry) {
   registry.add({.name = "failures",
                 .summary = "Effective training time of large jobs, and intervals of checkpoints",
                 .paper = "Kokolis et al., HPCA'25; Young 1974; Daly 2006",
+                .kind = Kind::closed_form,
                 .needs = {{kCases, "the papers' closed forms on a grid, part of the shared data"}},
                 .make = [](Bench& bench) {
                   compare_paper(bench);

@@ -212,6 +212,7 @@ void register_fair_srtf(Recipes& registry) {
   registry.add({.name = "fair-srtf",
                 .summary = "fair_srtf beside the best of Gavel's and Shockwave's policies",
                 .paper = "ours; Narayanan et al., OSDI'20; Zheng et al., NSDI'23",
+                .kind = Kind::second,
                 .needs = {{kShockwaveTraces, kShockwaveFrom},
                           {kShockwaveSpeeds, kShockwaveFrom},
                           {kShockwavePatterns, kShockwaveFrom},

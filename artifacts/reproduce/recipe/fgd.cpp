@@ -453,6 +453,7 @@ void register_fgd(Recipes& registry) {
       {.name = "fgd",
        .summary = "a cluster filled by FGD and its baselines, at each percent of demand",
        .paper = "Weng et al., ATC'23, section 6",
+       .kind = Kind::rerun,
        .needs = {{kNodes, from},
                  {kPods, from},
                  {kArrivals, from},

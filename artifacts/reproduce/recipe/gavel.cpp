@@ -82,18 +82,19 @@ void register_gavel(Recipes& registry) {
   registry.add({.name = "gavel",
                 .summary = "programs over GPU types against their best, and runs of its simulator",
                 .paper = "Narayanan et al., OSDI'20",
+                .kind = Kind::rerun,
                 .needs = {{kAlone, kGavelData},
                           {kPairs, kGavelData},
                           {kNamed, "unit tests of the paper's program"},
-                          {kPop, "Narayanan et al., SOSP'21 (POP)"},
-                          {kPopFigure, "Narayanan et al., SOSP'21 (POP)"},
+                          {kPop, "Narayanan et al., SOSP'21 (POP)", Kind::figure},
+                          {kPopFigure, "Narayanan et al., SOSP'21 (POP)", Kind::figure},
                           {kPhysical, kGavelData},
                           {kTraces, kGavelData},
                           {kStreams, "generated as the program of the paper does"},
                           {kTraceRuns, kGavelRuns},
                           {kFifoRuns, kGavelRuns},
-                          {kPolicies, "optima derived with an independent solver"},
-                          {kPacked, "optima derived with an independent solver"}},
+                          {kPolicies, "optima derived with an independent solver", Kind::second},
+                          {kPacked, "optima derived with an independent solver", Kind::second}},
                 .make = make});
 }
 

@@ -108,6 +108,7 @@ void register_gavel_packed(Recipes& registry) {
   registry.add({.name = "gavel-packed",
                 .summary = "what pairs on the same GPUs bring max-min fairness over GPU types",
                 .paper = "ours, on the streams of Narayanan et al., OSDI'20 (Gavel)",
+                .kind = Kind::baseline,
                 .needs = {{kStreams, kGavelData}},
                 .make = compare});
 }

@@ -213,6 +213,7 @@ void register_genie(Recipes& registry) {
       {.name = "genie",
        .summary = "Rates that GENIE predicts, costs of placements, tasks in time and makespans",
        .paper = "Chen et al., TPDS'20, Figures 8, 10, 13 and 14",
+       .kind = Kind::figure,
        .needs = {{kPlacements, "rates read off Figure 8"}},
        .make = [](Bench& bench) {
          compare_costs(bench);

@@ -10,7 +10,7 @@ void register_gpulet(Recipes& registry);
 
 void register_gpulet(Recipes& registry) {
   registry.add(served("gpulet", "parts of GPUs that gpulet gives to models, and their batches",
-                      "Choi et al., ATC'22 (gpulet)", inference::compare_gpulet));
+                      "Choi et al., ATC'22 (gpulet)", Kind::rerun, inference::compare_gpulet));
 }
 
 }  // namespace almanac::reproduce

@@ -30,6 +30,7 @@ void register_hasten(Recipes& registry) {
   registry.add({.name = "hasten",
                 .summary = "our own elastic policy beside Pollux, in its simulator",
                 .paper = "Qiao et al., OSDI'21, section 5.3",
+                .kind = Kind::rerun,
                 .needs = tick_needs(),
                 .make = compare});
 }

@@ -38,6 +38,7 @@ void register_helios_fig1(Recipes& registry) {
   registry.add({.name = "helios-fig1",
                 .summary = "How long Philly's GPU jobs run, as the Helios study counts",
                 .paper = "Hu et al., SC'21, Figure 1(a)",
+                .kind = Kind::figure,
                 .needs = {published_figures(), philly_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

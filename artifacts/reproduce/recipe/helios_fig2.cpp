@@ -33,6 +33,7 @@ void register_helios_fig2(Recipes& registry) {
   registry.add({.name = "helios-fig2",
                 .summary = "How many GPU jobs are submitted in each hour of an average day",
                 .paper = "Hu et al., SC'21, Figure 2(b)",
+                .kind = Kind::figure,
                 .needs = {published_figures(), helios_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

@@ -43,6 +43,7 @@ void register_helios_fig3(Recipes& registry) {
   registry.add({.name = "helios-fig3",
                 .summary = "Jobs of one GPU and of several in each month",
                 .paper = "Hu et al., SC'21, Figure 3",
+                .kind = Kind::figure,
                 .needs = {published_figures(), helios_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

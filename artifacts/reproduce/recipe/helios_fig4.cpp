@@ -52,6 +52,7 @@ void register_helios_fig4(Recipes& registry) {
       {.name = "helios-fig4",
        .summary = "How busy Earth's virtual clusters are",
        .paper = "Hu et al., SC'21, Figure 4",
+       .kind = Kind::figure,
        .needs = {published_figures(),
                  {kSeries,
                   "the virtual clusters' series of github.com/S-Lab-System-Group/HeliosArtifact"}},

@@ -37,6 +37,7 @@ void register_helios_fig5(Recipes& registry) {
   registry.add({.name = "helios-fig5",
                 .summary = "How long GPU jobs run",
                 .paper = "Hu et al., SC'21, Figure 5(a)",
+                .kind = Kind::figure,
                 .needs = {published_figures(), helios_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

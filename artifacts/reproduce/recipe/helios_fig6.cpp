@@ -40,6 +40,7 @@ void register_helios_fig6(Recipes& registry) {
   registry.add({.name = "helios-fig6",
                 .summary = "How many GPUs jobs ask, by jobs and by GPU time",
                 .paper = "Hu et al., SC'21, Figure 6",
+                .kind = Kind::figure,
                 .needs = {published_figures(), helios_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

@@ -297,6 +297,7 @@ void register_helios_simulator(Recipes& registry) {
   registry.add({.name = "helios-simulator",
                 .summary = "Schedules of the Helios simulator, job by job: fifo, sjf, qssf, srtf",
                 .paper = "Hu et al., SC'21, artifact",
+                .kind = Kind::rerun,
                 .needs = {{kCases, kFrom}, {kLogs, kFrom}},
                 .make = [](Bench& bench) {
                   bench.each(kCases, [&](const File& file) { compare_cases(bench, file); });

@@ -174,6 +174,7 @@ void register_helios_table3(Recipes& registry) {
   registry.add({.name = "helios-table3",
                 .summary = "Completion and queuing in Philly and in a made-up month of Venus",
                 .paper = "Hu et al., SC'21, Table 3 and Figure 13",
+                .kind = Kind::figure,
                 .needs = {{kNodes, "philly_vc.csv of github.com/S-Lab-System-Group/HeliosArtifact"},
                           philly_logs()},
                 .make = [](Bench& bench) {

@@ -10,7 +10,7 @@ void register_igniter(Recipes& registry);
 
 void register_igniter(Recipes& registry) {
   registry.add(served("igniter", "what residents of a GPU see, and plans of mixes",
-                      "Xu et al., TPDS'22 (iGniter)", inference::compare_igniter));
+                      "Xu et al., TPDS'22 (iGniter)", Kind::rerun, inference::compare_igniter));
 }
 
 }  // namespace almanac::reproduce

@@ -10,7 +10,7 @@ void register_mark(Recipes& registry);
 
 void register_mark(Recipes& registry) {
   registry.add(served("mark", "instances that MArk rents for a forecast",
-                      "Zhang et al., ATC'19 (MArk)", inference::compare_mark));
+                      "Zhang et al., ATC'19 (MArk)", Kind::rerun, inference::compare_mark));
 }
 
 }  // namespace almanac::reproduce

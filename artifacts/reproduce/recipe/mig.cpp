@@ -10,7 +10,7 @@ void register_mig(Recipes& registry);
 
 void register_mig(Recipes& registry) {
   registry.add(served("mig", "states of a GPU in instances, and operations on it",
-                      "NVIDIA's profile tables, enumerated", inference::compare_mig));
+                      "NVIDIA's profile tables, enumerated", Kind::second, inference::compare_mig));
 }
 
 }  // namespace almanac::reproduce

@@ -10,7 +10,7 @@ void register_mooncake(Recipes& registry);
 
 void register_mooncake(Recipes& registry) {
   registry.add(served("mooncake", "blocks of prompts that a pool of some capacity has",
-                      "Qin et al., FAST'25 (Mooncake)", inference::compare_mooncake));
+                      "Qin et al., FAST'25 (Mooncake)", Kind::second, inference::compare_mooncake));
 }
 
 }  // namespace almanac::reproduce

@@ -16,6 +16,7 @@
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "rounds/engine.h"
+#include "rounds/schedulers.h"
 
 namespace almanac::reproduce {
 
@@ -70,6 +71,8 @@ Trace read_trace(const File& file) {
   return trace;
 }
 
+using Run = Result<std::vector<rounds::Result>>;
+
 /// Traces and what became of their jobs, worked out when asked for the first time.
 class Runs {
  public:
@@ -81,15 +84,15 @@ class Runs {
     require(found != traces_.end(), fmt::format("there is no data/elastic/muri/{}.csv", name));
     return found->second;
   }
-  const std::vector<rounds::Result>& results(const std::string& trace, const std::string& policy) {
-    auto& results = results_[{trace, policy}];
-    if (results.empty()) {
+  const Run& results(const std::string& trace, const std::string& policy) {
+    const auto [run, is_new] = results_.try_emplace({trace, policy});
+    if (is_new) {
       const auto scheduler = rounds::make_scheduler(policy, {});
       require(scheduler != nullptr,
               fmt::format("no scheduler of Muri's simulator is called {}", policy));
-      results = rounds::simulate(this->trace(trace).jobs, *scheduler);
+      run->second = rounds::simulate(this->trace(trace).jobs, *scheduler);
     }
-    return results;
+    return run->second;
   }
   static bool knows(const std::string& policy) {
     return rounds::make_scheduler(policy, {}) != nullptr;
@@ -97,10 +100,17 @@ class Runs {
 
  private:
   std::map<std::string, Trace> traces_;
-  std::map<std::pair<std::string, std::string>, std::vector<rounds::Result>> results_;
+  std::map<std::pair<std::string, std::string>, Run> results_;
 };
 
-bool is_muri(std::string_view policy) { return policy.starts_with("muri"); }
+/// A row of a run, which says so if the run has no result.
+Row row_of(const Run& run, std::string what, double published, double ours, std::string unit) {
+  return {.what = std::move(what),
+          .published = published,
+          .ours = run ? ours : std::nan(""),
+          .unit = std::move(unit),
+          .remark = run ? "" : no_result(run.error())};
+}
 
 /// <trace>_<policy>_jobs.csv
 void compare_jobs(Bench& bench, Runs& runs, const File& file) {
@@ -117,7 +127,7 @@ void compare_jobs(Bench& bench, Runs& runs, const File& file) {
   }
   const std::string policy = name.substr(cut + 1);
   const Trace& trace = runs.trace(name.substr(0, cut));
-  const auto& results = runs.results(name.substr(0, cut), policy);
+  const Run& run = runs.results(name.substr(0, cut), policy);
   std::map<std::string, std::size_t> places;
   for (std::size_t at = 0; at < trace.ids.size(); ++at) places[trace.ids[at]] = at;
 
@@ -130,7 +140,10 @@ void compare_jobs(Bench& bench, Runs& runs, const File& file) {
   while (rows.next()) {
     const auto place = places.find(std::string(rows.text("job")));
     rows.require(place != places.end(), "a job that is not in the trace");
-    const rounds::Result& result = results[place->second];
+    published += rows.number("jct_s");
+    ++count;
+    if (!run) continue;
+    const rounds::Result& result = (*run)[place->second];
     const double submit = trace.jobs[place->second].submit;
     const auto near = [&](double value, std::string_view column) {
       const double there = rows.number(column);
@@ -142,17 +155,14 @@ void compare_jobs(Bench& bench, Runs& runs, const File& file) {
       first = fmt::format("job {}: {} to {}, published {} to {}", rows.text("job"), result.start,
                           result.end, rows.text("start_s"), rows.text("end_s"));
     }
-    ++count;
     equal += same ? 1 : 0;
-    published += rows.number("jct_s");
     ours += result.end - submit;
   }
   require(count > 0, "no job");
-  bench.add(fmt::format("{}: mean JCT", name), published / static_cast<double>(count),
-            ours / static_cast<double>(count), "s");
-  if (is_muri(policy)) return;
-  bench.add(fmt::format("{}: jobs of equal start, end and JCT (1e-6)", name),
-            static_cast<double>(count), static_cast<double>(equal), "jobs");
+  const auto jobs = static_cast<double>(count);
+  bench.add(row_of(run, fmt::format("{}: mean JCT", name), published / jobs, ours / jobs, "s"));
+  bench.add(row_of(run, fmt::format("{}: jobs of equal start, end and JCT (1e-6)", name), jobs,
+                   static_cast<double>(equal), "jobs"));
   if (!first.empty()) bench.note(fmt::format("{}: the first job that differs is {}.", name, first));
 }
 
@@ -196,9 +206,11 @@ void compare_figures(Bench& bench, Runs& runs, const File& file) {
       continue;
     }
     const std::string trace(rows.text("trace"));
-    bench.add(fmt::format("{}: {} {} {}", file.stem, trace, policy, rows.text("metric")),
-              rows.number("value"),
-              measure(runs.trace(trace), runs.results(trace, policy), rows.text("metric")), "s");
+    const Run& run = runs.results(trace, policy);
+    const double ours = run ? measure(runs.trace(trace), *run, rows.text("metric")) : 0;
+    bench.add(row_of(run,
+                     fmt::format("{}: {} {} {}", file.stem, trace, policy, rows.text("metric")),
+                     rows.number("value"), ours, "s"));
   }
   for (const auto& [policy, rows_left] : left_out) {
     bench.note(fmt::format("{}: {} rows of {} were not compared: no scheduler here is called so.",
@@ -267,7 +279,7 @@ void compare_grouping(Bench& bench, const File& file, const Json& cases) {
       theirs += interleave::weight_of(members, jobs);
     }
     double here = 0;
-    for (const interleave::Group& group : interleave::group(jobs, each.at("cluster_gpus"))) {
+    for (const interleave::Group& group : rounds::published_groups(jobs, each.at("cluster_gpus"))) {
       here += interleave::weight_of(group, jobs);
     }
     published += theirs;
@@ -300,9 +312,10 @@ void register_muri(Recipes& registry) {
       {.name = "muri",
        .summary = "jobs under the schedulers of Muri's simulator, its periods and its groups",
        .paper = "Zhao et al., SIGCOMM'22, Figures 9 to 13",
+       .kind = Kind::rerun,
        .needs = {{kTraces, from},
                  {kJobs, "the published simulator, run again"},
-                 {kFigures, from},
+                 {kFigures, from, Kind::figure},
                  {kCases, "the published simulator, run again"}},
        .make = make});
 }

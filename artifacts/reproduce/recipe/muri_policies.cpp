@@ -137,6 +137,7 @@ void register_muri_policies(Recipes& registry) {
   registry.add({.name = "muri-policies",
                 .summary = "packing by stages in Almanac's own simulation, on Muri's traces",
                 .paper = "ours, beside Zhao et al., SIGCOMM'22 (Muri), Figures 9 and 10",
+                .kind = Kind::figure,
                 .needs = {{kTraces, "Zhao et al., SIGCOMM'22, simulator of the paper (Apache-2.0)"},
                           {kFigures, "the same, means of its figures"}},
                 .make = compare});

@@ -84,6 +84,7 @@ void register_network(Recipes& registry) {
   registry.add({.name = "network",
                 .summary = "jobs that send in phases on one link, shifted so that they meet least",
                 .paper = "Rajasekaran et al., NSDI'24, section 3",
+                .kind = Kind::second,
                 .needs = {{kCases, "cases worked out by trying every shift (cassini)"}},
                 .make = [](Bench& bench) {
                   bench.each(kCases, [&](const File& file) { compare(bench, file); });

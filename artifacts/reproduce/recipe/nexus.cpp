@@ -10,7 +10,7 @@ void register_nexus(Recipes& registry);
 
 void register_nexus(Recipes& registry) {
   registry.add(served("nexus", "batches, duty cycles, placements and splits of Nexus",
-                      "Shen et al., SOSP'19 (Nexus)", inference::compare_nexus));
+                      "Shen et al., SOSP'19 (Nexus)", Kind::rerun, inference::compare_nexus));
 }
 
 }  // namespace almanac::reproduce

@@ -15,6 +15,7 @@ void register_optimus(Recipes& registry) {
   registry.add({.name = "optimus",
                 .summary = "completion times under Optimus in Pollux' simulator",
                 .paper = "Peng et al., EuroSys'18; Qiao et al., OSDI'21, section 5.3",
+                .kind = Kind::rerun,
                 .needs = tick_needs(),
                 .make = [](Bench& bench) {
                   compare_exactly(bench, "optimus", [] { return elastic::make_optimus(); });

@@ -149,6 +149,7 @@ void register_packing(Recipes& registry) {
   registry.add({.name = "packing",
                 .summary = "completion times of policies that pack jobs, on a month like Venus'",
                 .paper = "ours, beside Lucid, Muri, Gandiva and Tiresias",
+                .kind = Kind::baseline,
                 .needs = {{kPairs, "Narayanan et al., OSDI'20, program of the paper (MIT)"}},
                 .make = compare});
 }

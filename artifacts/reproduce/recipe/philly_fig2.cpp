@@ -49,6 +49,7 @@ void register_philly_fig2(Recipes& registry) {
   registry.add({.name = "philly-fig2",
                 .summary = "How long Philly's jobs of each size run",
                 .paper = "Jeon et al., ATC'19, Figure 2",
+                .kind = Kind::figure,
                 .needs = {published_figures(), philly_logs()},
                 .make = [](Bench& bench) {
                   const Json published = read_published_figures(bench);

@@ -86,6 +86,7 @@ void register_philly_table2(Recipes& registry) {
   registry.add({.name = "philly-table2",
                 .summary = "Why jobs of several GPUs wait in Philly: fair share or fragmentation",
                 .paper = "Jeon et al., ATC'19, Table 2",
+                .kind = Kind::figure,
                 .needs = {{kNodes, "philly_vc.csv of github.com/S-Lab-System-Group/HeliosArtifact"},
                           philly_logs()},
                 .make = [](Bench& bench) {

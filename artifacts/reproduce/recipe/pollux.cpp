@@ -254,6 +254,7 @@ void register_pollux(Recipes& registry) {
   registry.add({.name = "pollux",
                 .summary = "the goodput model of Pollux, and its completion times",
                 .paper = "Qiao et al., OSDI'21, section 5.3",
+                .kind = Kind::rerun,
                 .needs = needs(),
                 .takes_minutes = true,
                 .make = [](Bench& bench) {
@@ -267,6 +268,7 @@ void register_pollux(Recipes& registry) {
   registry.add({.name = "pollux-sweeps",
                 .summary = "Pollux under other scheduling periods, and with interference",
                 .paper = "Qiao et al., OSDI'21, Figures 8 and 9",
+                .kind = Kind::rerun,
                 .needs = tick_needs(),
                 .takes_minutes = true,
                 .make = [](Bench& bench) {

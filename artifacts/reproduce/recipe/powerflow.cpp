@@ -127,6 +127,7 @@ void register_powerflow(Recipes& registry) {
   registry.add({.name = "powerflow",
                 .summary = "PowerFlow within budgets of power, beside one power limit for all",
                 .paper = "Gu et al., 2023 (PowerFlow)",
+                .kind = Kind::baseline,
                 .needs = tick_needs(),
                 .takes_minutes = true,
                 .make = compare_budgets});

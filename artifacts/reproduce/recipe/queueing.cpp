@@ -323,6 +323,7 @@ void register_queueing(Recipes& registry) {
        .summary =
            "Waits in M/D/1 and M/M/c by formula and by our simulator; two models on two GPUs",
        .paper = "Erlang; Pollaczek and Khinchine; Li et al., OSDI'23, section 3.3",
+       .kind = Kind::closed_form,
        .needs =
            {{kConstant, kFrom}, {kDistribution, kFrom}, {kExponential, kFrom}, {kTwoModels, kFrom}},
        .make = [](Bench& bench) {

@@ -79,6 +79,7 @@ void register_sarathi(Recipes& registry) {
                 .summary = "Objectives between tokens that Sarathi-Serve derives, from measured "
                            "layers; its runs are not in the public data",
                 .paper = "Agrawal et al., OSDI'24 (Sarathi-Serve), section 5",
+                .kind = Kind::figure,
                 .needs = {{kLayers, "microsoft/vidur"}},
                 .make = [](Bench& bench) {
                   bench.each(kLayers, [&](const File& file) { objectives(bench, file); });

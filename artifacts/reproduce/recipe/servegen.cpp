@@ -10,7 +10,7 @@ void register_servegen(Recipes& registry);
 
 void register_servegen(Recipes& registry) {
   registry.add(served("servegen", "requests drawn from clients, by their distributions",
-                      "Xiang et al., 2025 (ServeGen)", inference::compare_servegen));
+                      "Xiang et al., 2025 (ServeGen)", Kind::rerun, inference::compare_servegen));
 }
 
 }  // namespace almanac::reproduce

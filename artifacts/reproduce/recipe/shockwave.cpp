@@ -159,6 +159,7 @@ void register_shockwave(Recipes& registry) {
   registry.add({.name = "shockwave",
                 .summary = "jobs whose batch grows, under the policies Shockwave is compared with",
                 .paper = "Zheng et al., NSDI'23",
+                .kind = Kind::rerun,
                 .needs = {{kShockwaveTraces, kShockwaveFrom},
                           {kShockwaveSpeeds, kShockwaveFrom},
                           {kShockwavePatterns, kShockwaveFrom},

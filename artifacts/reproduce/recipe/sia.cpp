@@ -91,6 +91,7 @@ void register_sia(Recipes& registry) {
   registry.add({.name = "sia",
                 .summary = "optima of the integer programs of Sia",
                 .paper = "Jayaram Subramanya et al., SOSP'23, section 3.4",
+                .kind = Kind::second,
                 .needs = {{kPrograms, "programs derived from the rules of the paper (sia)"}},
                 .make = [](Bench& bench) {
                   bench.each(kPrograms, [&](const File& file) { compare(bench, file); });

@@ -10,7 +10,8 @@ void register_splitwise(Recipes& registry);
 
 void register_splitwise(Recipes& registry) {
   registry.add(served("splitwise", "requests through the simulator of Splitwise, one by one",
-                      "Patel et al., ISCA'24 (Splitwise)", inference::compare_splitwise));
+                      "Patel et al., ISCA'24 (Splitwise)", Kind::rerun,
+                      inference::compare_splitwise));
 }
 
 }  // namespace almanac::reproduce

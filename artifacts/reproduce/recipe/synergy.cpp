@@ -153,6 +153,7 @@ void register_synergy(Recipes& registry) {
       {.name = "synergy",
        .summary = "Completion times of Synergy's deployment logs under 20 orders and allocators",
        .paper = "Mohan et al., OSDI'22, artifact",
+       .kind = Kind::rerun,
        .needs = {{kTables, kFrom}, {kLogs, kFrom}},
        .make = [](Bench& bench) {
          bench.each(kTables, [&](const File& tables) {

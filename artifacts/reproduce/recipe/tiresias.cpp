@@ -15,6 +15,7 @@ void register_tiresias(Recipes& registry) {
   registry.add({.name = "tiresias",
                 .summary = "completion times under Tiresias in Pollux' simulator",
                 .paper = "Gu et al., NSDI'19; Qiao et al., OSDI'21, section 5.3",
+                .kind = Kind::rerun,
                 .needs = tick_needs(),
                 .make = [](Bench& bench) {
                   compare_exactly(bench, "tiresias", [] { return elastic::make_tiresias(); });

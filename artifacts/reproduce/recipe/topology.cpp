@@ -162,6 +162,7 @@ void register_topology(Recipes& registry) {
   registry.add({.name = "topology",
                 .summary = "utilities of each choice of GPUs on a machine of two sockets",
                 .paper = "Amaral et al., SC'17",
+                .kind = Kind::rerun,
                 .needs = {{kMachine, from}, {kAlone, from}, {kBeside, from}, {kCases, from}},
                 .make = [](Bench& bench) {
                   const Inputs inputs = read_inputs(bench);

@@ -10,8 +10,8 @@ void register_vllm(Recipes& registry);
 
 void register_vllm(Recipes& registry) {
   registry.add(served("vllm", "measured runs of vLLM servers, and how far the roofline is off",
-                      "inference-sim's validation runs; inference-perf", inference::compare_vllm,
-                      "data/llm/league/*"));
+                      "inference-sim's validation runs; inference-perf", Kind::measured,
+                      inference::compare_vllm, "data/llm/league/*"));
 }
 
 }  // namespace almanac::reproduce

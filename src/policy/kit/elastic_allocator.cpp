@@ -125,8 +125,8 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
                                 std::vector<Wish>& wishes) {
   std::vector<Stock> left = stock(vc, plan.ledger);
   has_elastic_.resize(view.cluster.vcs.size());
-  has_elastic_[index(vc)] = std::any_of(
-      jobs.begin(), jobs.end(), [&](JobId job) { return view.request(job).max_gpus > 0; });
+  has_elastic_[index(vc)] = std::any_of(jobs.begin(), jobs.end(),
+                                        [&](JobId job) { return view.request(job).max_gpus > 0; });
   if (!is_time_to_deal(are_newcomers_alone(jobs, view), view) || !has_elastic_[index(vc)]) {
     return carry_on(jobs, std::move(left), view, wishes);
   }

@@ -25,9 +25,7 @@ class JobMarks {
     marked_[index(job)] = 0;
     return true;
   }
-  bool has(JobId job) const {
-    return index(job) < marked_.size() && marked_[index(job)] == round_;
-  }
+  bool has(JobId job) const { return index(job) < marked_.size() && marked_[index(job)] == round_; }
 
  private:
   std::uint64_t round_ = 1;

@@ -56,9 +56,8 @@ class GandivaFair final : public LeaseAllocator {
     for (Account& account : accounts) account.waiting = keep(account.jobs, deal, view, wishes);
     for (const Account& account : accounts) {
       any_fits =
-          any_fits ||
-          std::any_of(account.waiting.begin(), account.waiting.end(),
-                      [&](JobId job) { return is_in(deal.left, asked(job, view)); });
+          any_fits || std::any_of(account.waiting.begin(), account.waiting.end(),
+                                  [&](JobId job) { return is_in(deal.left, asked(job, view)); });
     }
     if (deal.begins) {
       for (const Wish& wish : wishes) {

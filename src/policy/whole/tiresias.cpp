@@ -97,9 +97,7 @@ class Tiresias final : public Allocator {
   }
 
   /// Jobs move between queues when it asked to be woken; the index grows as jobs run and end.
-  Time stands_until(VcId, const View&) const override {
-    return by_gittins_ ? Time::min() : kNever;
-  }
+  Time stands_until(VcId, const View&) const override { return by_gittins_ ? Time::min() : kNever; }
 
   /// Wakes when the first job that runs reaches the limit of its queue.
   void settled(VcId, const View& view, Plan& plan) override {
