@@ -45,6 +45,12 @@ int main(int argc, char** argv) try {
   }
   return *status;
 } catch (const std::system_error& error) {
+  if (error.code() == std::errc::resource_unavailable_try_again) {
+    fmt::print(stderr,
+               "almanac: no thread can be started: the processes or the address space of this "
+               "user are limited (raise ulimit -u and ulimit -v)\n");
+    return almanac::cli::exit_status(almanac::Code::unavailable);
+  }
   if (std::ferror(stdout) == 0) {
     fmt::print(stderr, "almanac: internal error: {}\n", error.what());
     return almanac::cli::kInternal;
