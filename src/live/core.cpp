@@ -69,6 +69,8 @@ void Core::step(Lock& lock) {
   heed_accounts();
   let_in();
   decide();
+  // Who submits waits neither for a large wish before nor for what it leaves to be written.
+  take_entrants(lock);
   save(lock);
   if (fulfilled) fulfilled->set_value({});
   launch(lock);

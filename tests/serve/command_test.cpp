@@ -523,5 +523,21 @@ TEST_F(CommandTest, GoesOnAfterTheServiceWasKilled) {
   EXPECT_EQ(service->end(SIGTERM), 0);
 }
 
+TEST(ServeCommandTest, SaysThatTheAddressSpaceIsTooSmall) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs more of it by itself";
+#endif
+  const TemporaryFolder folder;
+  const char* const program = std::getenv("ALMANAC_PROGRAM");
+  const std::string command = std::string("ulimit -v 150000; ") +
+                              (program == nullptr ? "almanac" : program) + " serve --state " +
+                              (folder / "state") + " --gpus 8 2> " + (folder / "said");
+  EXPECT_NE(std::system(command.c_str()), 0);
+  std::ifstream file(folder / "said");
+  const std::string said{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(said, HasSubstr("almanac: no thread can be started: "));
+  EXPECT_THAT(said, HasSubstr("ulimit -v"));
+}
+
 }  // namespace
 }  // namespace almanac
