@@ -119,7 +119,7 @@ Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
   return sim::advise_moves(prepared->trace, prepared->cluster, *lookout.seen(), loses);
 }
 
-std::string in_words(const std::vector<sim::GpusAt>& places) {
+std::string places_in_words(const std::vector<sim::GpusAt>& places) {
   std::vector<std::string> words;
   for (const sim::GpusAt& each : places) {
     words.push_back(each.gpus > 0 ? fmt::format("{}:{:g}", each.node, each.gpus) : each.node);
@@ -136,13 +136,13 @@ std::string jobs_of(std::int64_t count) {
 }
 
 std::string way_of(const sim::AdvisedMove& move) {
-  if (move.from == move.to) return fmt::format("to other GPUs of {}", in_words(move.from));
-  return fmt::format("from {} to {}", in_words(move.from), in_words(move.to));
+  if (move.from == move.to) return fmt::format("to other GPUs of {}", places_in_words(move.from));
+  return fmt::format("from {} to {}", places_in_words(move.from), places_in_words(move.to));
 }
 
 void say(const sim::AdvisedStep& step, std::size_t number) {
   fmt::print("{:>3}. job {}{} asks {} and fits on {} once {} moved\n", number, step.job,
-             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), in_words(step.place),
+             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), places_in_words(step.place),
              step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
   fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),

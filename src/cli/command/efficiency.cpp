@@ -77,7 +77,7 @@ std::string enough_words(const RightSize& size) {
 constexpr const char* kMoreThanHeld =
     ": more than the job held, so it was not confined to that, or the accounting is wrong";
 
-std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
+std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
   std::string made = fmt::format("job {} of {}{}, {}\n", job.id, job.user,
                                  job.name.empty() ? "" : fmt::format(" ({})", job.name),
                                  job.state.empty() ? "state not told" : job.state);
@@ -274,7 +274,7 @@ std::string summary_of(const UserUse& user, const std::vector<JobUse>& jobs,
   constexpr std::size_t kMost = 5;
   if (!worst.empty()) made += "\nThe jobs that left most GPU time idle:\n";
   for (std::size_t at = 0; at < std::min(kMost, worst.size()); ++at) {
-    made += in_words(*worst[at], {});
+    made += use_in_words(*worst[at], {});
   }
   return made;
 }
@@ -411,7 +411,7 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     return kDone;
   }
   if (list.output != "table" || !list.explains()) return list.print(rows_of(*jobs));
-  for (const JobUse& job : *jobs) fmt::print("{}", in_words(job, sizes));
+  for (const JobUse& job : *jobs) fmt::print("{}", use_in_words(job, sizes));
   return kDone;
 }
 

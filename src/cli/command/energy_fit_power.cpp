@@ -132,7 +132,7 @@ figure::Listing rows_of(const std::vector<Fitted>& all) {
   return rows;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Fitted>& all) {
+nlohmann::ordered_json fitted_json(const std::vector<Fitted>& all) {
   nlohmann::ordered_json list = figure::to_array(rows_of(all));
   for (std::size_t at = 0; at < all.size(); ++at) {
     for (const auto& [network, use] : all[at].board.gpu_use) list[at]["use"][network] = use;
@@ -155,7 +155,7 @@ Result<int> fit_power(const EnergyFitPowerOptions& options) {
     if (!written) return tl::unexpected(written.error());
   }
   if (options.list.wants_document()) {
-    fmt::print("{}\n", to_json(all).dump(2));
+    fmt::print("{}\n", fitted_json(all).dump(2));
     return kDone;
   }
   return options.list.print(

@@ -51,7 +51,7 @@ void put(Json& object, const Score& score) {
   object["interval_width_log10"] = number_or_null(score.interval_width);
 }
 
-Json to_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Json evaluation_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
   Json list = Json::array();
   for (const Tried& tried : evaluation.estimators) {
     Json object{{"name", tried.name}};
@@ -165,7 +165,7 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
   }
   const ListOptions& list = options.list;
   if (list.wants_document()) {
-    fmt::print("{}\n", to_json(*evaluation, by).dump(2));
+    fmt::print("{}\n", evaluation_json(*evaluation, by).dump(2));
     return kDone;
   }
   std::vector<ScoreRow> scores = scores_of(*evaluation, by);

@@ -63,7 +63,7 @@ void say(const std::string& id, const predict::Forecast& forecast, double truth,
   }
 }
 
-Json to_json(const std::string& id, const predict::Forecast& forecast, double truth,
+Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
              const std::vector<predict::Reason>& reasons) {
   Json list = Json::array();
   for (const predict::Reason& each : reasons) {
@@ -114,7 +114,7 @@ Result<int> explain(const PredictExplainOptions& options) {
   const predict::Forecast forecast = learned.forecast(prediction);
   const double truth = predict::log_time(job.outcome.run);
   if (options.output == "json") {
-    const Json json = to_json(options.job, forecast, truth, reasons);
+    const Json json = explained_json(options.job, forecast, truth, reasons);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     say(options.job, forecast, truth, prediction.believed, reasons);

@@ -66,7 +66,7 @@ figure::Listing rows_of(const figure::Figure& table) {
   return rows;
 }
 
-std::string to_json(const JudgedLogs& judged) {
+std::string judged_json(const JudgedLogs& judged) {
   const study::Drawing& drawing = judged.drawing;
   const study::FailureTrials& trials = judged.trials;
   nlohmann::ordered_json unread = nlohmann::ordered_json::array();
@@ -97,7 +97,7 @@ Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
       !done) {
     return done;
   }
-  return table::write_file((path / "failures.json").string(), to_json(judged));
+  return table::write_file((path / "failures.json").string(), judged_json(judged));
 }
 
 Result<int> study_failures(const StudyFailuresOptions& options) {
@@ -114,7 +114,7 @@ Result<int> study_failures(const StudyFailuresOptions& options) {
     if (!written) return tl::unexpected(written.error());
   }
   if (options.list.wants_document()) {
-    fmt::print("{}", to_json(*judged));
+    fmt::print("{}", judged_json(*judged));
     return kDone;
   }
   const figure::Figure& causes = judged->drawing.figure;

@@ -33,18 +33,18 @@ std::string_view name_of(std::size_t state) {
   return name.empty() ? "unknown" : name;
 }
 
-Json to_json(const Spread& spread) {
+Json summary_json(const Spread& spread) {
   return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50},
           {"p90", spread.p90},     {"p99", spread.p99},   {"max", spread.max}};
 }
 
-Json to_json(const HostUse& use) {
-  return {{"cpus", to_json(use.cpus)},
-          {"memory_gb", to_json(use.memory_gb)},
+Json summary_json(const HostUse& use) {
+  return {{"cpus", summary_json(use.cpus)},
+          {"memory_gb", summary_json(use.memory_gb)},
           {"core_time_s", use.core_time_s}};
 }
 
-Json to_json(const trace::Trace& trace, const Summary& summary) {
+Json summary_json(const trace::Trace& trace, const Summary& summary) {
   Json states = Json::object();
   for (std::size_t i = 0; i < summary.states.size(); ++i) {
     if (summary.states[i] > 0) states[std::string(name_of(i))] = summary.states[i];
@@ -65,13 +65,13 @@ Json to_json(const trace::Trace& trace, const Summary& summary) {
           {"last_submit_s", seconds(summary.last_submit)},
           {"span_s", seconds(summary.last_submit - summary.first_submit)},
           {"gpu_time_gpu_s", summary.gpu_time_gpu_s},
-          {"run_s", to_json(summary.run_s)},
-          {"wait_s", to_json(summary.wait_s)},
+          {"run_s", summary_json(summary.run_s)},
+          {"wait_s", summary_json(summary.wait_s)},
           {"wait_from", trace.knows_eligible ? "eligible" : "submission"},
-          {"gpus", to_json(summary.gpus)},
-          {"gpu_hosts", to_json(summary.gpu_hosts)},
-          {"cpu_run_s", to_json(summary.cpu_run_s)},
-          {"cpu_hosts", to_json(summary.cpu_hosts)},
+          {"gpus", summary_json(summary.gpus)},
+          {"gpu_hosts", summary_json(summary.gpu_hosts)},
+          {"cpu_run_s", summary_json(summary.cpu_run_s)},
+          {"cpu_hosts", summary_json(summary.cpu_hosts)},
           {"states", states},
           {"notes", trace.notes}};
 }
@@ -174,7 +174,7 @@ void register_trace_info(Program& program) {
     if (!trace) return tl::unexpected(trace.error());
     const Summary summary = summarize(*trace);
     if (arguments->output == "json") {
-      const Json json = to_json(*trace, summary);
+      const Json json = summary_json(*trace, summary);
       fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
     } else {
       say(*trace, summary);

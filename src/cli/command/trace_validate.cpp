@@ -28,7 +28,7 @@ figure::Listing rows_of(const std::vector<trace::Finding>& findings) {
   return rows;
 }
 
-nlohmann::ordered_json to_json(const trace::Trace& trace,
+nlohmann::ordered_json validation_json(const trace::Trace& trace,
                                const std::vector<trace::Finding>& findings) {
   return {{"trace", trace.path},
           {"format", trace.format},
@@ -75,7 +75,7 @@ void register_trace_validate(Program& program) {
     if (!list.wants_document() && !list.explains()) return list.print(rows_of(findings));
     constexpr auto kMend = nlohmann::ordered_json::error_handler_t::replace;
     fmt::print("{}", list.explains() ? in_words(*trace, findings)
-                                     : to_json(*trace, findings).dump(2, ' ', false, kMend) + "\n");
+                                     : validation_json(*trace, findings).dump(2, ' ', false, kMend) + "\n");
     return kDone;
   });
 }
