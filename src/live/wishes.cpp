@@ -335,7 +335,7 @@ Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& c
 Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
   return change([this, numbers, caller]() -> Result<Change> {
     auto planned = plan_each(numbers, caller, life::Held{});
-    if (!planned || !planned->kept.empty()) return planned;
+    if (!planned || !planned->acts.empty()) return planned;
     return fail(Code::conflict, fmt::format("job {} runs already", numbers.front()), {},
                 "requeue it first");
   });
