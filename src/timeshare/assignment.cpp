@@ -91,11 +91,13 @@ Line least_sum_of_times(std::span<const Job> jobs, std::span<const int> free) {
   if (jobs.empty() || gpus == 0) return line;
   const std::size_t columns = gpus * jobs.size();
   std::vector<double> costs(columns * jobs.size());
-  for (std::size_t row = 0; row < jobs.size(); ++row) {
-    for (std::size_t column = 0; column < columns; ++column) {
-      const double rate = std::max(jobs[row].rates[type_of[column % gpus]], kNoRate);
-      const auto delays = static_cast<double>(column / gpus + 1);
-      costs[row * columns + column] = delays * jobs[row].steps_left / rate;
+  auto cost = costs.begin();
+  for (const Job& job : jobs) {
+    for (std::size_t delays = 1; delays <= jobs.size(); ++delays) {
+      const double steps = static_cast<double>(delays) * job.steps_left;
+      for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+        *cost++ = steps / std::max(job.rates[type_of[gpu]], kNoRate);
+      }
     }
   }
   const std::vector<std::size_t> matched = least_cost_matching(costs, jobs.size(), columns);

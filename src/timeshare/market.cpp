@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -26,12 +27,17 @@ constexpr std::size_t kAll = 64;
 constexpr double kLatest = 0.1;
 
 double log_of(double done) {
+  static const std::array<double, kKnots.size()> kLogs = [] {
+    std::array<double, kKnots.size()> logs{};
+    std::transform(kKnots.begin(), kKnots.end(), logs.begin(),
+                   [](double knot) { return std::log(std::max(knot, kNothing)); });
+    return logs;
+  }();
   const double part = std::clamp(done, 0.0, 1.0);
   std::size_t knot = 0;
   while (knot + 2 < kKnots.size() && kKnots[knot + 1] < part) ++knot;
-  const double from = std::log(std::max(kKnots[knot], kNothing));
-  const double slope = (std::log(kKnots[knot + 1]) - from) / (kKnots[knot + 1] - kKnots[knot]);
-  return from + slope * (part - kKnots[knot]);
+  const double slope = (kLogs[knot + 1] - kLogs[knot]) / (kKnots[knot + 1] - kKnots[knot]);
+  return kLogs[knot] + slope * (part - kKnots[knot]);
 }
 
 class Market {
@@ -39,6 +45,12 @@ class Market {
   Market(const Window& window, const std::vector<Buyer>& buyers)
       : window_(window), buyers_(buyers) {
     const double scale = 1 / (static_cast<double>(buyers.size()) * window.rounds);
+    struct Worth {
+      double for_a_gpu;
+      std::uint32_t offer;
+    };
+    std::vector<Worth> by_worth;
+    std::vector<Offer> offers;  // in order of buyers
     for (std::size_t at = 0; at < buyers.size(); ++at) {
       const Buyer& buyer = buyers[at];
       most_.push_back(static_cast<int>(
@@ -48,17 +60,25 @@ class Market {
       const auto worth = [&](int rounds) {
         return log_of(buyer.done + rounds * done_a_round) * buyer.weight * scale;
       };
+      double before = worth(0);
       for (int round = 1; round <= most_.back(); ++round) {
-        const double gain = std::max(0.0, worth(round) - worth(round - 1));
-        offers_.push_back({at, round, gain, gain / buyer.gpus});
+        const double now = worth(round);
+        const double gain = std::max(0.0, now - before);
+        by_worth.push_back({gain / buyer.gpus, static_cast<std::uint32_t>(offers.size())});
+        offers.push_back({static_cast<std::uint32_t>(at), round, gain});
         bounds_.push_back(buyer.left_s - round * window.round_s);
+        before = now;
       }
       bounds_.push_back(buyer.left_s);
+      least_gpus_ = std::min(least_gpus_, buyer.gpus);
     }
     // A job's first rounds are worth no less than its later ones, and stay before them.
-    std::stable_sort(offers_.begin(), offers_.end(), [](const Offer& one, const Offer& other) {
-      return one.for_a_gpu > other.for_a_gpu;
+    std::sort(by_worth.begin(), by_worth.end(), [](const Worth& one, const Worth& other) {
+      return one.for_a_gpu != other.for_a_gpu ? one.for_a_gpu > other.for_a_gpu
+                                              : one.offer < other.offer;
     });
+    offers_.reserve(offers.size());
+    for (const Worth& each : by_worth) offers_.push_back(offers[each.offer]);
     std::sort(bounds_.begin(), bounds_.end());
   }
 
@@ -93,10 +113,9 @@ class Market {
 
  private:
   struct Offer {
-    std::size_t buyer;
-    int round;
+    std::uint32_t buyer;
+    std::int32_t round;
     double gain;
-    double for_a_gpu;
   };
 
   /// The most that can be had with no more than `left_s` left of any job that can have so little;
@@ -104,23 +123,27 @@ class Market {
   double fill(double left_s, std::vector<int>& rounds) const {
     rounds.clear();
     double gpus = window_.gpus * window_.rounds;
+    std::int64_t due = 0;  // rounds that must be had, and are not counted yet
     for (std::size_t at = 0; at < buyers_.size(); ++at) {
       const Buyer& buyer = buyers_[at];
       const double needed = std::max(buyer.least_s, buyer.left_s - left_s) / window_.round_s;
       rounds.push_back(
           static_cast<int>(std::clamp(std::ceil(needed - kTolerance), 0.0, 1.0 * most_[at])));
       gpus -= static_cast<double>(rounds.back()) * buyer.gpus;
+      due += rounds.back();
     }
     if (gpus < 0) return -std::numeric_limits<double>::infinity();
     double worth = 0;
     for (const Offer& offer : offers_) {
-      const Buyer& buyer = buyers_[offer.buyer];
-      if (offer.round <= rounds[offer.buyer]) {
+      if (due == 0 && gpus < least_gpus_) break;
+      int& had = rounds[offer.buyer];
+      if (offer.round <= had) {
         worth += offer.gain;
-      } else if (offer.round == rounds[offer.buyer] + 1 && buyer.gpus <= gpus) {
+        --due;
+      } else if (offer.round == had + 1 && buyers_[offer.buyer].gpus <= gpus) {
         worth += offer.gain;
-        ++rounds[offer.buyer];
-        gpus -= buyer.gpus;
+        ++had;
+        gpus -= buyers_[offer.buyer].gpus;
       }
     }
     double longest_s = 0;
@@ -133,6 +156,7 @@ class Market {
   const Window& window_;
   const std::vector<Buyer>& buyers_;
   std::vector<int> most_;
+  int least_gpus_ = std::numeric_limits<int>::max();  // of a buyer
   std::vector<Offer> offers_;   // rounds of buyers, those worth most for a GPU first
   std::vector<double> bounds_;  // run times that may be left
 };

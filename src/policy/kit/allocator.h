@@ -211,6 +211,8 @@ class Allocator : public Policy {
   void meet(VcId vc, const View& view, Plan& plan);
   /// The same where jobs may be beside each other.
   void meet_groups(VcId vc, const View& view, Plan& plan);
+  /// Whether the jobs of a group run on the same GPUs, with equal parts of each and no one else.
+  static bool is_in_place(const Wish& wish, const View& view, const cluster::Ledger& ledger);
   void stop(JobId job, const View& view, Plan& plan);
   /// Those that it keeps itself; null = the host keeps them, or there are none.
   Quotas* lent_quotas(const Plan& plan) const;

@@ -46,13 +46,67 @@ void give_all(std::span<const cluster::Grant> grants, cluster::Ledger& ledger) {
   for (const cluster::Grant& grant : grants) ledger.give_back(grant);
 }
 
+/// Whether a job holds what it asks, but of each GPU an nth.
+bool holds_part(JobId job, std::size_t of, const View& view) {
+  const cluster::Demand& demand = view.demand(view.progress(job).demand);
+  const std::int32_t part =
+      of == 1 ? demand.gpu_milli : cluster::kWholeGpu / static_cast<std::int32_t>(of);
+  const auto held = view.grants(job);
+  return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+    const cluster::Amount amount = demand.of(grant.count());
+    return grant.gpu_milli == part && grant.cpu_milli == amount.cpu_milli &&
+           grant.memory_mb == amount.memory_mb;
+  });
+}
+
+bool are_on_the_same(JobId one, JobId other, const View& view) {
+  const auto held = view.grants(one);
+  const auto beside = view.grants(other);
+  return std::equal(held.begin(), held.end(), beside.begin(), beside.end(),
+                    [](const cluster::Grant& a, const cluster::Grant& b) {
+                      return a.node == b.node && a.gpus == b.gpus;
+                    });
+}
+
 }  // namespace
+
+bool Allocator::is_in_place(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
+  if (!stays({.job = wish.job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
+  const cluster::Demand& demand = asked(wish.job, view);
+  const std::size_t size = 1 + wish.beside.size();
+  if (size == 1) return demand.is_cpu_job() || holds_part(wish.job, size, view);
+  std::vector<JobId> group = wish.beside;
+  group.push_back(wish.job);
+  const auto is_there = [&](JobId job) {
+    return view.progress(job).phase == Phase::running && holds_part(job, size, view) &&
+           are_on_the_same(wish.job, job, view);
+  };
+  return !demand.is_part() && !demand.is_cpu_job() &&
+         std::all_of(group.begin(), group.end(), is_there) &&
+         fits_gpu_memory(view.grants(wish.job), group, view, ledger);
+}
 
 void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
   cluster::Ledger& ledger = plan.ledger;
   const auto runs = [&](JobId job) { return view.progress(job).phase == Phase::running; };
+  // Groups that are in place stay there, unless one that runs elsewhere is to change: it may take
+  // the cores beside them first.
+  std::vector<bool> is_met(wishes_.size());
+  staying_.clear();
+  for (std::size_t at = 0; at < wishes_.size(); ++at) {
+    const Wish& wish = wishes_[at];
+    is_met[at] = is_in_place(wish, view, ledger);
+    if (is_met[at]) {
+      staying_.add(wish.job);
+      for (const JobId job : wish.beside) staying_.add(job);
+    } else if (runs(wish.job) || std::any_of(wish.beside.begin(), wish.beside.end(), runs)) {
+      std::fill(is_met.begin(), is_met.end(), false);
+      staying_.clear();
+      break;
+    }
+  }
   for (const JobId job : movable_) {
-    if (runs(job)) give_all(view.grants(job), ledger);
+    if (runs(job) && !staying_.has(job)) give_all(view.grants(job), ledger);
   }
   std::map<JobId, Grants> placed;
   // Where it runs, without its neighbours.
@@ -97,7 +151,6 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
         runs(job) && std::equal(held.begin(), held.end(), own.begin(), own.end());
     if (!is_as_before) plan.set(job, {.grants = own});
   };
-  std::vector<bool> is_met(wishes_.size());
   for (const bool may_stay : {true, false}) {
     for (std::size_t at = 0; at < wishes_.size(); ++at) {
       if (is_met[at]) continue;
@@ -126,8 +179,7 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
     }
   }
   for (const JobId job : movable_) {
-    if (placed.contains(job)) continue;
-    if (!runs(job)) continue;
+    if (!runs(job) || staying_.has(job) || placed.contains(job)) continue;
     if (!rests(job) && stay(job, {.job = job})) {
       set(job);
     } else {
@@ -136,7 +188,7 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
   }
   for (const Wish& wish : wishes_) {
     const auto line_up = [&](JobId job) {
-      if (!placed.contains(job) && !runs(job)) lines_[index(vc)].push_back(job);
+      if (!runs(job) && !placed.contains(job)) lines_[index(vc)].push_back(job);
     };
     line_up(wish.job);
     std::for_each(wish.beside.begin(), wish.beside.end(), line_up);

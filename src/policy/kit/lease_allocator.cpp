@@ -15,22 +15,24 @@ void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& 
   vc.jobs.assign(jobs.begin(), jobs.end());
   deal(made, view, plan, wishes);
   const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
-  vc.began = made.begins;
-  vc.named_more = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
+  const auto names_more = [&](const Wish& wish) {
     return waits(wish.job) || std::any_of(wish.beside.begin(), wish.beside.end(), waits);
-  });
+  };
+  // As a lease begins jobs that run may be passed over for others; within it they come first.
+  const bool any_named = made.begins ? std::any_of(jobs.begin(), jobs.end(), waits)
+                                     : std::any_of(wishes.begin(), wishes.end(), names_more);
+  vc.stands_until = any_named ? Time::min() : std::min(vc.lease_ends, stands_in_lease(made, view));
   if (!groups_jobs()) return;
-  vc.groups.clear();
-  for (const Wish& wish : wishes) {
-    std::vector<JobId>& group = vc.groups.emplace_back(1, wish.job);
-    group.insert(group.end(), wish.beside.begin(), wish.beside.end());
+  vc.groups.resize(wishes.size());
+  for (std::size_t at = 0; at < wishes.size(); ++at) {
+    std::vector<JobId>& group = vc.groups[at];
+    group.assign(1, wishes[at].job);
+    group.insert(group.end(), wishes[at].beside.begin(), wishes[at].beside.end());
   }
 }
 
 Time LeaseAllocator::stands_until(VcId id, const View&) const {
-  const Vc& vc = vcs_[index(id)];
-  // As a lease begins jobs that run may be passed over, and go on; within it they come first.
-  return !stands_in_lease() || vc.began || vc.named_more ? Time::min() : vc.lease_ends;
+  return vcs_[index(id)].stands_until;
 }
 
 bool LeaseAllocator::stays(JobId job, const Deal& deal, const View& view) const {
@@ -55,24 +57,22 @@ std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal,
 
 std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,
                                                std::vector<Wish>& wishes) {
-  std::vector<JobId> there(deal.jobs.begin(), deal.jobs.end());
-  std::sort(there.begin(), there.end());
-  std::vector<JobId> named;
+  there_.clear();
+  named_.clear();
+  for (const JobId job : deal.jobs) there_.add(job);
   for (std::vector<JobId>& group : vcs_[index(deal.vc)].groups) {
     std::erase_if(group, [&](JobId job) {
-      return !std::binary_search(there.begin(), there.end(), job) ||
-             view.progress(job).phase != Phase::running;
+      return !there_.has(job) || view.progress(job).phase != Phase::running;
     });
     const bool is_kept =
         std::any_of(group.begin(), group.end(), [&](JobId job) { return stays(job, deal, view); });
     if (!is_kept || !take(deal.left, group.front(), view)) continue;
-    named.insert(named.end(), group.begin(), group.end());
+    for (const JobId job : group) named_.add(job);
     wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
   }
-  std::sort(named.begin(), named.end());
   std::vector<JobId> open;
   for (const JobId job : deal.jobs) {
-    if (std::binary_search(named.begin(), named.end(), job)) continue;
+    if (named_.has(job)) continue;
     if (asked(job, view).is_cpu_job()) {
       wishes.push_back({job});
     } else {
@@ -88,18 +88,22 @@ LeaseAllocator::Division LeaseAllocator::division_of(const Deal& deal, const Vie
   return made;
 }
 
+bool LeaseAllocator::any_came(const Division& last, const Deal& deal, const View& view) {
+  return std::any_of(deal.jobs.begin(), deal.jobs.end(), [&](JobId job) {
+    return !std::binary_search(last.jobs.begin(), last.jobs.end(), job) &&
+           !asked(job, view).is_cpu_job();
+  });
+}
+
 bool LeaseAllocator::is_outdated(const Division& last, const Deal& deal, Duration reset,
                                  const View& view) {
   if (last.at == kNoTime) return true;
-  const auto has_come = [&](JobId job) {
-    return !std::binary_search(last.jobs.begin(), last.jobs.end(), job) &&
-           !asked(job, view).is_cpu_job();
-  };
-  const bool any_came = std::any_of(deal.jobs.begin(), deal.jobs.end(), has_come);
-  if (view.now - last.at >= reset) return any_came || deal.jobs.size() != last.jobs.size();
-  return deal.begins && any_came && std::any_of(deal.jobs.begin(), deal.jobs.end(), [&](JobId job) {
-           return view.progress(job).phase == Phase::waiting;
-         });
+  if (view.now - last.at >= reset) {
+    return deal.jobs.size() != last.jobs.size() || any_came(last, deal, view);
+  }
+  const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
+  return deal.begins && std::any_of(deal.jobs.begin(), deal.jobs.end(), waits) &&
+         any_came(last, deal, view);
 }
 
 void LeaseAllocator::settled(VcId id, const View& view, Plan& plan) {

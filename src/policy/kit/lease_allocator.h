@@ -38,10 +38,15 @@ class LeaseAllocator : public Allocator {
   };
   /// As allocate(). It is to name the jobs that keep() or keep_groups() names.
   virtual void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) = 0;
-  /// Whether deal() names in a lease, beside the jobs that it keeps, only jobs that wait and for
-  /// which it finds all that they ask among the GPUs left, and keeps no account of time: where it
-  /// named none it names none until the lease ends or something happens.
-  virtual bool stands_in_lease() const { return false; }
+  /// Until when deal() would name no job that waits, after it has named none in this lease, if
+  /// nothing happens. A policy that names only jobs for which it finds all that they ask among the
+  /// GPUs left, and whose account of time does not depend on how often it is asked, may say kNever;
+  /// the deal is repeated as the next lease begins. Time::min() = it may name one at any time.
+  virtual Time stands_in_lease(const Deal& deal, const View& view) const {
+    static_cast<void>(deal);
+    static_cast<void>(view);
+    return Time::min();
+  }
   /// Whether to deal out anew at the end of the lease even where all jobs run and none share.
   virtual bool renews(VcId vc) const {
     static_cast<void>(vc);
@@ -75,8 +80,7 @@ class LeaseAllocator : public Allocator {
     std::vector<JobId> jobs;                 // at the last decision
     std::vector<std::vector<JobId>> groups;  // as last wished, where jobs may be beside each other
     Time lease_ends{};
-    bool began = false;       // a lease, with the last deal
-    bool named_more = false;  // the last deal named a job that waits
+    Time stands_until = Time::min();  // the last deal, if it changed nothing
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
@@ -84,8 +88,11 @@ class LeaseAllocator : public Allocator {
   Time stands_until(VcId id, const View& view) const final;
   void settled(VcId id, const View& view, Plan& plan) final;
   bool stays(JobId job, const Deal& deal, const View& view) const;
+  static bool any_came(const Division& last, const Deal& deal, const View& view);
 
   Duration lease_;
+  JobMarks there_;  // of keep_groups()
+  JobMarks named_;
   std::vector<Vc> vcs_;  // by VcId
 };
 

@@ -18,7 +18,7 @@
 ///          each. Jobs that are to have another number of GPUs restart at the cost that the run
 ///          says.
 /// Cost     O(n g) a decision with n jobs and g GPUs of a virtual cluster, where speeds rise with
-///          each GPU.
+///          each GPU; O(n log n) where no job leaves open on how many it runs.
 #include <algorithm>
 #include <map>
 
@@ -52,7 +52,47 @@ class Afs final : public Allocator {
                 std::vector<Wish>& wishes) override {
     std::vector<Stock> left = stock(vc, plan.ledger);
     std::vector<Share> shares;
-    for (const JobId job : jobs) shares.push_back({.job = job, .gpu_type = type_held(job, view)});
+    bool any_elastic = false;
+    for (const JobId job : jobs) {
+      shares.push_back({.job = job, .gpu_type = type_held(job, view)});
+      any_elastic = any_elastic || is_elastic(job, view);
+    }
+    any_elastic ? deal_steps(shares, left, vc, view, plan.ledger)
+                : deal_all_at_once(shares, left, vc, view, plan.ledger);
+    for (const Share& share : shares) {
+      if (share.gpus > 0) wishes.push_back({share.job, share.gpus, share.gpu_type});
+    }
+    for (const JobId job : jobs) {
+      if (asked(job, view).is_cpu_job()) wishes.push_back({job});
+    }
+  }
+
+  /// Where each job gets all that it asks or nothing none ever has a GPU as it meets another, and
+  /// the shorter one wins; of equals the one that came last.
+  void deal_all_at_once(std::vector<Share>& shares, std::vector<Stock>& left, VcId vc,
+                        const View& view, const cluster::Ledger& ledger) {
+    std::vector<std::pair<double, Share*>> line;
+    for (Share& each : shares) line.emplace_back(seconds(work_left(each.job, view)), &each);
+    std::sort(line.begin(), line.end(), [](const auto& one, const auto& other) {
+      return one.first != other.first ? one.first < other.first : one.second > other.second;
+    });
+    for (const auto& [work, share] : line) {
+      const Step step = first_step(*share, vc, left, view, ledger);
+      if (step.gpus > 0) give(*share, step, left, view);
+    }
+  }
+
+  static void give(Share& share, const Step& step, std::vector<Stock>& left, const View& view) {
+    cluster::Demand demand = asked(share.job, view);
+    demand.gpus = step.gpus;
+    demand.gpu_types = step.type;
+    take(left, demand);
+    share.gpu_type = step.type;
+    share.gpus += step.gpus;
+  }
+
+  void deal_steps(std::vector<Share>& shares, std::vector<Stock>& left, VcId vc, const View& view,
+                  const cluster::Ledger& ledger) {
     std::vector<Contender> contenders;
     std::vector<std::size_t> who;
     std::vector<Step> steps;
@@ -63,12 +103,11 @@ class Afs final : public Allocator {
       for (std::size_t at = 0; at < shares.size(); ++at) {
         Share& share = shares[at];
         if (!share.open) continue;
-        const Step step = next_step(share, vc, left, view, plan.ledger);
+        const Step step = next_step(share, vc, left, view, ledger);
         share.open = step.gpus > 0;
         if (!share.open) continue;
-        const double now = speed(share.job, share.gpus, step.type, vc, view, plan.ledger);
-        const double then =
-            speed(share.job, share.gpus + step.gpus, step.type, vc, view, plan.ledger);
+        const double now = speed(share.job, share.gpus, step.type, vc, view, ledger);
+        const double then = speed(share.job, share.gpus + step.gpus, step.type, vc, view, ledger);
         const double next = share.gpus == 0 ? then : now + (then - now) / step.gpus;
         contenders.push_back(
             {.work = seconds(work_left(share.job, view)), .speed = now, .next_speed = next});
@@ -78,19 +117,8 @@ class Afs final : public Allocator {
       if (contenders.empty()) break;
       const std::size_t won = win_step(contenders);
       Share& winner = shares[who[won]];
-      cluster::Demand demand = asked(winner.job, view);
-      demand.gpus = steps[won].gpus;
-      demand.gpu_types = steps[won].type;
-      take(left, demand);
-      winner.gpu_type = steps[won].type;
-      winner.gpus += demand.gpus;
+      give(winner, steps[won], left, view);
       winner.open = winner.gpus < most(winner.job, view);
-    }
-    for (const Share& share : shares) {
-      if (share.gpus > 0) wishes.push_back({share.job, share.gpus, share.gpu_type});
-    }
-    for (const JobId job : jobs) {
-      if (asked(job, view).is_cpu_job()) wishes.push_back({job});
     }
   }
 

@@ -49,8 +49,12 @@ class AlloX final : public Allocator {
       const auto gpus = static_cast<std::size_t>(each.milli / cluster::kWholeGpu);
       free.push_back(static_cast<int>(std::min(gpus, considered_)));
     }
-    if (std::accumulate(free.begin(), free.end(), 0) == 0) return;
     waiting.resize(std::min(considered_, waiting.size()));
+    const auto may_start = [&](JobId job) { return is_in(left, asked(job, view)); };
+    if (std::accumulate(free.begin(), free.end(), 0) == 0 ||
+        std::none_of(waiting.begin(), waiting.end(), may_start)) {
+      return;
+    }
     std::vector<timeshare::Job> line;
     for (const JobId job : waiting) {
       timeshare::Job& made = line.emplace_back();

@@ -34,7 +34,7 @@ class FairSrtf final : public LeaseAllocator {
         power_(told.number("power")) {}
 
  private:
-  bool stands_in_lease() const override { return true; }
+  Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     std::vector<Stock>& left = deal.left;

@@ -45,7 +45,7 @@ class GandivaFair final : public LeaseAllocator {
   };
   using Accounts = std::vector<Account>;  // in order of owners
 
-  bool stands_in_lease() const override { return true; }
+  Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Accounts& accounts = accounts_[deal.vc];
@@ -171,6 +171,24 @@ class GandivaFair final : public LeaseAllocator {
   /// job for those of a type will have none later.
   void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
                   std::vector<Wish>& wishes) const {
+    for (Account& account : accounts) {
+      std::stable_sort(account.waiting.begin(), account.waiting.end(), [&](JobId one, JobId other) {
+        return view.attained(one) < view.attained(other);
+      });
+    }
+    // Those that run all have GPUs again: whose turn it is does not matter.
+    const auto all_run = [&](const Account& account) {
+      return std::all_of(account.waiting.begin(), account.waiting.end(),
+                         [&](JobId job) { return view.progress(job).phase == Phase::running; });
+    };
+    if (left.size() == 1 && std::all_of(accounts.begin(), accounts.end(), all_run)) {
+      for (Account& account : accounts) {
+        for (const JobId job : account.waiting) {
+          start(account, job, left.front().gpu_type, left, view, wishes);
+        }
+      }
+      return;
+    }
     const auto turn_of = [&](std::size_t at, std::size_t type) {
       // Who has sold all of a type comes last there.
       const bool sold = accounts[at].due[type] <= kTooLittle;
@@ -178,9 +196,6 @@ class GandivaFair final : public LeaseAllocator {
     };
     std::vector<Turn> turns;
     for (std::size_t at = 0; at < accounts.size(); ++at) {
-      std::stable_sort(
-          accounts[at].waiting.begin(), accounts[at].waiting.end(),
-          [&](JobId one, JobId other) { return view.attained(one) < view.attained(other); });
       for (std::size_t type = 0; type < left.size() && !accounts[at].waiting.empty(); ++type) {
         turns.push_back(turn_of(at, type));
       }
@@ -199,15 +214,22 @@ class GandivaFair final : public LeaseAllocator {
   /// Names the first job of an owner that finds GPUs of a type; false = none does.
   bool start_first(Account& account, std::uint64_t gpu_type, std::vector<Stock>& left,
                    const View& view, std::vector<Wish>& wishes) const {
-    for (auto job = account.waiting.begin(); job != account.waiting.end(); ++job) {
-      const std::uint64_t type = asked(*job, view).gpu_types & gpu_type;
-      if (type == 0 || !take(left, milli_of(*job, view), type)) continue;
-      charge(account, *job, type, left, view);
-      wishes.push_back({*job, 0, type});
-      account.waiting.erase(job);
-      return true;
-    }
-    return false;
+    const auto found = std::find_if(account.waiting.begin(), account.waiting.end(), [&](JobId job) {
+      return start(account, job, gpu_type, left, view, wishes);
+    });
+    if (found == account.waiting.end()) return false;
+    account.waiting.erase(found);
+    return true;
+  }
+
+  /// Names a job for GPUs of a type; false = it finds none.
+  bool start(Account& account, JobId job, std::uint64_t gpu_type, std::vector<Stock>& left,
+             const View& view, std::vector<Wish>& wishes) const {
+    const std::uint64_t type = asked(job, view).gpu_types & gpu_type;
+    if (type == 0 || !take(left, milli_of(job, view), type)) return false;
+    charge(account, job, type, left, view);
+    wishes.push_back({job, 0, type});
+    return true;
   }
 
   static constexpr double kTooLittle = 1e-9;  // GPUs

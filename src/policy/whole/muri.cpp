@@ -50,6 +50,7 @@ class Muri final : public LeaseAllocator {
   using Jobs = std::vector<JobId>;
 
   bool groups_jobs() const override { return true; }
+  Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Jobs open = keep_groups(deal, view, wishes);

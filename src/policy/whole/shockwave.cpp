@@ -40,19 +40,35 @@ class Shockwave final : public LeaseAllocator {
  private:
   using FairEnds = std::map<JobId, timeshare::FairEnd>;
 
-  bool stands_in_lease() const override { return true; }
+  Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
   void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
     FairEnds& ends = fair_ends_[deal.vc];
     if (deal.begins) estimate(ends, deal, view);
     std::vector<JobId> open = keep(deal.jobs, deal, view, wishes);
-    std::stable_sort(open.begin(), open.end(), [&](JobId one, JobId other) {
-      return work_left(one, view) > work_left(other, view);
-    });
-    if (deal.begins) put_planned_first(ends, gpus_of(deal.left), open, view);
+    if (is_order_telling(open, deal.left, view)) {
+      std::stable_sort(open.begin(), open.end(), [&](JobId one, JobId other) {
+        return work_left(one, view) > work_left(other, view);
+      });
+      if (deal.begins) put_planned_first(ends, gpus_of(deal.left), open, view);
+    }
     for (const JobId job : open) {
       if (take(deal.left, job, view)) wishes.push_back({job});
     }
+  }
+
+  /// Whether it matters in which order jobs are named. Those that run have room where they are, and
+  /// go on where no other job takes it; among those that wait it matters who is placed first.
+  static bool is_order_telling(const std::vector<JobId>& open, const std::vector<Stock>& left,
+                               const View& view) {
+    const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
+    const bool any_fits = std::any_of(open.begin(), open.end(), [&](JobId job) {
+      return waits(job) && is_in(left, asked(job, view));
+    });
+    if (!any_fits) return false;
+    if (std::count_if(open.begin(), open.end(), waits) > 1 || left.size() > 1) return true;
+    std::vector<Stock> all = left;
+    return !std::all_of(open.begin(), open.end(), [&](JobId job) { return take(all, job, view); });
   }
 
   void put_planned_first(const FairEnds& ends, double gpus, std::vector<JobId>& open,
