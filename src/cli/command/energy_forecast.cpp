@@ -77,7 +77,7 @@ Result<Told> read(const EnergyForecastOptions& options, Duration horizon) {
   return told;
 }
 
-nlohmann::ordered_json to_json(const energy::Backtest& test, const std::vector<double>& levels,
+nlohmann::ordered_json backtest_document(const energy::Backtest& test, const std::vector<double>& levels,
                                const energy::ForecastOptions& options) {
   nlohmann::ordered_json coverage = nlohmann::ordered_json::object();
   for (std::size_t at = 0; at < levels.size(); ++at) {
@@ -111,7 +111,7 @@ figure::Listing rows_of(const energy::Backtest& test, const std::vector<double>&
   return rows;
 }
 
-std::string in_words(const energy::Backtest& test, const std::vector<double>& levels) {
+std::string backtest_in_words(const energy::Backtest& test, const std::vector<double>& levels) {
   std::string made = fmt::format("{:<22} {:>9} {:>9}\n", "", "SMAPE", "MAE");
   made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "forecast", test.smape, test.mae);
   made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "the same as then", test.persistence_smape,
@@ -162,8 +162,8 @@ Result<int> forecast(const EnergyForecastOptions& options) {
     return options.list.print(rows_of(test, settings.levels));
   }
   fmt::print("{}", options.list.explains()
-                       ? in_words(test, settings.levels)
-                       : to_json(test, settings.levels, settings).dump(2) + "\n");
+                       ? backtest_in_words(test, settings.levels)
+                       : backtest_document(test, settings.levels, settings).dump(2) + "\n");
   return kDone;
 }
 

@@ -29,7 +29,7 @@ struct EnergyPlanOptions {
   ListOptions list;
 };
 
-std::string in_words(const energy::Advice& advice) {
+std::string advice_in_words(const energy::Advice& advice) {
   std::string made = fmt::format("{}: {} of {} nodes are in use.\nKeep {} on; {} may sleep.\n",
                                  text::format_datetime(advice.now), advice.used, advice.total,
                                  advice.on, advice.total - advice.on);
@@ -72,7 +72,7 @@ Result<int> plan(const EnergyPlanOptions& options) {
                         {"on", advice.on},
                         {"asleep", advice.total - advice.on},
                         {"level", settings.level}},
-                       {{"ahead", rows_of(advice, settings.level)}}, in_words(advice));
+                       {{"ahead", rows_of(advice, settings.level)}}, advice_in_words(advice));
 }
 
 }  // namespace
