@@ -208,7 +208,7 @@ Result<int> run(const ForecastOptions& options) {
     words += fmt::format("{}: {} jobs, {} of them waited; {} futures each\n", name, judged->jobs,
                          judged->waited, options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
-    if (!fairness.empty()) words += fmt::format("  in the run: {}\n", fairness);
+    if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }
   if (all.empty()) {
     return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
