@@ -10,10 +10,13 @@
 #include "base/rng.h"
 #include "rounds/blossom.h"
 #include "rounds/engine.h"
-#include "rounds/groups.h"
+#include "rounds/schedulers.h"
 
 namespace almanac::rounds {
 namespace {
+
+using interleave::Candidate;
+using interleave::Group;
 
 Job job_of(int gpus, double submit, double iterations, bool opportunistic = false) {
   return {.gpus = gpus,
@@ -98,11 +101,11 @@ TEST(Engine, TakesAnArrivalAndAnEndForOneOnlyWhereItsSchedulerDoes) {
 }
 
 TEST(PublishedGroups, AreMergedUntilAllFitAndStandAtTheLaterOfTwo) {
-  const interleave::Candidate loads{8, {3, 1, 0}, 4};
-  const interleave::Candidate computes{8, {1, 3, 0}, 4};
+  const Candidate loads{8, {3, 1, 0}, 4};
+  const Candidate computes{8, {1, 3, 0}, 4};
   const std::array jobs{loads, computes, computes, loads};
-  EXPECT_THAT(form_groups(jobs, 32), testing::SizeIs(4));
-  for (const interleave::Group& pair : form_groups(jobs, 16)) {
+  EXPECT_THAT(published_groups(jobs, 32), testing::SizeIs(4));
+  for (const Group& pair : published_groups(jobs, 16)) {
     ASSERT_THAT(pair, testing::SizeIs(2));
     EXPECT_LT(pair[0], pair[1]);
     EXPECT_NE(jobs[pair[0]].stages.load, jobs[pair[1]].stages.load);

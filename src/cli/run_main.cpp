@@ -34,6 +34,13 @@ int run_main(int argc, char** argv, Program& program) try {
   return *status;
 } catch (const std::system_error& error) {
   const std::string name = program.app.get_name();
+  if (std::ferror(stdout) == 0 && error.code() == std::errc::resource_unavailable_try_again) {
+    fmt::print(stderr,
+               "{}: no thread can be started: the processes or the address space of this user are "
+               "limited (raise ulimit -u and ulimit -v)\n",
+               name);
+    return exit_status(Code::unavailable);
+  }
   if (std::ferror(stdout) == 0) {
     fmt::print(stderr, "{}: internal error: {}\n", name, error.what());
     return kInternal;

@@ -193,7 +193,7 @@ void Core::take_note(const Sight& sight) {
       return;
     }
     next_moment_ = now + kOften;
-    for (const JobNumber number : processes_) dirty_.insert(number);
+    for (const JobNumber number : processes_) mark_dirty(number);
     store::Moment moment{.at = now,
                          .gpus = config_.machine.cluster.gpus(),
                          .gpus_busy = gpus_busy(),

@@ -216,6 +216,8 @@ class Core : public Service, public schedule::Actuator {
                                     const Caller& caller);
   /// The numbers of what was submitted with the same key; none = it is new.
   Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
+  /// Has `after` kept as the record of one.
+  void change_record(const Entry& entry, store::Job after, Change& change);
   /// What `event` makes of it, if anything.
   void plan(Entry& entry, const life::Event& event, Change& change);
   /// One that has ended, which the store alone knows, is to run again.
@@ -292,7 +294,11 @@ class Core : public Service, public schedule::Actuator {
   void start_works();
   void touch(Entry& entry) {
     book_.recount(entry);
-    dirty_.insert(entry.job.number);
+    mark_dirty(entry.job.number);
+  }
+  void mark_dirty(store::JobNumber number) {
+    dirty_.insert(number);
+    kept_.erase(number);
   }
 
   // moving.cpp: jobs that go on on other GPUs.
@@ -465,6 +471,7 @@ class Core : public Service, public schedule::Actuator {
   std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end, once that is kept
   std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU
   std::set<store::JobNumber> dirty_;        // changed since they were saved
+  std::set<store::JobNumber> kept_;         // of those: the store has the record as it is
   std::vector<store::Note> notes_;
   std::function<void(const store::Job&)> tell_of_failure_;
   std::unique_ptr<Hooks> hooks_;  // null = there are none

@@ -214,6 +214,13 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   if (!made.has_driver) means.gpus = "";
   if (made.has_driver && made.device_minors.empty()) means.gpus = shepherd::kTold;
   made.limits_by = to_string(means);
+  if (const auto group = shepherd::try_group(); !group) {
+    made.notes.push_back(fmt::format(
+        "jobs have no control group here ({}): if a job's shepherd is killed with -9, a "
+        "process that left its session and cleared its environment goes on, and its "
+        "GPUs are given to the next job",
+        group.error().message));
+  }
   if (configured > 0) {
     made.limits_by += fmt::format(", memory of shared GPUs: {}",
                                   can_watch_gpu_memory(found, made) ? "watched" : "not held");

@@ -105,17 +105,20 @@ void Core::save(Lock& lock) {
                .moments = std::exchange(moments_, {}),
                .values = values_};
   const std::vector<store::Told> told = std::exchange(told_, {});
-  for (const JobNumber number : what.jobs) batch.put(book_.find(number)->job);
+  for (const JobNumber number : what.jobs) {
+    if (!kept_.contains(number)) batch.put(book_.find(number)->job);
+  }
   for (const store::Note& note : what.notes) batch.note(note);
   for (const store::Told& each : told) batch.told(each);
   for (const store::Report& report : what.reports) batch.report(report);
   for (const store::Moment& moment : what.moments) batch.sample(moment);
   for (const auto& [key, value] : what.values) batch.set(key, value);
-  if (batch.empty() && !trouble_.empty() && save_again_ <= now_) {
+  const bool is_nothing = batch.empty() && what.jobs.empty();
+  if (is_nothing && !trouble_.empty() && save_again_ <= now_) {
     save_again_ = now_ + kTryAgain;
     if (has_room()) batch.set(kTriedKey, std::to_string(now_.time_since_epoch().count()));
   }
-  if (batch.empty()) return;
+  if (batch.empty() && what.jobs.empty()) return;
   const auto saved = commit_what_goes(lock, batch, what);
   if (!saved) {
     disk_refuses(saved.error());
@@ -125,7 +128,10 @@ void Core::save(Lock& lock) {
     moments_.insert(moments_.begin(), what.moments.begin(), what.moments.end());
     return;
   }
-  for (const JobNumber number : what.jobs) refused_.erase(number);
+  for (const JobNumber number : what.jobs) {
+    refused_.erase(number);
+    if (!dirty_.contains(number)) kept_.erase(number);
+  }
   refused_.insert(saved->begin(), saved->end());
   if (!trouble_.empty() && !has_room()) {
     save_again_ = now_ + kTryAgain;

@@ -242,6 +242,11 @@ std::optional<Core::Answer> Core::take_wish(Lock& lock) {
     return std::nullopt;
   }
   for (const auto& act : change->acts) act();
+  change->kept.each_job([&](const store::Job& planned) {
+    const Entry* const entry = book_.find(planned.number);
+    const bool is_kept = entry != nullptr && entry->job == planned;
+    if (is_kept && dirty_.contains(planned.number)) kept_.insert(planned.number);
+  });
   ++revision_;
   return std::move(wish.answer);
 }
@@ -292,10 +297,19 @@ Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, cons
   return change;
 }
 
+void Core::change_record(const Entry& entry, store::Job after, Change& change) {
+  // What the store does not have yet of it goes along.
+  if (dirty_.contains(entry.job.number) || refused_.contains(entry.job.number)) {
+    change.kept.put(std::move(after));
+  } else {
+    change.kept.change(entry.job, std::move(after));
+  }
+}
+
 void Core::plan(Entry& entry, const life::Event& event, Change& change) {
   auto becomes = next(entry.job, entry.process(), event, now_);
   if (!becomes) return;
-  change.kept.put(std::move(becomes->job));
+  change_record(entry, std::move(becomes->job), change);
   // Of the record as it is then: what the job uses is counted while the disk works.
   change.acts.push_back([this, &entry, event] { happen(entry, event); });
 }
@@ -389,7 +403,7 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
       after.asked = known->second;
       if (wanted.gpus) after.amended.gpus = wanted.gpus;
       if (wanted.time_limit != kNoDuration) after.amended.time_limit = wanted.time_limit;
-      change.kept.put(after);
+      change_record(entry, after, change);
       change.kept.note(
           note_of(after, now_, "changed", fmt::format("{}; by user {}", what, caller.uid)));
       change.acts.push_back([this, &entry, after = std::move(after)] {
@@ -457,7 +471,7 @@ Result<void> Core::plan_anew(JobNumber number, const Caller& caller, const Looke
   store::Job ended = *std::move(known);
   forget_what_runs(ended);
   const life::Requeued requeued = requeued_by(caller);
-  change.kept.put(next(ended, Process::none, requeued, now_)->job);
+  change.kept.change(ended, next(ended, Process::none, requeued, now_)->job);
   change.acts.push_back([this, ended = std::move(ended), requeued] {
     gate_.count(ended, +1);
     has_moved(ended);

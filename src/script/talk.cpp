@@ -43,11 +43,11 @@ std::string Talk::hear() {
                                kLongestLine));
     }
     pollfd wait{from_, POLLIN, 0};
-    const int heard = ::poll(&wait, 1, static_cast<int>(kPatience.count()));
+    const int heard = ::poll(&wait, 1, static_cast<int>(patience_.count()));
     if (heard < 0 && errno == EINTR) continue;
     if (heard == 0) {
       throw Broken(fmt::format("the program that decides has said nothing for {:g} minutes",
-                               seconds(kPatience) / 60),
+                               seconds(patience_) / 60),
                    Code::unavailable);
     }
     std::array<char, 65536> more;

@@ -25,12 +25,13 @@ struct Broken final : std::exception {
 /// A pair of descriptors, which it does not own. Not thread-safe.
 class Talk {
  public:
-  Talk(int from, int to) : from_(from), to_(to) {}
+  Talk(int from, int to, Duration patience = kPatience)
+      : from_(from), to_(to), patience_(patience) {}
 
   /// Writes `line`, which holds no newline, at once.
   void say(std::string_view line);
   /// The next line; waits for it, but not for ever. Throws Broken where the other end has gone,
-  /// says nothing for kPatience, or does not end its line within kLongestLine.
+  /// says nothing for its patience, or does not end its line within kLongestLine.
   std::string hear();
 
   static constexpr Duration kPatience = 10min;
@@ -39,6 +40,7 @@ class Talk {
  private:
   int from_;
   int to_;
+  Duration patience_;
   std::string read_;       // not yet given
   std::size_t given_ = 0;  // of read_
 };

@@ -61,5 +61,14 @@ TEST_F(TalkTest, TakesNoLineWithoutEnd) {
   guest.join();
 }
 
+TEST_F(TalkTest, WaitsForNoSilentProgramForEver) {
+  Talk talk(ends_[0], ends_[1], 60ms);
+  EXPECT_EQ(what_breaks(talk),
+            "policy -: the program that decides has said nothing for 0.001 minutes");
+  says("half a line");
+  EXPECT_EQ(what_breaks(talk),
+            "policy -: the program that decides has said nothing for 0.001 minutes");
+}
+
 }  // namespace
 }  // namespace almanac::script

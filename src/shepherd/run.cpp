@@ -366,6 +366,11 @@ Means means() {
   return Bounds(all).means();
 }
 
+Result<void> try_group() {
+  const std::string name = fmt::format("almanac-try-{}", ::getpid());
+  return process::Cgroup::create(process::cgroup_tree(), name, {}).map([](const auto&) {});
+}
+
 std::optional<Means> means_of(const std::string& folder) {
   const auto started = read_record<Started>(folder + kStartedFile);
   return started ? std::optional(started->means) : std::nullopt;

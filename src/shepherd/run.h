@@ -205,6 +205,9 @@ std::string slurm_commands();
 
 /// What this machine allows.
 Means means();
+/// Makes a control group as a job gets one, and removes it. Fails where the machine allows none,
+/// and says why.
+Result<void> try_group();
 /// What holds the run of a folder to its limits; nothing = its command is not there yet.
 std::optional<Means> means_of(const std::string& folder);
 /// "cores: cgroup v2, memory: watched"; "" = there are no limits.

@@ -121,8 +121,13 @@ void SlurmService::take_wishes() {
 Result<slurm::News> SlurmService::ask_news() {
   const auto begun = std::chrono::steady_clock::now();
   Result<slurm::News> news;
+  {
+    const std::lock_guard lock(mutex_);
+    asked_at_ = begun;
+  }
   wait_for(kAsking, [&] { news = link_->news(); });
   const std::lock_guard lock(mutex_);
+  asked_at_.reset();
   news_s_ = seconds_since(begun);
   if (news) {
     if (!trouble_.empty()) live::log_info("the controller answers again");

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <future>
@@ -63,6 +64,9 @@ struct Config {
   /// Another way to the same Slurm, for its accounting, which is not read without.
   std::function<Result<std::unique_ptr<slurm::Link>>()> connect{};
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
+  /// A controller that has not answered for so long is said to be silent, though it may answer yet:
+  /// Slurm's commands try for 40 s where it is gone.
+  Duration silence = 15s;
   /// The policy learns of so many jobs that ended before it is begun anew without them.
   std::size_t most_ended = 20'000;
 };
@@ -205,6 +209,8 @@ class SlurmService final : public live::Service {
   Result<live::Tenancy> make_tenancy() const;
   TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
+  /// What is wrong with the controller, also before its answer has failed; "" = nothing.
+  std::string manager_trouble() const;
   std::vector<live::AgentView> said_by_agents() const;
   std::optional<live::Pace> pace_of(const slurm::Job& job) const;
 
@@ -233,7 +239,8 @@ class SlurmService final : public live::Service {
   std::string switch_trouble_;  // of the file of switches
   live::Counters counters_;
   double news_s_ = 0;
-  bool look_again_ = true;  // a decision is due
+  std::optional<std::chrono::steady_clock::time_point> asked_at_;  // what is not answered yet
+  bool look_again_ = true;                                         // a decision is due
   Announced announced_;
   std::vector<store::Job> ended_;   // not yet in the store
   std::vector<store::Note> notes_;  // likewise

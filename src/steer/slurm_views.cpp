@@ -272,13 +272,20 @@ std::vector<live::AgentView> SlurmService::said_by_agents() const {
   return nodes;
 }
 
+std::string SlurmService::manager_trouble() const {
+  if (!trouble_.empty() || !asked_at_) return trouble_;
+  const auto waited = std::chrono::floor<Duration>(std::chrono::steady_clock::now() - *asked_at_);
+  if (waited < config_.silence) return {};
+  return fmt::format("the controller has not answered for {}", text::human_time(seconds(waited)));
+}
+
 std::optional<live::Manager> SlurmService::manager() const {
   const std::lock_guard lock(mutex_);
   live::Manager made{.name = "slurm",
                      .cluster = site_.cluster,
                      .version = site_.version,
                      .way = std::string(link_->way()),
-                     .trouble = trouble_,
+                     .trouble = manager_trouble(),
                      .aside = static_cast<std::int64_t>(decider_->last().aside.size()),
                      .round_s = counters_.last_round_s,
                      .news_s = news_s_,

@@ -99,7 +99,7 @@ void copy(Connection& connection, const std::string& to, Secrets secrets) {
       drop_environments(copied, Time::max());
     }
     if (secrets == Secrets::of_unfinished) {
-      seal(made);
+      Seal(made).put();
     } else {
       sync(made, O_RDONLY);
     }
@@ -127,7 +127,7 @@ Result<void> restore(const std::string& from, const std::string& path) {
   if (const auto store = look(path); store && are_same(*store, *there)) {
     return fail(Code::invalid, "is the store itself", {.file = from}, "name a copy of it");
   }
-  const auto whole = guarded(from, [&] { static_cast<void>(is_sealed(from)); });
+  const auto whole = guarded(from, [&] { static_cast<void>(Seal(from).verify()); });
   if (!whole) return whole;
   return guarded(path, [&] {
     const Descriptor held = lock(path);

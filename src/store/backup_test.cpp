@@ -4,14 +4,20 @@
 /// A copy holds what the store held, is made beside its service, and takes its place again.
 #include "store/backup.h"
 
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "store/schema.h"
+#include "store/seal.h"
 #include "store/store.h"
 #include "support/temporary_folder.h"
 
@@ -114,6 +120,100 @@ TEST(Backup, ReplacesNeitherTheStoreNorWhatIsNoPlainFile) {
   EXPECT_EQ(std::filesystem::file_size(beside), 10U) << "nothing else is touched";
 }
 
+/// Copies a file with one bit changed.
+void flip(const std::string& from, const std::string& to, std::uintmax_t at) {
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+  std::fstream file(to, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(at));
+  const char byte = static_cast<char>(file.get() ^ 4);
+  file.seekp(static_cast<std::streamoff>(at));
+  file.put(byte);
+}
+
+bool waits_for_seal(const std::string& path) {
+  for (int look = 0; look < 1000; ++look) {
+    if (Seal(path).verify()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+/// Leaves what a service leaves that has committed so many jobs and is killed.
+void leave_killed(const std::string& path, int jobs) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Store store = Store::open(path).value();
+    for (int number = 1; number <= jobs; ++number) put(store, number, "mine");
+    const char done = 1;
+    if (::write(pipe[1], &done, 1) != 1) ::_exit(1);
+    while (true) ::pause();
+  }
+  char done = 0;
+  ASSERT_EQ(::read(pipe[0], &done, 1), 1);
+  EXPECT_TRUE(waits_for_seal(path));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+}
+
+TEST(Backup, AFlippedBitIsFoundInAStoreWhoseServiceWasKilled) {
+  const TemporaryFolder folder;
+  const TemporaryFolder elsewhere;
+  const std::string path = folder / "almanac.db";
+  { static_cast<void>(Store::open(path).value()); }
+  leave_killed(path, 20);
+  const std::string copy = elsewhere / "flipped.db";
+  const auto opens = [&] {
+    std::filesystem::remove(copy + "-shm");
+    return Store::open(copy).map([](const auto&) {});
+  };
+  const auto size = std::filesystem::file_size(path);
+  for (std::uintmax_t at = 0; at < size; at += size / 97) {
+    flip(path, copy, at);
+    std::filesystem::copy_file(path + "-wal", copy + "-wal",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto opened = opens();
+    ASSERT_FALSE(opened) << "file, byte " << at;
+    EXPECT_EQ(opened.error().code, Code::corrupt) << at;
+  }
+  // The log: all but its last commits, which a power failure may tear.
+  const auto log_size = std::filesystem::file_size(path + "-wal");
+  for (std::uintmax_t at = 0; at < log_size * 4 / 5; at += log_size / 211) {
+    std::filesystem::copy_file(path, copy, std::filesystem::copy_options::overwrite_existing);
+    flip(path + "-wal", copy + "-wal", at);
+    const auto opened = opens();
+    ASSERT_FALSE(opened) << "log, byte " << at;
+    EXPECT_EQ(opened.error().code, Code::corrupt) << at;
+  }
+  flip(path + "-wal", copy + "-wal", log_size - 5);
+  EXPECT_TRUE(opens()) << "a torn last commit is no damage";
+  EXPECT_EQ(name_of(copy, 19), "mine");
+  EXPECT_EQ(name_of(copy, 20), "none");
+  EXPECT_EQ(name_of(path, 20), "mine");
+}
+
+TEST(Backup, ASealComesBackAfterEachCheckpoint) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "almanac.db";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    Store store = Store::open(path).value();
+    for (int number = 1; number <= 400; ++number) put(store, number, std::string(100'000, 'x'));
+    while (true) ::pause();
+  }
+  // 40 MB of commits: the log has begun again, and the file has most of them.
+  while (!std::filesystem::exists(path) || std::filesystem::file_size(path) < 16'000'000) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(waits_for_seal(path));
+  ::kill(child, SIGKILL);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_TRUE(Store::open(path));
+}
+
 TEST(Backup, AFlippedBitIsFound) {
   const TemporaryFolder folder;
   const TemporaryFolder elsewhere;
@@ -129,14 +229,7 @@ TEST(Backup, AFlippedBitIsFound) {
   for (const std::string& whole : {kept, path}) {
     const auto size = std::filesystem::file_size(whole);
     for (std::uintmax_t at = 0; at < size; at += size / 97) {
-      std::filesystem::copy_file(whole, flipped, std::filesystem::copy_options::overwrite_existing);
-      {
-        std::fstream file(flipped, std::ios::in | std::ios::out | std::ios::binary);
-        file.seekg(static_cast<std::streamoff>(at));
-        const char byte = static_cast<char>(file.get() ^ 4);
-        file.seekp(static_cast<std::streamoff>(at));
-        file.put(byte);
-      }
+      flip(whole, flipped, at);
       const auto restored = restore(flipped, folder / "restored.db");
       ASSERT_FALSE(restored) << at;
       EXPECT_EQ(restored.error().code, Code::corrupt) << at;

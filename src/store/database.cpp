@@ -70,7 +70,7 @@ void check(Connection& connection, Check how) {
 Database::Database(const std::string& path)
     : path_(path),
       lock_(lock(path)),
-      sealing_(made(path)),
+      checkpoints_(made(path)),
       writer_(path, Connection::Access::write) {
   SQLite::Database& database = writer_.database();
   const auto merge_log_at_the_end = [&](bool yes) {
@@ -96,8 +96,10 @@ Database::Database(const std::string& path)
                    "keep it on a local disk"}};
   }
   merge_log_at_the_end(true);
-  sealing_.begin();
+  checkpoints_.begin(writer_, writer_mutex_);
 }
+
+Database::~Database() { checkpoints_.end(); }
 
 Result<void> Database::write(const std::function<void(Connection&)>& work) {
   return guarded(path_, [&] {

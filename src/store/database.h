@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "process/descriptor.h"
+#include "store/checkpoints.h"
 #include "store/connection.h"
 #include "store/failure.h"
-#include "store/seal.h"
 
 namespace almanac::store {
 
@@ -31,6 +31,9 @@ class Database {
  public:
   /// Opens or makes it, and looks for damage. Throws (failure.h).
   explicit Database(const std::string& path);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
 
   /// All that `work` writes, or nothing.
   Result<void> write(const std::function<void(Connection&)>& work);
@@ -68,8 +71,8 @@ class Database {
   std::string path_;
   std::string copy_of_before_;  // "" = there was no need of one
   process::Descriptor lock_;    // before all connections, so that it goes after them
-  Sealing sealing_;             // likewise
   std::mutex writer_mutex_;
+  Checkpoints checkpoints_;  // likewise
   Connection writer_;
   std::mutex idle_mutex_;
   std::vector<std::unique_ptr<Connection>> idle_;

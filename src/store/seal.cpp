@@ -4,14 +4,12 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/descriptor.h"
 #include "store/failure.h"
 #include "table/digest.h"
 
@@ -25,13 +23,9 @@ constexpr std::string_view kMark = "AlmaSeal";
 constexpr off_t kDigestSize = 64;
 constexpr off_t kSealSize = kDigestSize + static_cast<off_t>(kMark.size());
 
-Descriptor open_file(const std::string& path, int how) {
-  Descriptor file(::open(path.c_str(), how | O_CLOEXEC));
-  if (!file) {
-    throw Refused{
-        {Code::unavailable, fmt::format("cannot open {}: {}", path, std::strerror(errno))}};
-  }
-  return file;
+[[noreturn]] void refuse(const char* what, const std::string& path) {
+  throw Refused{
+      {Code::unavailable, fmt::format("cannot {} {}: {}", what, path, std::strerror(errno))}};
 }
 
 off_t size_of(const Descriptor& file) {
@@ -51,63 +45,47 @@ std::string said_by(const Descriptor& file) {
   return seal.substr(0, kDigestSize);
 }
 
-std::string digest_of(const std::string& path, off_t bytes) {
-  auto digest = table::sha256_file(path, static_cast<std::uint64_t>(bytes));
+std::string digest_of(const Descriptor& file, off_t bytes) {
+  auto digest = table::sha256_start(file.get(), static_cast<std::uint64_t>(bytes));
   if (!digest) throw Refused{digest.error()};
   return *std::move(digest);
 }
 
-/// A log that has something: the file alone is not all there is.
-bool has_log(const std::string& path) {
-  struct stat about {};
-  return ::stat((path + "-wal").c_str(), &about) == 0 && about.st_size > 0;
-}
-
 }  // namespace
 
-void seal(const std::string& path) {
-  const Descriptor file = open_file(path, O_RDWR);
-  const off_t size = size_of(file);
-  const std::string text = digest_of(path, size) + std::string(kMark);
-  if (::pwrite(file.get(), text.data(), text.size(), size) != kSealSize ||
-      ::fsync(file.get()) != 0) {
-    const int number = errno;
-    static_cast<void>(::ftruncate(file.get(), size));
-    throw Refused{
-        {Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(number))}};
-  }
+Seal::Seal(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+  // A copy on a medium that cannot be written can be verified all the same.
+  if (!file_) file_ = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file_) refuse("open", path);
 }
 
-bool is_sealed(const std::string& path) {
-  const Descriptor file = open_file(path, O_RDONLY);
-  const std::string said = said_by(file);
+bool Seal::verify() const {
+  const std::string said = said_by(file_);
   if (said.empty()) return false;
-  if (said != digest_of(path, size_of(file) - kSealSize)) {
+  if (said != digest_of(file_, size_of(file_) - kSealSize)) {
     throw Refused{damaged("its checksum is wrong")};
   }
   return true;
 }
 
-bool unseal(const std::string& path) {
-  const Descriptor file = open_file(path, O_RDWR);
-  if (said_by(file).empty()) return false;
-  const bool was_written = has_log(path);
-  if (!was_written) is_sealed(path);
-  if (::ftruncate(file.get(), size_of(file) - kSealSize) != 0) {
-    throw Refused{
-        {Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(errno))}};
+void Seal::put() {
+  const off_t size = size_of(file_);
+  const std::string text = digest_of(file_, size) + std::string(kMark);
+  if (::pwrite(file_.get(), text.data(), text.size(), size) == kSealSize &&
+      ::fsync(file_.get()) == 0) {
+    return;
   }
-  return !was_written;
+  const int number = errno;
+  static_cast<void>(::ftruncate(file_.get(), size));
+  errno = number;
+  refuse("write", path_);
 }
 
-Sealing::Sealing(std::string path) : path_(std::move(path)), is_wanted_(unseal(path_)) {}
-
-Sealing::~Sealing() {
-  if (!is_wanted_) return;
-  try {
-    if (!has_log(path_)) seal(path_);
-  } catch (const Refused&) {
-    // The next to open it reads it without: a full disk is no damage.
+void Seal::take_off() {
+  if (said_by(file_).empty()) return;
+  // At once on the disk: pages that are written after this must never meet the seal again.
+  if (::ftruncate(file_.get(), size_of(file_) - kSealSize) != 0 || ::fsync(file_.get()) != 0) {
+    refuse("write", path_);
   }
 }
 

@@ -24,9 +24,18 @@ Result<Store> Store::open(const std::string& path) {
 
 const std::string& Store::copy_of_before() const { return database_->copy_of_before(); }
 
+void Store::Batch::change(const Job& before, Job after) {
+  const std::uint64_t fields = differing_fields(before, after);
+  if (fields != 0) jobs_.push_back({std::move(after), fields});
+}
+
 Commit Store::commit(const Batch& batch) {
   Result<void> written = database_->write([&](Connection& connection) {
-    for (const Job& job : batch.jobs_) write(connection, job);
+    JobUpdate update(connection);
+    for (const Batch::Put& each : batch.jobs_) {
+      const bool is_all = each.fields == Batch::kAllFields;
+      if (is_all || !update.run(each.job, each.fields)) write(connection, each.job);
+    }
     for (const Note& note : batch.notes_) write(connection, note);
     for (const Told& told : batch.told_) write(connection, told);
     for (const Report& report : batch.reports_) write(connection, report);

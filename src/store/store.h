@@ -128,7 +128,14 @@ class Store {
    public:
     /// Of a new job, and of any that changed. What was asked stays as first put; the tasks of an
     /// array share what the first of them asked.
-    void put(Job job) { jobs_.push_back(std::move(job)); }
+    void put(Job job) { jobs_.push_back({std::move(job), kAllFields}); }
+    /// Of a job that the store has as `before`: only what differs, which takes a quarter as long.
+    void change(const Job& before, Job after);
+    /// Calls `visit` with each job that was put or changed.
+    template <typename Visit>
+    void each_job(Visit&& visit) const {
+      for (const Put& each : jobs_) visit(each.job);
+    }
     /// Of a job that the store has, or that is put here.
     void note(Note note) { notes_.push_back(std::move(note)); }
     void told(Told told) { told_.push_back(std::move(told)); }
@@ -145,7 +152,12 @@ class Store {
 
    private:
     friend class Store;
-    std::vector<Job> jobs_;
+    static constexpr std::uint64_t kAllFields = ~std::uint64_t{0};
+    struct Put {
+      Job job;
+      std::uint64_t fields;  // a bit for each that is written, in the order of record.h
+    };
+    std::vector<Put> jobs_;
     std::vector<Note> notes_;
     std::vector<Told> told_;
     std::vector<Report> reports_;

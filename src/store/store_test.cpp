@@ -99,6 +99,42 @@ TEST(Store, GivesBackEveryField) {
   }));
 }
 
+TEST(Store, ChangesOnlyWhatDiffersFromTheRecordBefore) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  EXPECT_TRUE(rc::check([&] {
+    const auto last = static_cast<std::int64_t>(store.last_number().value());
+    std::vector<Job> jobs = draw_jobs(last);
+    jobs.push_back(waiting(last + 100));
+    const Job& before = jobs.front();
+    Job after = jobs.back();
+    after.number = before.number;
+    after.task = before.task;
+    after.asked = before.asked;
+    put(store, {before});
+    for (const auto& [from, to] : {std::pair(before, after), std::pair(after, before)}) {
+      Store::Batch batch;
+      batch.change(from, to);
+      RC_ASSERT(static_cast<bool>(store.commit(batch)));
+      const Job read = store.job(before.number).value().value();
+      put(store, {to});
+      RC_ASSERT(read == store.job(before.number).value().value());
+    }
+  }));
+}
+
+TEST(Store, ChangesAJobThatItDoesNotHaveIntoAWholeRecord) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Job after = waiting(1);
+  after.held = true;
+  Store::Batch batch;
+  batch.change(waiting(1), after);
+  batch.change(after, after);
+  ASSERT_TRUE(store.commit(batch));
+  EXPECT_EQ(store.job(JobNumber{1}).value().value(), after);
+}
+
 TEST(Store, HasItAllWhenOpenedAgain) {
   const TemporaryFolder folder;
   Job job = waiting(1);

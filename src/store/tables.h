@@ -17,6 +17,20 @@ namespace almanac::store {
 
 /// Within a transaction of the caller.
 void write(Connection& connection, const Job& job);
+/// The fields of a job (record.h) that differ, a bit for each in their order.
+std::uint64_t differing_fields(const Job& before, const Job& after);
+/// Writes some fields of jobs; the statement is kept while they are the same ones.
+class JobUpdate {
+ public:
+  explicit JobUpdate(Connection& connection) : connection_(connection) {}
+  /// Returns whether the store has the job.
+  bool run(const Job& job, std::uint64_t fields);
+
+ private:
+  Connection& connection_;
+  std::uint64_t fields_ = 0;
+  std::string sql_;
+};
 void write(Connection& connection, const Note& note);
 void write(Connection& connection, const Told& told);
 void write(Connection& connection, const Report& report);

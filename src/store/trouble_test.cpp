@@ -20,6 +20,7 @@
 #include "base/rng.h"
 #include "store/store.h"
 #include "support/temporary_folder.h"
+#include "text/utf8.h"
 
 namespace almanac::store {
 namespace {
@@ -109,6 +110,22 @@ TEST(StoreInTrouble, RefusesWhatIsNoStore) {
   const Error error = refused(folder / "other.db");
   EXPECT_EQ(error.code, Code::invalid);
   EXPECT_THAT(error.message, HasSubstr("another program"));
+}
+
+TEST(StoreInTrouble, SaysOfDamageNoByteThatIsNoText) {
+  const TemporaryFolder folder;
+  make(folder / "almanac.db", 1);
+  {
+    SQLite::Database damages(folder / "almanac.db", SQLite::OPEN_READWRITE);
+    damages.exec(
+        "PRAGMA writable_schema = ON;"
+        "UPDATE sqlite_schema SET name = CAST(x'6afff0' AS TEXT), sql = CAST(x'6afff0' AS TEXT) "
+        "WHERE name = 'job'");
+  }
+  const std::string said = to_string(refused(folder / "almanac.db"));
+  EXPECT_THAT(said, HasSubstr("the store is damaged"));
+  EXPECT_THAT(said, HasSubstr("j\xEF\xBF\xBD"));
+  EXPECT_EQ(text::mend_utf8(said), said);
 }
 
 TEST(StoreInTrouble, RefusesTheTablesOfALaterVersion) {

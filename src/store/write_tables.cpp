@@ -79,6 +79,38 @@ void write(Connection& connection, const Job& job) {
   bind_fields(query, job).run();
 }
 
+std::uint64_t differing_fields(const Job& before, const Job& after) {
+  std::vector<const void*> fields;
+  each_field(before, [&](std::string_view, const auto& field) { fields.push_back(&field); });
+  std::uint64_t made = 0;
+  std::size_t at = 0;
+  each_field(after, [&]<typename Field>(std::string_view, const Field& field) {
+    if (!(*static_cast<const Field*>(fields[at]) == field)) made |= std::uint64_t{1} << at;
+    ++at;
+  });
+  return made;
+}
+
+bool JobUpdate::run(const Job& job, std::uint64_t fields) {
+  const auto each_wanted = [&](const auto& visit) {
+    std::size_t at = 0;
+    each_field(job, [&](std::string_view name, const auto& field) {
+      if ((fields >> at++ & 1U) != 0) visit(name, field);
+    });
+  };
+  if (sql_.empty() || fields != fields_) {
+    fields_ = fields;
+    sql_.clear();
+    each_wanted([&](std::string_view name, const auto&) {
+      sql_ += fmt::format("{}{} = ?", sql_.empty() ? "UPDATE job SET " : ", ", name);
+    });
+    sql_ += " WHERE number = ?";
+  }
+  Query query(connection_, sql_);
+  each_wanted([&](std::string_view, const auto& field) { query.with(field); });
+  return query.with(job.number).run() > 0;
+}
+
 void write(Connection& connection, const Note& note) {
   static const std::string sql = insert_into<Note>("note");
   insert(connection, sql, note);

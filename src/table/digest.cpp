@@ -11,11 +11,14 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
 namespace almanac::table {
 namespace {
+
+constexpr std::size_t kPiece = std::size_t{256} << 10;
 
 class Sha256 {
  public:
@@ -40,7 +43,7 @@ class Sha256 {
 
 }  // namespace
 
-Result<std::string> sha256_file(const std::string& path, std::uint64_t most) {
+Result<std::string> sha256_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
   if (!file) {
@@ -48,16 +51,29 @@ Result<std::string> sha256_file(const std::string& path, std::uint64_t most) {
                 {path});
   }
   Sha256 digest;
-  std::vector<char> block(std::size_t{256} << 10);
-  const auto read = [&] {
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), most));
-    return std::fread(block.data(), 1, wanted, file.get());
-  };
-  while (const std::size_t count = read()) {
+  std::vector<char> block(kPiece);
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
     digest.add(block.data(), count);
-    most -= count;
   }
   if (std::ferror(file.get()) != 0) return fail(Code::not_found, "cannot be read", {path});
+  return digest.hex();
+}
+
+Result<std::string> sha256_start(int descriptor, std::uint64_t bytes) {
+  Sha256 digest;
+  std::vector<char> block(kPiece);
+  for (std::uint64_t at = 0; at < bytes;) {
+    const ssize_t count =
+        ::pread(descriptor, block.data(),
+                static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, bytes - at)),
+                static_cast<off_t>(at));
+    if (count <= 0) {
+      return fail(Code::not_found, fmt::format("cannot be read: {}",
+                                               count < 0 ? std::strerror(errno) : "too short"));
+    }
+    digest.add(block.data(), static_cast<std::size_t>(count));
+    at += static_cast<std::uint64_t>(count);
+  }
   return digest.hex();
 }
 

@@ -2,14 +2,22 @@
 
 /// \file
 /// Limits of jobs as the service knows of them.
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "live/box.h"
+#include "live/machine.h"
+#include "process/cgroup.h"
+#include "shepherd/run.h"
 
 namespace almanac::live {
 namespace {
@@ -39,6 +47,35 @@ TEST_F(Box, LearnsThatAJobRanOutOfMemoryWhileItWasAway) {
   ASSERT_TRUE(comes_to(number, JobState::failed));
   EXPECT_EQ(look(number).reason, "out of memory");
   EXPECT_EQ(look(number).signal, SIGKILL);
+}
+
+/// Whether this process, seen by it alone, has no control groups any more.
+bool unmount_groups() {
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+    return false;
+  }
+  for (std::string mount; !(mount = process::cgroup_tree().mount).empty();) {
+    if (::umount2(mount.c_str(), MNT_DETACH) != 0) return false;
+  }
+  return true;
+}
+
+TEST(NoControlGroups, AreSaidWithWhatThatMeans) {
+  constexpr int kMayNot = 2;
+  const auto warns = [] {
+    const std::vector<std::string> notes = find_machine("").value().notes;
+    return std::any_of(notes.begin(), notes.end(), [](const std::string& each) {
+      return each.starts_with("jobs have no control group here (");
+    });
+  };
+  EXPECT_EQ(warns(), !shepherd::try_group());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(unmount_groups() ? (warns() ? 0 : 1) : kMayNot);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WEXITSTATUS(status) == kMayNot) GTEST_SKIP() << "needs to unmount control groups";
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -88,5 +88,26 @@ TEST(SlowSlurm, IsNoReasonForTheWatchdogToEndTheService) {
   decides.join();
 }
 
+TEST(SlowSlurm, IsSaidToBeSilentBeforeItsAnswerFails) {
+  const TemporaryFolder folder;
+  FakeSlurm slurm;
+  slurm.site.cluster = "silent";
+  slurm.add_partition("v", 2, 8);
+  std::atomic<bool> is_slow = false;
+  const auto service =
+      SlurmService::open({.state = folder / "state", .policy = "fifo", .silence = 50ms},
+                         std::make_unique<SlowController>(slurm, is_slow));
+  ASSERT_TRUE(service) << to_string(service.error());
+  const auto trouble = [&] { return (*service)->manager()->trouble; };
+  EXPECT_EQ(trouble(), "");
+  is_slow = true;
+  std::thread decides([&] { (*service)->step(); });
+  while (trouble().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(trouble().starts_with("the controller has not answered for ")) << trouble();
+  is_slow = false;
+  decides.join();
+  EXPECT_EQ(trouble(), "");
+}
+
 }  // namespace
 }  // namespace almanac::steer

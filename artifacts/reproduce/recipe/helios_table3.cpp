@@ -16,6 +16,7 @@
 
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
+#include "passes/helios.h"
 #include "policy/registry.h"
 #include "reproduce/recipe.h"
 #include "reproduce/study_logs.h"
@@ -103,8 +104,7 @@ std::map<std::string, Means> play(const trace::Trace& trace, const cluster::Clus
   options.keeps_queue_rules = false;  // as in the simulator that is compared with
   sim::PolicyRun run{.composition = value_or_throw(policy::registry().compose(std::string(policy))),
                      .restart = options.restart};
-  const char* const profile = policy == "srtf" ? "helios" : "";
-  if (const auto set = sim::apply_profile(profile, run); !set) throw Malformed{set.error()};
+  if (policy == "srtf") passes::as_helios(run);
   options.restart = run.restart;
   const auto made = value_or_throw(sim::make_policy(run, trace));
   const sim::Schedule schedule = sim::simulate(trace, cluster, *made, options);

@@ -12,10 +12,11 @@
 
 #include <fmt/format.h>
 
+#include "interleave/groups.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "rounds/engine.h"
-#include "rounds/groups.h"
+#include "rounds/schedulers.h"
 
 namespace almanac::reproduce {
 
@@ -278,7 +279,7 @@ void compare_grouping(Bench& bench, const File& file, const Json& cases) {
       theirs += interleave::weight_of(members, jobs);
     }
     double here = 0;
-    for (const interleave::Group& group : rounds::form_groups(jobs, each.at("cluster_gpus"))) {
+    for (const interleave::Group& group : rounds::published_groups(jobs, each.at("cluster_gpus"))) {
       here += interleave::weight_of(group, jobs);
     }
     published += theirs;

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "base/result.h"
+#include "cli/list_options.h"
 #include "profiling/findings.h"
 #include "profiling/survey.h"
 
@@ -16,9 +18,7 @@ struct ProfileTitle {
   std::string read_as{};  ///< The preset of its lines.
   std::string file{};
 };
-
-/// `output` is "table" or "json".
-void print_profile(const profiling::Survey& survey, const profiling::Findings& findings,
-                   const ProfileTitle& title, const std::string& output);
+Result<int> show_profile(const profiling::Survey& survey, const profiling::Findings& findings,
+                         const ProfileTitle& title, const ListOptions& list);
 
 }  // namespace almanac::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/print_document.h"
+#include "cli/show_document.h"
 
 #include <cstdio>
 
@@ -35,8 +35,8 @@ std::string wrapped(std::string_view text, std::string_view indent) {
 
 }  // namespace
 
-void print_document(const figure::Document& document, const std::string& format,
-                    const std::string& folder) {
+void show_document(const figure::Document& document, const std::string& format,
+                   const std::string& folder) {
   if (format == "json") {
     fmt::print("{}", figure::contents_json(document));
   } else {

@@ -8,14 +8,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/list_options.h"
 #include "report/paired.h"
 
 namespace almanac::cli {
 
-/// All of `policies` but `baseline` against it, as table, csv or json. Fails with usage where it is
-/// not among them, or nothing else is. Gives the exit status.
-Result<int> print_paired(const std::string& baseline,
+/// Prints all of `policies` but `baseline` against it. Fails with usage where it is not among them,
+/// or nothing else is. Gives the exit status.
+Result<int> compare_jobs(const std::string& baseline,
                          const std::vector<report::PairedPolicy>& policies,
-                         const std::string& format);
+                         const ListOptions& list);
 
 }  // namespace almanac::cli

@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_tenants.h"
+#include "figure/rows_json.h"
 
 namespace almanac::cli {
 namespace {
@@ -24,9 +24,15 @@ std::array<Shown, 4> shown(const inference::Seen& seen) {
           Shown{"longest_gap", &seen.longest_gap}, Shown{"e2e", &seen.end_to_end}};
 }
 
+constexpr std::array<std::pair<const char*, double inference::Spread::*>, 5> kQuantiles{
+    {{"mean", &inference::Spread::mean},
+     {"p50", &inference::Spread::p50},
+     {"p90", &inference::Spread::p90},
+     {"p99", &inference::Spread::p99},
+     {"max", &inference::Spread::most}}};
+
 /// Counts and rates, by the names that JSON and CSV have.
-std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const Fleet& fleet,
-                                                    const inference::Size* size) {
+Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
   const inference::Seen& seen = fleet.seen;
   const double seconds = seen.span / 1e6;
   const bool stays = plan.scaling.told.least == plan.scaling.told.most;
@@ -36,8 +42,8 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
   };
   const double prompts = static_cast<double>(seen.prompt_tokens);
-  std::vector<std::pair<std::string, double>> made{
-      {"replicas", replicas}, {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
+  Figures made{{"replicas", replicas},
+               {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
   if (size != nullptr) {
     made.insert(made.end(), {{"replicas_for_log", size->for_log},
                              {"following_logs", size->drawn},
@@ -74,11 +80,24 @@ std::string objective_of(const inference::Limits& objective) {
   return made.empty() ? "none" : fmt::format("{}", fmt::join(made, " and "));
 }
 
+Answer answer_of(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
+  Answer all{{"objective", objective_of(plan.service.limits)}};
+  if (size != nullptr) all.emplace_back("holds_for", size->holds_for());
+  for (const auto& [name, value] : figures(plan, fleet, size)) all.emplace_back(name, value);
+  for (const auto& [name, spread] : shown(fleet.seen)) {
+    for (const auto& [which, of] : kQuantiles) {
+      all.emplace_back(fmt::format("{}_{}_ms", name, which), spread->*of / 1e3);
+    }
+  }
+  for (const auto& [name, value] : tenant_figures(fleet.tenants)) all.emplace_back(name, value);
+  return all;
+}
+
 }  // namespace
 
-void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
-                 const inference::Size* size) {
-  if (format == "json") {
+Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
+                       const inference::Size* size) {
+  if (list.wants_document()) {
     nlohmann::ordered_json made;
     made["objective"] = objective_of(plan.service.limits);
     if (size != nullptr) {
@@ -87,55 +106,32 @@ void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& 
     }
     for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
     for (const auto& [name, spread] : shown(fleet.seen)) {
-      made[std::string(name) + "_ms"] = {{"mean", spread->mean / 1e3},
-                                         {"p50", spread->p50 / 1e3},
-                                         {"p90", spread->p90 / 1e3},
-                                         {"p99", spread->p99 / 1e3},
-                                         {"max", spread->most / 1e3}};
+      for (const auto& [which, of] : kQuantiles) {
+        made[std::string(name) + "_ms"][which] = spread->*of / 1e3;
+      }
     }
     if (!fleet.tenants.empty()) {
       made["worst_tenant"] = fleet.tenants.front().tenant;
-      made["tenants"] = tenants_json(fleet.tenants);
+      made["tenants"] = figure::to_array(tenant_rows(fleet.tenants));
     }
     fmt::print("{}\n", made.dump(2));
-    return;
+    return kDone;
   }
-  std::vector<std::vector<std::string>> rows;
-  if (format == "csv") {
-    rows.push_back({"objective", objective_of(plan.service.limits)});
-    if (size != nullptr) rows.push_back({"holds_for", size->holds_for()});
-    for (const auto& [name, value] : figures(plan, fleet, size)) {
-      rows.push_back({name, fmt::format("{:.9g}", value)});
-    }
-    for (const auto& [name, spread] : shown(fleet.seen)) {
-      for (const auto& [which, value] :
-           {std::pair("mean", spread->mean), std::pair("p50", spread->p50),
-            std::pair("p90", spread->p90), std::pair("p99", spread->p99),
-            std::pair("max", spread->most)}) {
-        rows.push_back({fmt::format("{}_{}_ms", name, which), number_cell(value / 1e3, 9, "")});
-      }
-    }
-    add_tenant_rows(fleet.tenants, rows);
-    print_csv({"figure", "value"}, rows);
-    return;
-  }
+  if (!list.explains()) return list.print(answer_rows(answer_of(plan, fleet, size)));
   fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
   if (size != nullptr) fmt::print("{:20} {}\n", "holds_for", size->holds_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {:.6g}\n", name, value);
   }
-  fmt::print("\n");
-  for (const auto& [name, spread] : shown(fleet.seen)) {
-    std::vector<std::string> row{fmt::format("{}_ms", name)};
-    for (const double value : {spread->mean, spread->p50, spread->p90, spread->p99, spread->most}) {
-      row.push_back(std::isnan(value) ? "-" : fmt::format("{:.2f}", value / 1e3));
-    }
-    rows.push_back(std::move(row));
+  const auto latencies = shown(fleet.seen);
+  figure::Rows rows{std::span<const Shown>(latencies)};
+  rows.add("latency", [](const Shown& each) { return fmt::format("{}_ms", each.first); });
+  for (const auto& [name, of] : kQuantiles) {
+    rows.add(
+        name, [of](const Shown& each) { return each.second->*of / 1e3; }, figure::Decimals{2});
   }
-  print_columns(
-      {{"latency"}, {"mean", true}, {"p50", true}, {"p90", true}, {"p99", true}, {"max", true}},
-      rows);
-  print_tenants(fleet.tenants);
+  fmt::print("\n{}{}", rows.table(), tenants_table(fleet.tenants));
+  return kDone;
 }
 
 }  // namespace almanac::cli

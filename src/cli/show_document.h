@@ -12,8 +12,8 @@ namespace almanac::cli {
 
 /// Prints findings as text, or with `format` "json" the contents. `folder` is where the figures
 /// are; "" = nowhere.
-void print_document(const figure::Document& document, const std::string& format,
-                    const std::string& folder);
+void show_document(const figure::Document& document, const std::string& format,
+                   const std::string& folder);
 
 /// Says that the report and its figures are in `folder`.
 void note_report(const std::string& folder);
