@@ -110,12 +110,9 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
   } else if (goes) {
     text = "it is requeued: its GPUs did not compute";
     letters_.push_back({job.asked->user, job.number, text});
-    const std::lock_guard inbox(inbox_mutex_);
-    if (!closed_) {
-      wishes_.push_back({.plan = [this, number = job.number] {
-        return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
-      }});
-    }
+    wishes_.post([this, number = job.number] {
+      return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
+    });
   } else {
     return;
   }

@@ -62,6 +62,8 @@ void Core::step(Lock& lock) {
   go_on_forgetting();
   take_entrants(lock);
   std::optional<Answer> fulfilled = take_wish(lock);
+  // Whoever submitted during a large wish does not wait for what it leaves to be written.
+  if (fulfilled) take_entrants(lock);
   take_exits();
   press();
   take_excesses();
@@ -69,8 +71,6 @@ void Core::step(Lock& lock) {
   heed_accounts();
   let_in();
   decide();
-  // Who submits waits neither for a large wish before nor for what it leaves to be written.
-  take_entrants(lock);
   save(lock);
   if (fulfilled) fulfilled->set_value({});
   launch(lock);

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <map>
@@ -25,16 +24,17 @@
 #include <vector>
 
 #include "base/fair_mutex.h"
-#include "base/retirement.h"
 #include "gpu/nvml.h"
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
 #include "live/hooks.h"
+#include "live/inbox.h"
 #include "live/local_service.h"
 #include "live/maintenance.h"
 #include "live/measured.h"
 #include "live/notify.h"
+#include "live/renewal.h"
 #include "live/start_trouble.h"
 #include "live/tenancy.h"
 #include "live/vitals.h"
@@ -131,19 +131,15 @@ class Core : public Service, public schedule::Actuator {
     store::Submission asked;
     bool is_judged_only = false;
     LookedUp looked_up{};
-    std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
-  Result<std::vector<store::JobNumber>> enter(Entrant entrant);
   /// What a wish comes to.
   struct Change {
     store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.
     std::vector<std::function<void()>> acts{};  ///< Do it, one after the other.
   };
   using Answer = std::promise<Result<void>>;
-  struct Wish {
-    std::function<Result<Change>()> plan;  ///< Looks, and changes nothing.
-    Answer answer{};
-  };
+  /// Looks, and changes nothing.
+  using PlanWish = std::function<Result<Change>()>;
   struct OutOfService {
     std::set<NodeId> drained{};
     std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< And why.
@@ -195,7 +191,7 @@ class Core : public Service, public schedule::Actuator {
 
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
-  Result<void> change(std::function<Result<Change>()> plan);
+  Result<void> change(PlanWish plan);
   /// One at a time: the next is judged by what this one has changed. Whoever had it is to be
   /// answered once the round is over, and finds then what it changed.
   std::optional<Answer> take_wish(Lock& lock);
@@ -440,7 +436,7 @@ class Core : public Service, public schedule::Actuator {
 
   Config config_;
   store::Store store_;
-  mutable FairMutex mutex_;  // of all below up to inbox_mutex_
+  mutable FairMutex mutex_;  // of all below up to bell_
   Clock clock_;
   Time now_{};
   Time started_{};
@@ -515,27 +511,16 @@ class Core : public Service, public schedule::Actuator {
   mutable Line line_;
   TenancyKeeper tenancy_;
 
-  std::mutex inbox_mutex_;
-  std::deque<Entrant> entrants_;
-  std::deque<Wish> wishes_;
-  bool closed_ = false;
   std::atomic<bool> reload_ = false;
   process::Bell bell_;
+  Inbox<Entrant, std::vector<store::JobNumber>> entrants_{bell_};
+  Inbox<PlanWish, void> wishes_{bell_};
   process::Bell ends_;  // the service: nobody waits for commands of the site any more
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
-  std::uint64_t begun_ = 0;                    // policies so far
-  struct Preparation {
-    std::uint64_t begun = 0;  // as it was then
-    bool is_new = false;      // another policy than that of then
-    std::future<Result<Successor>> made;
-    std::future<void> thread;
-  };
-  Time prepare_again_{};
   std::future<void> forgetting_;
-  // The last: their threads use what is above.
-  std::optional<Preparation> preparation_;
-  Retirement retirement_;
+  // The last: its threads use what is above.
+  Renewal<Successor> renewal_{bell_};
 };
 
 }  // namespace almanac::live

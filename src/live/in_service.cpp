@@ -88,18 +88,12 @@ void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
     log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
   // What the driver says holds, whatever the disk says: it is kept when it can be.
-  Wish wish{.plan = [this, node, gpu, trouble]() -> Result<Change> {
+  wishes_.post([this, node, gpu, trouble]() -> Result<Change> {
     Change change;
     change.acts.push_back(
         [this, node, gpu, trouble] { apply_service(node, with(out_, node, gpu, trouble)); });
     return change;
-  }};
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return;
-    wishes_.push_back(std::move(wish));
-  }
-  wake();
+  });
 }
 
 Result<void> Core::set_drained(const std::string& node, bool drained, const Caller& caller) {
