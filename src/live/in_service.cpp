@@ -45,7 +45,7 @@ void Core::apply_service(NodeId node, OutOfService out) {
   round_->set_out(node, trouble_mask(node));
   const VcId vc = config_.machine.cluster.nodes[index(node)].vc;
   events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
-  values_[kKey] = to_json(out_);
+  outbox_.set(kKey, to_json(out_));
 }
 
 std::string Core::to_json(const OutOfService& out) const {

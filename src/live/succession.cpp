@@ -106,7 +106,7 @@ void Core::begin_policy(Successor next) {
   std::vector<Known> waiting;
   if (next.is_taught && std::exchange(learns_, false)) {
     holds_back_ = false;
-    values_[kLearnsKey] = "0";
+    outbox_.set(kLearnsKey, "0");
     take_in();
   }
   for (auto& [number, entry] : book_.all()) {
@@ -297,7 +297,7 @@ Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
     change.kept.set(kPolicyKey, policy);
     change.acts.push_back([this, policy, next] {
       config_.policy = policy;
-      values_[kPolicyKey] = policy;  // in place of one that the disk has not taken yet
+      outbox_.set(kPolicyKey, policy);  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
     });

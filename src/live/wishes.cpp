@@ -213,7 +213,7 @@ std::optional<Core::Answer> Core::take_wish(Lock& lock) {
   change->kept.each_job([&](const store::Job& planned) {
     const Entry* const entry = book_.find(planned.number);
     const bool is_kept = entry != nullptr && entry->job == planned;
-    if (is_kept && dirty_.contains(planned.number)) kept_.insert(planned.number);
+    if (is_kept) outbox_.mark_kept(planned.number);
   });
   ++revision_;
   return std::move(wish->answer);
@@ -262,7 +262,7 @@ Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, cons
 
 void Core::change_record(const Entry& entry, store::Job after, Change& change) {
   // What the store does not have yet of it goes along.
-  if (dirty_.contains(entry.job.number) || refused_.contains(entry.job.number)) {
+  if (outbox_.is_unsaved(entry.job.number)) {
     change.kept.put(std::move(after));
   } else {
     change.kept.change(entry.job, std::move(after));
@@ -382,7 +382,7 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
           trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
           if (!entry.run) return;
           if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
-          to_resize_.push_back(entry.job.number);
+          deeds_.resize.push_back(entry.job.number);
         }
       });
       return {};
