@@ -54,7 +54,8 @@ function(add_room name)
   endif()
   add_library(${name} STATIC ${sources})
   add_library(almanac::${name} ALIAS ${name})
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH base)
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${base} FILES ${headers})
   list(TRANSFORM ROOM_DEPS PREPEND almanac::)
   target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
                                 PRIVATE ${ROOM_LIBS})
@@ -65,20 +66,44 @@ function(add_room name)
   endif()
 endfunction()
 
-# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...])
+# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n])
 #
-# Random cases (RapidCheck) are the same in every run; another RC_PARAMS asks for others.
+# Random cases (RapidCheck) are the same in every run; another RC_PARAMS asks for others. With SHARDS
+# the tests of the program are dealt to n ctest entries (<name>_1 ...), which may run at the same time;
+# set_almanac_test_properties() sets properties of all of them.
 function(add_almanac_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL" "SOURCES;ROOMS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL;SHARDS" "SOURCES;ROOMS;LIBS")
   list(TRANSFORM TEST_ROOMS PREPEND almanac::)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
   target_precompile_headers(${name} REUSE_FROM precompiled_tests)
   # Tests are edited one at a time, and may call their helpers alike.
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}"
-    ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>;ALMANAC_SHEPHERD=$<TARGET_FILE:almanac-shepherd>;RC_PARAMS=seed=1;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+  set(entries ${name})
+  if(TEST_SHARDS)
+    set(entries "")
+    foreach(shard RANGE 1 ${TEST_SHARDS})
+      list(APPEND entries ${name}_${shard})
+    endforeach()
+  endif()
+  set_property(GLOBAL PROPERTY ALMANAC_TESTS_OF_${name} ${entries})
+  set(shard 0)
+  foreach(entry IN LISTS entries)
+    add_test(NAME ${entry} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${entry} PROPERTIES LABELS "${TEST_LABEL}"
+      ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>;ALMANAC_SHEPHERD=$<TARGET_FILE:almanac-shepherd>;RC_PARAMS=seed=1;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")
+    if(TEST_SHARDS)
+      set_property(TEST ${entry} APPEND PROPERTY ENVIRONMENT
+        "GTEST_TOTAL_SHARDS=${TEST_SHARDS};GTEST_SHARD_INDEX=${shard}")
+    endif()
+    math(EXPR shard "${shard} + 1")
+  endforeach()
+endfunction()
+
+# set_almanac_test_properties(name property value ...): of each ctest entry of add_almanac_test(name).
+function(set_almanac_test_properties name)
+  get_property(entries GLOBAL PROPERTY ALMANAC_TESTS_OF_${name})
+  set_tests_properties(${entries} PROPERTIES ${ARGN})
 endfunction()
 
 # register_folder(room folder NAMESPACE ns REGISTRY type HEADER header)

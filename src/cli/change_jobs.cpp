@@ -41,8 +41,8 @@ bool has_filter(const serve::Which& which) {
   return which.all || !which.user.empty() || !which.state.empty() || !which.name.empty();
 }
 
-void print_changed(const serve::Client::Changed& changed, const serve::Which& which,
-                   const std::string& verb, const std::string& done) {
+void say_changed(const serve::Client::Changed& changed, const serve::Which& which,
+                 const std::string& verb, const std::string& done) {
   constexpr std::size_t kMostLines = 20;
   const auto say = [&](const std::string& job) {
     fmt::print("{}", which.dry_run ? fmt::format("would {} job {}\n", verb, job)
@@ -82,7 +82,7 @@ Result<int> change_jobs(const ServiceOptions& service, const serve::Which& which
   if (!client) return tl::unexpected(client.error());
   const auto changed = client->change(verb, which);
   if (!changed) return tl::unexpected(changed.error());
-  print_changed(*changed, which, verb, done);
+  say_changed(*changed, which, verb, done);
   int status = kDone;
   for (const serve::RefusedJob& each : changed->refused) {
     fmt::print(stderr, "almanac: job {}: {}\n", each.job, each.why.message);

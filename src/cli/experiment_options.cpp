@@ -58,9 +58,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->type_name("POLICIES")
       ->capture_default_str();
   command
-      .add_option("--profile", experiment.profile,
-                  "Behave like a published simulator, helios or synergy, or with nodes that sleep "
-                  "like slurm")
+      .add_option("--profile", experiment.profile, "slurm: treat nodes that sleep as Slurm does")
       ->type_name("NAME");
   command
       .add_option("--power", experiment.power,

@@ -11,9 +11,8 @@
 
 #include "cli/inference_options.h"
 #include "cli/replica_bounds.h"
-#include "inference/scaled.h"
+#include "inference/fleet.h"
 #include "inference/sizing.h"
-#include "inference/tenants.h"
 
 namespace almanac::cli {
 
@@ -26,11 +25,8 @@ struct FleetOptions {
   void add_to(CLI::App& command);
 };
 
-struct FleetPlan {
-  inference::Service service{};
-  inference::Scaling scaling{};
-  double gpu_hour = 0;
-};
+using inference::Fleet;
+using inference::FleetPlan;
 
 /// What the options mean, with the choices of `composition` ("chunked+least_tokens+mark") in place
 /// of the service's and the scaler; "" = none. Without bounds apart there is nothing to scale.
@@ -39,19 +35,11 @@ struct FleetPlan {
 Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& told,
                              const std::string& composition);
 
-struct Fleet {
-  inference::Scaled played{};
-  inference::Seen seen{};
-  std::vector<inference::TenantSeen> tenants{};  ///< The one served worst first.
-  double gpu_hours = 0;
-  double cost = 0;
-  double energy_kwh = 0;
-};
 Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told);
 
-/// Prints what requests saw, those of each tenant too, and what it took, as `format`: a table, JSON
-/// or CSV; and how the fleet was sized, where that is told.
-void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet,
-                 const inference::Size* size = nullptr);
+/// Prints what requests saw, those of each tenant too, and what it took; and how the fleet was
+/// sized, if it was.
+Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
+                       const inference::Size* size = nullptr);
 
 }  // namespace almanac::cli

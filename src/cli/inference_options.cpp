@@ -144,9 +144,7 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   command.add_option("--ttft", options->first_token, "Objective: time to the first token (500ms)");
   command.add_option("--tpot", options->per_token,
                      "Objective: time of each token after it, on average (50ms)");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   return options;
 }
 

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/list_options.h"
 #include "inference/placed.h"
 #include "inference/request_log.h"
 #include "inference/service.h"
@@ -45,7 +46,7 @@ struct InferenceOptions {
   std::string column_map;
   std::string first_token;
   std::string per_token;
-  std::string output = "table";
+  ListOptions list;
 };
 
 /// Adds the options to a command, all but the number of replicas.

@@ -2,31 +2,20 @@
 
 #include "cli/inference_placed.h"
 
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
+#include "cli/figure_rows.h"
 #include "cli/inference_tenants.h"
-#include "cli/program.h"
+#include "figure/rows_json.h"
 
 namespace almanac::cli {
 namespace {
 
-struct SeenOfModel {
-  std::string model;
-  int replicas = 0;
-  inference::Seen seen{};
-};
-
-using Figure = std::pair<const char*, double>;
-
-/// By the names that JSON, CSV and the table have.
-std::vector<Figure> figures_of(const SeenOfModel& of) {
-  const inference::Seen& seen = of.seen;
-  return {{"replicas", of.replicas},
+Figures figures_of(int replicas, const inference::Seen& seen) {
+  return {{"replicas", replicas},
           {"requests", static_cast<double>(seen.requests)},
           {"finished", static_cast<double>(seen.finished)},
           {"attainment", seen.attainment()},
@@ -39,72 +28,51 @@ std::vector<Figure> figures_of(const SeenOfModel& of) {
           {"tpot_p99_ms", seen.per_token.p99 / 1e3}};
 }
 
-nlohmann::ordered_json row_of(const SeenOfModel& of) {
-  nlohmann::ordered_json made{{"model", of.model}};
-  for (const auto& [name, value] : figures_of(of)) made[name] = value;
-  return made;
-}
-
 }  // namespace
 
-Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const std::string& format,
+Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const ListOptions& list,
                             const std::string& holds_for) {
   const inference::Plan& plan = *told.plan;
   const auto outcomes = inference::play_placed(told.service, told.requests, plan);
   if (!outcomes) return tl::unexpected(outcomes.error());
-  std::vector<SeenOfModel> rows;
-  SeenOfModel all{.model = "all",
-                  .seen = inference::summarize(told.requests, *outcomes, told.objective)};
+  const inference::Seen all = inference::summarize(told.requests, *outcomes, told.objective);
+  std::vector<NamedFigures> models;
+  int replicas = 0;
   for (std::size_t model = 0; model < plan.names.size(); ++model) {
     const auto part = inference::part_of(plan.names[model], told.requests, *outcomes);
-    rows.push_back({plan.names[model], plan.replicas_of(model),
-                    inference::summarize(part.requests, part.outcomes, told.objective)});
-    all.replicas += rows.back().replicas;
+    models.push_back(
+        {plan.names[model],
+         figures_of(plan.replicas_of(model),
+                    inference::summarize(part.requests, part.outcomes, told.objective))});
+    replicas += plan.replicas_of(model);
   }
+  const std::vector<NamedFigures> whole{{"all", figures_of(replicas, all)}};
   const auto tenants = inference::by_tenant(told.requests, *outcomes, told.objective);
-  const double gpu_hours = plan.gpus() * all.seen.span / 3.6e9;
-  const std::vector<Figure> taken{{"gpus", plan.gpus()},
-                                  {"gpu_hours", gpu_hours},
-                                  {"cost", plan.price(gpu_hour) * all.seen.span / 3.6e9},
-                                  {"span_s", all.seen.span / 1e6}};
-  if (format == "json") {
+  const double gpu_hours = plan.gpus() * all.span / 3.6e9;
+  const Figures taken{{"gpus", plan.gpus()},
+                      {"gpu_hours", gpu_hours},
+                      {"cost", plan.price(gpu_hour) * all.span / 3.6e9},
+                      {"span_s", all.span / 1e6}};
+  if (list.wants_document()) {
     nlohmann::ordered_json made;
     if (!holds_for.empty()) made["holds_for"] = holds_for;
     for (const auto& [name, value] : taken) made[name] = value;
-    made["all"] = row_of(all);
-    for (const SeenOfModel& each : rows) made["models"].push_back(row_of(each));
+    made["all"] = figure::to_array(figure_rows("model", whole)).front();
+    made["models"] = figure::to_array(figure_rows("model", models));
     if (!tenants.empty()) {
       made["worst_tenant"] = tenants.front().tenant;
-      made["tenants"] = tenants_json(tenants);
+      made["tenants"] = figure::to_array(tenant_rows(tenants));
     }
     fmt::print("{}\n", made.dump(2));
     return kDone;
   }
-  rows.push_back(std::move(all));
-  const bool csv = format == "csv";
-  std::vector<Column> columns{{"model"}};
-  std::vector<std::string> names{"model"};
-  for (const auto& [name, value] : figures_of(rows.front())) {
-    columns.push_back({name, true});
-    names.emplace_back(name);
+  if (list.explains()) {
+    if (!holds_for.empty()) fmt::print("{:20} {}\n", "holds_for", holds_for);
+    for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
+    fmt::print("\n");
   }
-  std::vector<std::vector<std::string>> cells;
-  for (const SeenOfModel& each : rows) {
-    cells.push_back({each.model});
-    for (const auto& [name, value] : figures_of(each)) {
-      cells.back().push_back(csv ? number_cell(value, 9, "") : number_cell(value, 5));
-    }
-  }
-  if (csv) {
-    print_csv(names, cells);
-    return kDone;
-  }
-  if (!holds_for.empty()) fmt::print("{:20} {}\n", "holds_for", holds_for);
-  for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
-  fmt::print("\n");
-  print_columns(columns, cells);
-  print_tenants(tenants);
-  return kDone;
+  models.push_back(whole.front());
+  return list.print(figure_rows("model", models), tenants_table(tenants));
 }
 
 }  // namespace almanac::cli

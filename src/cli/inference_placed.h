@@ -10,10 +10,10 @@
 
 namespace almanac::cli {
 
-/// Plays the case, which has a plan, and prints a row for each model and one for all of them, as
-/// `format`: a table, JSON or CSV. `gpu_hour` is the price of a GPU for an hour. Fails as
+/// Plays the case, which has a plan, and prints a row for each model and one for all of them.
+/// `gpu_hour` is the price of a GPU for an hour. Fails as
 /// inference::play_placed() does. `holds_for`: what the plan was sized for; "" = it was not sized.
-Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const std::string& format,
+Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const ListOptions& list,
                             const std::string& holds_for = "");
 
 }  // namespace almanac::cli

@@ -7,18 +7,16 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "cli/figure_rows.h"
 #include "inference/tenants.h"
 
 namespace almanac::cli {
 
-/// A list, the tenant that was served worst first.
-nlohmann::ordered_json tenants_json(const std::vector<inference::TenantSeen>& tenants);
-/// Rows of figure and value, as "attainment of TENANT".
-void add_tenant_rows(const std::vector<inference::TenantSeen>& tenants,
-                     std::vector<std::vector<std::string>>& rows);
-/// A table below the others, of those that were served worst; nothing where there are none.
-void print_tenants(const std::vector<inference::TenantSeen>& tenants);
+/// A row for each, in the order given: the tenant that was served worst first.
+figure::Listing tenant_rows(const std::vector<inference::TenantSeen>& tenants);
+/// The same figures as "attainment of TENANT".
+Figures tenant_figures(const std::vector<inference::TenantSeen>& tenants);
+/// A table below the others, of those that were served worst; "" where there are none.
+std::string tenants_table(const std::vector<inference::TenantSeen>& tenants);
 
 }  // namespace almanac::cli

@@ -52,7 +52,7 @@ Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client,
   return list_pages(client, "/v1/history", std::move(query), "below");
 }
 
-Result<int> print_answer(serve::Client& client, const std::string& path,
+Result<int> relay_answer(serve::Client& client, const std::string& path,
                          const serve::Client::Query& query) {
   const auto json = ask(client, path, query);
   if (!json) return tl::unexpected(json.error());
@@ -60,7 +60,7 @@ Result<int> print_answer(serve::Client& client, const std::string& path,
   return kDone;
 }
 
-Result<int> print_jobs_answer(serve::Client& client, serve::Client::Query query) {
+Result<int> relay_jobs(serve::Client& client, serve::Client::Query query) {
   query.emplace_back("after", "0");
   nlohmann::ordered_json all;
   for (;;) {

@@ -19,11 +19,11 @@ Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Cl
 /// All jobs that `query` chooses of GET /v1/history, which has no "below" yet.
 Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client, serve::Client::Query query);
 
-/// The answer of the service as it is, for -o json.
-Result<int> print_answer(serve::Client& client, const std::string& path,
+/// Prints the service's answer unchanged, for -o json.
+Result<int> relay_answer(serve::Client& client, const std::string& path,
                          const serve::Client::Query& query = {});
 
-/// All jobs that `query` chooses of GET /v1/jobs as one answer without "next", for -o json.
-Result<int> print_jobs_answer(serve::Client& client, serve::Client::Query query);
+/// Prints all pages of GET /v1/jobs as one answer without "next", for -o json.
+Result<int> relay_jobs(serve::Client& client, serve::Client::Query query);
 
 }  // namespace almanac::cli

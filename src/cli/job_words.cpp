@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -48,13 +50,6 @@ std::string exit_text(const store::Job& job) {
   if (job.signal != 0) return fmt::format("signal {}", job.signal);
   return job.exit_status ? std::to_string(*job.exit_status) : "";
 }
-
-std::string optional_text(const std::optional<double>& value) {
-  return value ? number_text(*value) : "";
-}
-
-/// Seconds for a program.
-std::string seconds_text(Time at) { return at == kNoTime ? "" : fmt::format("{}", seconds(at)); }
 
 }  // namespace
 
@@ -157,81 +152,89 @@ std::string in_words(const live::WithGpus& other, Time now) {
   return text;
 }
 
-void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
+figure::Listing job_rows(const std::vector<serve::ListedJob>& jobs, Time now, JobList list) {
+  using figure::Cell;
+  using figure::Tier;
+  const bool is_queue = list == JobList::queue;
+  const Tier only_past = is_queue ? Tier::data : Tier::wide;
   const bool is_slurm = std::any_of(jobs.begin(), jobs.end(), [](const serve::ListedJob& each) {
     return !each.view.job.asked->partition.empty();
   });
-  std::vector<Column> columns{{"JOBID", true}, {"NAME"},       {"USER"},
-                              {"ST"},          {"TIME", true}, {"GPUS", true},
-                              {"START"},       {"END BY"},     {"NODELIST(REASON)"}};
-  if (wide) {
-    for (const char* each : {"QOS", "CPUS", "MEM_GB", "LIMIT", "SUBMIT", "PLACE", "GPUS_HELD"}) {
-      columns.push_back({each});
-    }
-  }
-  if (wide && is_slurm) {
-    columns.push_back({"PARTITION"});
-    columns.push_back({"ACCOUNT"});
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const serve::ListedJob& each : jobs) {
-    const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job),
-                    length_text(ran(job, now)), gpus_text(each), start_text(each.view, now),
-                    end_text(each.view, now), where_or_why(each)});
-    if (!wide) continue;
-    const std::string place = each.view.place > 0 ? std::to_string(each.view.place) : "";
-    for (const std::string& more :
-         {job.asked->qos, optional_text(job.asked->cpus), optional_text(job.asked->memory_gb),
-          limit_text(job.asked), clock_text(job.submit, now), place, each.gpus_held}) {
-      rows.back().push_back(more);
-    }
-    if (!is_slurm) continue;
-    rows.back().push_back(job.asked->partition);
-    rows.back().push_back(job.asked->account);
-  }
-  print_columns(columns, rows);
-}
-
-void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
-  std::vector<Column> columns{{"JOBID", true}, {"NAME"},  {"USER"}, {"ST"},         {"GPUS", true},
-                              {"SUBMIT"},      {"START"}, {"END"},  {"TIME", true}, {"EXIT"}};
-  if (wide) {
-    columns.push_back({"RUNS", true});
-    columns.push_back({"REASON"});
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (const serve::ListedJob& each : jobs) {
-    const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job),
-                    gpus_text(job.asked), clock_text(job.submit, now), clock_text(job.start, now),
-                    clock_text(job.end, now), length_text(ran(job, now)), exit_text(job)});
-    if (!wide) continue;
-    rows.back().push_back(std::to_string(job.attempts));
-    rows.back().push_back(job.reason.empty() ? each.view.why : job.reason);
-  }
-  print_columns(columns, rows);
-}
-
-void print_jobs_csv(const std::vector<serve::ListedJob>& jobs) {
-  const std::vector<std::string> header{
-      "job_id",         "name",      "user",     "state",   "gpus",       "gpu_share",
-      "cpus",           "memory_gb", "submit_s", "start_s", "end_s",      "expected_start_s",
-      "expected_end_s", "attempts",  "nodes",    "reason",  "gpu_profile"};
-  std::vector<std::vector<std::string>> rows;
-  for (const serve::ListedJob& each : jobs) {
-    const store::Job& job = each.view.job;
-    const auto& expected = each.view.expected;
-    rows.push_back(
-        {each.id, job.asked->name, job.asked->user, std::string(trace::to_string(job.state)),
-         std::to_string(job.asked->gpus), number_text(job.asked->gpu_share),
-         optional_text(job.asked->cpus), optional_text(job.asked->memory_gb),
-         seconds_text(job.submit), seconds_text(job.start), seconds_text(job.end),
-         expected ? seconds_text(expected->start_by) : "",
-         expected ? seconds_text(expected->end_by) : "", std::to_string(job.attempts), each.nodes,
-         job.reason.empty() ? each.view.why_word : job.reason, job.asked->gpu_profile});
-  }
-  print_csv(header, rows);
+  figure::Rows rows(jobs);
+  const auto add_job = [&](const char* name, const char* label, const auto& get) -> auto& {
+    return rows.add(name, label,
+                    [&](const serve::ListedJob& each) { return Cell(get(each.view.job)); });
+  };
+  const auto add_asked = [&](const char* name, const char* label, const auto& get) -> auto& {
+    return rows.add(name, label, [&](const serve::ListedJob& each) {
+      return Cell(std::invoke(get, *each.view.job.asked.operator->()));
+    });
+  };
+  using store::Job;
+  using store::Submission;
+  rows.add("job_id", "JOBID", &serve::ListedJob::id).right();
+  add_asked("name", "NAME", &Submission::name);
+  add_asked("user", "USER", &Submission::user).detail();
+  add_job("state", "ST",
+          [](const Job& job) { return Cell(trace::to_string(job.state), short_state(job)); });
+  add_job("elapsed_s", "TIME", [&](const Job& job) {
+    const Duration elapsed = ran(job, now);
+    return Cell(elapsed, length_text(elapsed));
+  }).table_only();
+  rows.add("gpus", "GPUS", [&](const serve::ListedJob& each) {
+    const Submission& asked = each.view.job.asked;
+    return Cell(asked.gpus, is_queue ? gpus_text(each) : gpus_text(asked));
+  });
+  add_asked("gpu_share", "GPU_SHARE", &Submission::gpu_share).data();
+  add_asked("cpus", "CPUS", &Submission::cpus).wide();
+  add_asked("memory_gb", "MEM_GB", &Submission::memory_gb).wide();
+  const auto time_of = [&](Time at) { return Cell(at, clock_text(at, now)); };
+  add_job("submit_s", "SUBMIT", [&](const Job& job) {
+    return time_of(job.submit);
+  }).in(is_queue ? Tier::wide : Tier::detail);
+  rows.add("start_s", "START", [&](const serve::ListedJob& each) {
+    return is_queue ? Cell(each.view.job.start, start_text(each.view, now))
+                    : time_of(each.view.job.start);
+  });
+  rows.add("end_s", is_queue ? "END BY" : "END", [&](const serve::ListedJob& each) {
+    return is_queue ? Cell(each.view.job.end, end_text(each.view, now))
+                    : time_of(each.view.job.end);
+  });
+  const auto add_expected = [&](const char* name, Time live::Expected::*at) {
+    rows.add(Tier::data, name, [&](const serve::ListedJob& each) {
+      return each.view.expected ? Cell(*each.view.expected.*at) : Cell();
+    });
+  };
+  add_expected("expected_start_s", &live::Expected::start_by);
+  add_expected("expected_end_s", &live::Expected::end_by);
+  add_job("exit", "EXIT", exit_text).in(is_queue ? Tier::data : Tier::usual).left().table_only();
+  add_job("attempts", "RUNS", [](const Job& job) { return job.attempts; }).in(only_past);
+  rows.add(is_queue ? Tier::usual : Tier::wide, "nodes", is_queue ? "NODELIST(REASON)" : "NODES",
+           [&](const serve::ListedJob& each) {
+             return is_queue ? Cell(each.nodes, where_or_why(each)) : Cell(each.nodes);
+           });
+  rows.add(only_past, "reason", "REASON", [](const serve::ListedJob& each) {
+    const std::string& reason = each.view.job.reason;
+    return reason.empty() ? Cell(each.view.why_word, each.view.why) : Cell(reason);
+  });
+  add_asked("gpu_profile", "GPU_PROFILE", &Submission::gpu_profile).data();
+  add_asked("time_limit_s", "LIMIT",
+            [](const Submission& asked) { return Cell(asked.time_limit, limit_text(asked)); })
+      .wide()
+      .table_only();
+  add_asked("qos", "QOS", &Submission::qos).wide().table_only();
+  rows.add(is_queue ? Tier::wide : Tier::data, "place", "PLACE",
+           [](const serve::ListedJob& each) {
+             return each.view.place > 0 ? Cell(each.view.place) : Cell();
+           })
+      .table_only();
+  rows.add(is_queue ? Tier::wide : Tier::data, "gpus_held", "GPUS_HELD",
+           &serve::ListedJob::gpus_held)
+      .table_only();
+  const Tier only_slurm = is_slurm ? Tier::wide : Tier::data;
+  add_asked("partition", "PARTITION", &Submission::partition).in(only_slurm).table_only();
+  add_asked("account", "ACCOUNT", &Submission::account).in(only_slurm).table_only();
+  return rows;
 }
 
 }  // namespace almanac::cli

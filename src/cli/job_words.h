@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/columns.h"
+#include "figure/rows.h"
 #include "serve/view_json.h"
 
 namespace almanac::cli {
@@ -32,11 +32,9 @@ std::string end_in_words(const live::Expected& expected, Time now);
 /// "runs at 0.61: cores 0.66, power 0.93 (as bert); its GPUs wait for data 34 % of the time".
 std::string in_words(const live::Pace& pace);
 
-/// The queue: what waits and runs. `wide` adds columns.
-void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);
-/// What has become of jobs.
-void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);
-/// Both, for programs: plain numbers, units in names.
-void print_jobs_csv(const std::vector<serve::ListedJob>& jobs);
+/// What a list of jobs is for: the queue shows when jobs start and end and why they wait, the other
+/// what has become of them.
+enum class JobList { queue, past };
+figure::Listing job_rows(const std::vector<serve::ListedJob>& jobs, Time now, JobList list);
 
 }  // namespace almanac::cli

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/columns.h"
 #include "cli/job_words.h"
 #include "store/asked_gpus.h"
 #include "text/human.h"
@@ -79,7 +78,9 @@ std::vector<std::string> values_of(const store::Job& job, const std::vector<std:
   return values;
 }
 
-std::string summary(const serve::ListedSweep& sweep, Time now) {
+}  // namespace
+
+std::string summary_of(const serve::ListedSweep& sweep, Time now) {
   std::size_t waiting = 0;
   std::size_t running = 0;
   std::size_t stopped = 0;
@@ -97,8 +98,6 @@ std::string summary(const serve::ListedSweep& sweep, Time now) {
                      all - running - waiting, stopped, hours);
 }
 
-}  // namespace
-
 Result<serve::ListedSweep> look_at_sweep(serve::Client& client, const std::string& name) {
   const auto said = client.get("/v1/sweeps/" + name);
   return said ? serve::read_sweep(said->body) : tl::unexpected(said.error());
@@ -111,49 +110,41 @@ bool is_over(const serve::ListedSweep& sweep) {
   });
 }
 
-std::vector<std::string> leaderboard(const serve::ListedSweep& sweep, Time now, std::size_t most) {
-  std::vector<Column> columns = {{"RANK", true},   {"TRIAL", false}, {"JOB", true},
-                                 {"STATE", false}, {"STEP", true},   {"METRIC", true},
-                                 {"BEST", true},   {"AT", true},     {"GPU H", true}};
+figure::Listing trial_rows(const serve::ListedSweep& sweep, Time now) {
+  using figure::Cell;
+  using serve::ListedTrial;
+  figure::Rows rows(sweep.trials);
+  const auto number = [](const std::optional<double>& value) { return Cell(value, shown(value)); };
+  rows.add("rank", "RANK", [&](const ListedTrial& each) {
+    const auto rank = &each - sweep.trials.data() + 1;
+    return each.best ? Cell(rank) : Cell::nothing("");
+  });
+  rows.add(figure::Tier::key, "trial", "TRIAL",
+           [](const ListedTrial& each) { return each.job.view.job.asked->name; });
+  rows.add("job", "JOB", [](const ListedTrial& each) { return each.job.id; }).right();
+  rows.add("state", "STATE", [](const ListedTrial& each) {
+    return Cell(to_string(each.job.view.job.state), state_word(each.job.view.job));
+  });
+  rows.add(figure::Tier::data, "steps",
+           [](const ListedTrial& each) { return each.job.view.job.asked->steps; });
+  rows.add("step", "STEP", [](const ListedTrial& each) {
+    return Cell(each.job.view.step, step_text(each.job.view));
+  });
+  rows.add("metric", "METRIC",
+           [&](const ListedTrial& each) { return number(each.job.view.metric); });
+  rows.add(figure::Tier::key, "best", "BEST",
+           [&](const ListedTrial& each) { return number(each.best); });
+  rows.add("best_step", "AT", [&](const ListedTrial& each) { return number(each.best_step); });
+  rows.add(
+      "gpu_h", "GPU H", [&](const ListedTrial& each) { return gpu_hours(each.job.view.job, now); },
+      figure::Decimals{2});
   const std::vector<std::string> names = parameters_of(sweep);
-  for (const std::string& name : names) columns.push_back({name, true});
-  std::vector<std::vector<std::string>> rows;
-  for (const serve::ListedTrial& trial : sweep.trials) {
-    if (rows.size() == most) break;
-    const live::JobView& view = trial.job.view;
-    auto& row = rows.emplace_back(std::vector<std::string>{
-        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked->name, trial.job.id,
-        state_word(view.job), step_text(view), shown(view.metric), shown(trial.best),
-        shown(trial.best_step), fmt::format("{:.2f}", gpu_hours(view.job, now))});
-    for (std::string& each : values_of(view.job, names)) row.push_back(std::move(each));
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    rows.add(names[at],
+             [&](const ListedTrial& each) { return values_of(each.job.view.job, names)[at]; })
+        .right();
   }
-  std::vector<std::string> lines = column_lines(columns, rows);
-  lines.insert(lines.begin(), summary(sweep, now));
-  if (rows.size() < sweep.trials.size()) {
-    lines.push_back(fmt::format("... and {} more", sweep.trials.size() - rows.size()));
-  }
-  return lines;
-}
-
-void print_leaderboard_csv(const serve::ListedSweep& sweep, Time now) {
-  std::vector<std::string> header = {"rank", "trial",  "job",  "state",     "steps",
-                                     "step", "metric", "best", "best_step", "gpu_h"};
-  const std::vector<std::string> names = parameters_of(sweep);
-  header.insert(header.end(), names.begin(), names.end());
-  std::vector<std::vector<std::string>> rows;
-  const auto plain = [](const std::optional<double>& value) {
-    return value ? fmt::format("{}", *value) : "";
-  };
-  for (const serve::ListedTrial& trial : sweep.trials) {
-    const live::JobView& view = trial.job.view;
-    auto& row = rows.emplace_back(std::vector<std::string>{
-        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked->name, trial.job.id,
-        std::string(to_string(view.job.state)), std::to_string(view.job.asked->steps),
-        plain(view.step), plain(view.metric), plain(trial.best), plain(trial.best_step),
-        fmt::format("{}", gpu_hours(view.job, now))});
-    for (std::string& each : values_of(view.job, names)) row.push_back(std::move(each));
-  }
-  print_csv(header, rows);
+  return rows;
 }
 
 report::TrialsInput trials_input(const serve::ListedSweep& sweep, Time now) {

@@ -4,11 +4,10 @@
 /// The trials of a sweep on a terminal, the best first.
 #pragma once
 
-#include <cstddef>
 #include <string>
-#include <vector>
 
 #include "base/time.h"
+#include "figure/rows.h"
 #include "report/trials_document.h"
 #include "serve/client.h"
 #include "serve/view_json.h"
@@ -21,11 +20,10 @@ Result<serve::ListedSweep> look_at_sweep(serve::Client& client, const std::strin
 /// Whether none of its trials waits or runs.
 bool is_over(const serve::ListedSweep& sweep);
 
-/// What has become of them, then a line for each of the first `most` trials under a header.
-std::vector<std::string> leaderboard(const serve::ListedSweep& sweep, Time now, std::size_t most);
-
-/// The same in plain numbers, a column for each parameter: for programs.
-void print_leaderboard_csv(const serve::ListedSweep& sweep, Time now);
+/// A line: how many trials run, wait and have ended, and the GPU hours of all.
+std::string summary_of(const serve::ListedSweep& sweep, Time now);
+/// A row for each trial, with a column for each parameter.
+figure::Listing trial_rows(const serve::ListedSweep& sweep, Time now);
 
 /// The same for a report.
 report::TrialsInput trials_input(const serve::ListedSweep& sweep, Time now);

@@ -191,22 +191,12 @@ void note_run(const std::string& out) {
   }
 }
 
-void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format) {
-  if (format == "json") {
+Result<int> show_summaries(const std::vector<sim::Summary>& summaries, const ListOptions& list) {
+  if (list.wants_document()) {
     fmt::print("{}", sim::to_json(summaries));
-  } else if (format == "csv") {
-    fmt::print("{}", report::comparison_csv(summaries));
-  } else {
-    fmt::print("{}", report::comparison_table(
-                         summaries, {.wide = format == "wide", .colour = colour_on_stdout()}));
+    return kDone;
   }
-}
-
-void add_summary_output(CLI::App& command, std::string& format) {
-  command.add_option("-o,--output", format, "How to print: table, wide, json or csv")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "wide", "json", "csv"}))
-      ->capture_default_str();
+  return list.print(report::comparison_rows(summaries), report::comparison_notes(summaries));
 }
 
 }  // namespace almanac::cli

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "base/result.h"
+#include "cli/list_options.h"
 #include "sim/experiment.h"
 
 namespace almanac::cli {
@@ -29,10 +28,7 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
 /// Says where a run and its report are; nothing for "".
 void note_run(const std::string& out);
 
-/// Prints summaries to stdout as table, wide, json or csv.
-void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format);
-
-/// Adds `-o table|wide|json|csv`.
-void add_summary_output(CLI::App& command, std::string& format);
+/// Prints a row for each summary, with what must be known of them.
+Result<int> show_summaries(const std::vector<sim::Summary>& summaries, const ListOptions& list);
 
 }  // namespace almanac::cli

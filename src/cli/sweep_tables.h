@@ -13,6 +13,6 @@ namespace almanac::cli {
 
 /// A row for each load and policy: averages over the seeds and, where speeds were simulated, what
 /// the GPUs did. `points` as sim::sweep() gives them.
-void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds);
+void show_points(const std::vector<sim::SweepPoint>& points, std::size_t seeds);
 
 }  // namespace almanac::cli

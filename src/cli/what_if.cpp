@@ -7,9 +7,7 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
 #include "cli/program.h"
 #include "cli/wall_clock.h"
 #include "serve/submission_json.h"
@@ -20,6 +18,8 @@
 
 namespace almanac::cli {
 namespace {
+
+using figure::Cell;
 
 constexpr auto kPatience = std::chrono::seconds(30);
 constexpr auto kLookAgain = std::chrono::milliseconds(50);
@@ -130,54 +130,38 @@ std::string against_first(const live::Expected& expected, const live::Expected& 
   return fmt::format("{} {}", text::human_time(std::abs(gain_s)), gain_s > 0 ? "earlier" : "later");
 }
 
-void print_table(const std::vector<Shape>& shapes) {
+figure::Listing rows_of(const std::vector<Shape>& shapes) {
   const Time now = wall_clock();
-  std::vector<std::vector<std::string>> rows;
-  for (const Shape& shape : shapes) {
-    const live::Expected& expected = *shape.expected;
-    rows.push_back({shape.asked.vc.empty() ? "-" : shape.asked.vc, std::to_string(shape.asked.gpus),
-                    shape.asked.time_limit == kNoDuration
-                        ? "none"
-                        : text::format_duration(shape.asked.time_limit),
-                    start_text(expected, now),
-                    expected.end_by == kNoTime ? "" : clock_text(expected.end_by, now),
-                    against_first(expected, *shapes.front().expected)});
-  }
-  print_columns({{"VC"},
-                 {"GPUS", true},
-                 {"LIMIT", true},
-                 {"STARTED BY (90 %)"},
-                 {"ENDED BY (90 %)"},
-                 {"BESIDE THE FIRST"}},
-                rows);
-  fmt::print(
-      "If it were submitted now and nothing came after it; how long it runs is believed of jobs "
-      "like it. Limits of tenants are counted for it, quotas of a Slurm are not.\n");
-}
-
-void print_json(const std::vector<Shape>& shapes) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  const auto time = [](Time at) {
-    return at == kNoTime ? nlohmann::ordered_json() : nlohmann::ordered_json(seconds(at));
-  };
-  for (const Shape& shape : shapes) {
-    const live::Expected& expected = *shape.expected;
-    all.push_back({{"vc", shape.asked.vc},
-                   {"gpus", shape.asked.gpus},
-                   {"time_limit_s", shape.asked.time_limit == kNoDuration
-                                        ? nlohmann::ordered_json()
-                                        : nlohmann::ordered_json(seconds(shape.asked.time_limit))},
-                   {"start_from_s", time(expected.start_from)},
-                   {"start_to_s", time(expected.start_to)},
-                   {"start_by_s", time(expected.start_by)},
-                   {"end_by_s", time(expected.end_by)}});
-  }
-  fmt::print("{}\n", all.dump(2));
+  figure::Rows rows(shapes);
+  rows.add("vc", "VC", [](const Shape& shape) {
+    return Cell(shape.asked.vc, shape.asked.vc.empty() ? "-" : shape.asked.vc);
+  });
+  rows.add(figure::Tier::key, "gpus", "GPUS", [](const Shape& shape) { return shape.asked.gpus; });
+  rows.add(figure::Tier::key, "time_limit_s", "LIMIT", [](const Shape& shape) {
+    const Duration limit = shape.asked.time_limit;
+    return limit == kNoDuration ? Cell::nothing("none") : Cell(limit);
+  });
+  rows.add(figure::Tier::data, "start_from_s",
+           [](const Shape& shape) { return shape.expected->start_from; });
+  rows.add(figure::Tier::data, "start_to_s",
+           [](const Shape& shape) { return shape.expected->start_to; });
+  rows.add("start_by_s", "STARTED BY (90 %)", [&](const Shape& shape) {
+    return Cell(shape.expected->start_by, start_text(*shape.expected, now));
+  });
+  rows.add("end_by_s", "ENDED BY (90 %)", [&](const Shape& shape) {
+    return Cell(shape.expected->end_by, clock_text(shape.expected->end_by, now));
+  });
+  rows.add(figure::Tier::detail, "gain", "BESIDE THE FIRST",
+           [&](const Shape& shape) {
+             return against_first(*shape.expected, *shapes.front().expected);
+           })
+      .table_only();
+  return rows;
 }
 
 }  // namespace
 
-Result<int> print_what_if(const WhatIf& what, const std::string& output) {
+Result<int> what_if(const WhatIf& what, const ListOptions& list) {
   auto client = what.service.client();
   if (!client) return tl::unexpected(client.error());
   auto shapes = shapes_of(*client, what);
@@ -185,8 +169,10 @@ Result<int> print_what_if(const WhatIf& what, const std::string& output) {
   if (const auto foreseen = foresee(*client, *shapes); !foreseen) {
     return tl::unexpected(foreseen.error());
   }
-  output == "json" ? print_json(*shapes) : print_table(*shapes);
-  return kDone;
+  return list.print(
+      rows_of(*shapes),
+      "If it were submitted now and nothing came after it; how long it runs is believed of jobs "
+      "like it. Limits of tenants are counted for it, quotas of a Slurm are not.\n");
 }
 
 }  // namespace almanac::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/list_options.h"
 #include "cli/service_options.h"
 
 namespace almanac::cli {
@@ -27,8 +28,7 @@ struct WhatIf {
   bool any() const { return !gpus.empty() || !limits.empty() || !vcs.empty(); }
 };
 
-/// Prints a row for each combination; `output` is "table" or "json". Waits for the forecasts half a
-/// minute at most.
-Result<int> print_what_if(const WhatIf& what, const std::string& output);
+/// Prints a row for each combination. Waits up to half a minute for the forecasts.
+Result<int> what_if(const WhatIf& what, const ListOptions& list);
 
 }  // namespace almanac::cli

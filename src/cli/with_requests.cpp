@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
 #include "cli/inference_options.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
@@ -24,9 +23,9 @@ namespace {
 /// Of the requests that a replica is to serve as asked, where scalers go by its rate.
 constexpr double kShare = 0.9;
 
-const std::vector<std::string> kKeys = {"model",      "board", "gpus",     "batch",
-                                        "router",     "ttft",  "tpot",     "scaler",
-                                        "cold_start", "vc",    "replicas", "nodes"};
+const std::vector<std::string> kKeys = {"model",    "board", "gpus",   "batch",      "router",
+                                        "ttft",     "tpot",  "scaler", "cold_start", "vc",
+                                        "replicas", "nodes", "reclaim"};
 
 Error misuse(const std::string& message, const std::string& advice) {
   return fail(Code::usage, "--service: " + message, {}, advice).value();
@@ -87,6 +86,12 @@ Result<Told> parse(const WithRequests& with) {
     return tl::unexpected(misuse(fmt::format("cold_start is \"{}\"", value("cold_start", "")),
                                  "it is a length of time, as 30s"));
   }
+  const std::string reclaim = value("reclaim", "yes");
+  if (reclaim != "yes" && reclaim != "no") {
+    return tl::unexpected(
+        misuse(fmt::format("reclaim is \"{}\"", reclaim),
+               "yes: running jobs stop for replicas that do not fit; no: replicas wait"));
+  }
   InferenceOptions options;
   options.requests = with.requests;
   options.column_map = with.column_map;
@@ -108,7 +113,8 @@ Result<Told> parse(const WithRequests& with) {
                  .cold_start = *cold_start,
                  .scaler = value("scaler", "reactive"),
                  .vc = value("vc", ""),
-                 .nodes = *nodes};
+                 .nodes = *nodes,
+                 .reclaims = reclaim == "yes"};
   if (options.first_token.empty() && options.per_token.empty()) return made;
   const auto rate = inference::replica_rate(made.service.service, made.service.requests,
                                             made.service.objective, kShare);
@@ -128,10 +134,11 @@ nlohmann::ordered_json jobs_json(const sim::Summary& summary) {
   return {{"finished", summary.finished},
           {"avg_jct_s", summary.avg_jct_s},
           {"avg_wait_s", summary.avg_wait_s},
-          {"p99_wait_s", summary.p99_wait_s}};
+          {"p99_wait_s", summary.p99_wait_s},
+          {"preemptions", summary.preemptions}};
 }
 
-void print_json(const std::vector<Row>& rows) {
+nlohmann::ordered_json to_json(const std::vector<Row>& rows) {
   auto made = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     made.push_back({{"policy", row.with.policy},
@@ -151,41 +158,42 @@ void print_json(const std::vector<Row>& rows) {
                       {"replicas_stopped", row.service.replicas_stopped},
                       {"refused", row.service.refused}}}});
   }
-  fmt::print("{}\n", made.dump(2));
+  return made;
 }
 
-/// With so many decimals; "-" where no request has it.
-std::string number_or_none(double value, int decimals) {
-  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, decimals);
-}
-
-void print_table(const std::vector<Row>& rows) {
-  std::vector<std::vector<std::string>> cells;
-  for (const Row& row : rows) {
+figure::Listing rows_of(const std::vector<Row>& all) {
+  figure::Rows rows(all);
+  const auto add_ms = [&](const char* name, const char* label, double inference::Spread::*of,
+                          inference::Spread inference::Seen::*spread, int decimals) {
+    rows.add(
+        name, label, [=](const Row& row) { return row.seen.*spread.*of / 1e3; },
+        figure::Decimals{decimals});
+  };
+  using inference::Seen;
+  using inference::Spread;
+  rows.add("policy", [](const Row& row) { return row.with.policy; });
+  rows.add(
+      "jct_alone_s", "jct_s alone", [](const Row& row) { return row.alone.avg_jct_s; },
+      figure::Decimals{0});
+  rows.add(
+      "jct_s", "with", [](const Row& row) { return row.with.avg_jct_s; }, figure::Decimals{0});
+  rows.add("change", [](const Row& row) {
     const double more = row.alone.avg_jct_s > 0 ? row.with.avg_jct_s / row.alone.avg_jct_s - 1 : 0;
-    cells.push_back({row.with.policy, fmt::format("{:.0f}", row.alone.avg_jct_s),
-                     fmt::format("{:.0f}", row.with.avg_jct_s),
-                     fmt::format("{:+.1f} %", 100 * more),
-                     fmt::format("{:.1f} %", 100 * row.seen.attainment()),
-                     number_or_none(row.seen.first_token.p50 / 1e3, 0),
-                     number_or_none(row.seen.first_token.p99 / 1e3, 0),
-                     number_or_none(row.seen.per_token.p99 / 1e3, 1),
-                     fmt::format("{}", row.seen.requests - row.seen.finished),
-                     fmt::format("{:.1f}", row.service.gpu_s / 3600),
-                     fmt::format("{}", row.service.replicas_stopped)});
-  }
-  print_columns({{"policy"},
-                 {"jct_s alone", true},
-                 {"with", true},
-                 {"change", true},
-                 {"attained", true},
-                 {"ttft_ms p50", true},
-                 {"p99", true},
-                 {"tpot_ms p99", true},
-                 {"unanswered", true},
-                 {"gpu_h", true},
-                 {"stopped", true}},
-                cells);
+    return figure::Cell(more, fmt::format("{:+.1f} %", 100 * more));
+  });
+  rows.add(
+      "attainment", "attained", [](const Row& row) { return row.seen.attainment(); },
+      figure::Percents{});
+  add_ms("ttft_p50_ms", "ttft_ms p50", &Spread::p50, &Seen::first_token, 0);
+  add_ms("ttft_p99_ms", "p99", &Spread::p99, &Seen::first_token, 0);
+  add_ms("tpot_p99_ms", "tpot_ms p99", &Spread::p99, &Seen::per_token, 1);
+  rows.add("unanswered", [](const Row& row) { return row.seen.requests - row.seen.finished; });
+  rows.add(
+      "gpu_hours", "gpu_h", [](const Row& row) { return row.service.gpu_s / 3600; },
+      figure::Decimals{1});
+  rows.add("replicas_stopped", "stopped",
+           [](const Row& row) { return row.service.replicas_stopped; });
+  return rows;
 }
 
 }  // namespace
@@ -203,17 +211,14 @@ void WithRequests::add_to(CLI::App& command) {
       .add_option(
           "--service", service,
           "That service: model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,"
-          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own)")
+          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own),"
+          "reclaim=yes (running jobs stop for replicas that do not fit)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }
 
 Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared& prepared,
-                                   const std::string& format) {
-  if (format != "table" && format != "json") {
-    return fail(Code::usage, fmt::format("--with does not print as {}", format), {},
-                "-o table or -o json");
-  }
+                                   const ListOptions& list) {
   const auto told = parse(with);
   if (!told) return tl::unexpected(told.error());
   std::vector<Row> rows;
@@ -240,7 +245,8 @@ Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared
     }
     rows.push_back(std::move(row));
   }
-  format == "json" ? print_json(rows) : print_table(rows);
+  if (!list.wants_document()) return list.print(rows_of(rows));
+  fmt::print("{}\n", to_json(rows).dump(2));
   return kDone;
 }
 

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/result.h"
+#include "cli/list_options.h"
 #include "sim/experiment.h"
 
 namespace almanac::cli {
@@ -21,9 +22,8 @@ struct WithRequests {
   void add_to(CLI::App& command);
 };
 
-/// Runs every policy of `prepared` twice, alone and with the service, and prints both beside each
-/// other: `format` is table or json.
+/// Runs every policy of `prepared` twice, alone and with the service, and prints both side by side.
 Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared& prepared,
-                                   const std::string& format);
+                                   const ListOptions& list);
 
 }  // namespace almanac::cli

@@ -99,12 +99,7 @@ bool RuleSet::precedes(std::size_t a, std::size_t b) const {
   return first.rank > second.rank;
 }
 
-Classifier::Classifier(const RuleSet& set)
-    : set_(&set),
-      patterns_(set.patterns),
-      starts_(set.starts),
-      ignore_(set.ignore),
-      buffer_(kBlock, '\0') {}
+Classifier::Classifier(const RuleSet& set) : set_(&set), buffer_(kBlock, '\0') {}
 
 void Classifier::feed(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -143,13 +138,10 @@ void Classifier::scan(std::size_t size) {
     text_ = plain_;
   }
   line_begin_ = line_end_ = 0;
-  patterns_.each(
-      text_,
-      [](void* self, std::size_t rule, std::size_t end) {
-        static_cast<Classifier*>(self)->judge(rule, end);
-        return true;
-      },
-      this);
+  set_->patterns.each(text_, [this](std::size_t rule, std::size_t end) {
+    judge(rule, end);
+    return true;
+  });
   lines_ += std::count(raw.begin(), raw.end(), '\n');
 }
 
@@ -177,7 +169,7 @@ bool Classifier::beats_best(std::size_t rule, std::uint64_t line_begin) const {
 bool Classifier::begins_line(std::size_t rule) {
   if (continued_ && line_begin_ == 0) return false;
   const std::size_t size = std::min(line_end_ - line_begin_, kLongestStart);
-  return starts_.matches(text_.substr(line_begin_, size), set_->start_of[rule]);
+  return set_->starts.matches(text_.substr(line_begin_, size), set_->start_of[rule]);
 }
 
 void Classifier::look_at_line(std::size_t end) {
@@ -185,7 +177,7 @@ void Classifier::look_at_line(std::size_t end) {
   const std::size_t last = find_last(text_.substr(0, end), '\n');
   line_begin_ = last == std::string_view::npos ? 0 : last + 1;
   line_end_ = std::min(text_.find('\n', end), text_.size());
-  line_ignored_ = ignore_.any(text_.substr(line_begin_, line_end_ - line_begin_));
+  line_ignored_ = set_->ignore.any(text_.substr(line_begin_, line_end_ - line_begin_));
 }
 
 }  // namespace almanac::failure

@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "failure/patterns.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
-#include <hs/hs.h>
+#include <re2/re2.h>
+#include <re2/set.h>
 
 #include "base/check.h"
 
 namespace almanac::failure {
+namespace {
+
+/// The automaton of all patterns together is larger than RE2's 8 MB allow; it is built as needed.
+constexpr std::int64_t kSetBytes = std::int64_t{256} << 20;
+
+re2::RE2::Options options() {
+  re2::RE2::Options made(re2::RE2::Quiet);
+  made.set_encoding(re2::RE2::Options::EncodingLatin1);  // logs are bytes of any encoding
+  return made;
+}
+
+re2::RE2::Options set_options() {
+  re2::RE2::Options made = options();
+  made.set_max_mem(kSetBytes);
+  return made;
+}
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
 
 struct Patterns::State {
-  State() = default;
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { hs_free_database(database); }
-
-  hs_database_t* database = nullptr;  // null = no patterns, which Hyperscan does not compile
+  std::vector<std::unique_ptr<re2::RE2>> alone;
+  re2::RE2::Set together{set_options(), re2::RE2::UNANCHORED};
 };
 
 Patterns::Patterns(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -26,89 +44,52 @@ Patterns::~Patterns() = default;
 
 Result<Patterns> Patterns::compile(std::span<const std::string> patterns) {
   auto state = std::make_unique<State>();
-  if (patterns.empty()) return Patterns(std::move(state));
-  std::vector<const char*> texts;
-  std::vector<unsigned> flags;
-  std::vector<unsigned> ids;
   for (const std::string& pattern : patterns) {
-    texts.push_back(pattern.c_str());
-    flags.push_back(HS_FLAG_MULTILINE);
-    ids.push_back(static_cast<unsigned>(ids.size()));
+    const std::string by_lines = "(?m)" + pattern;
+    state->alone.push_back(std::make_unique<re2::RE2>(by_lines, options()));
+    const re2::RE2& compiled = *state->alone.back();
+    if (!compiled.ok()) {
+      return fail(Code::invalid, compiled.error(),
+                  {.line = static_cast<std::int64_t>(state->alone.size()) - 1});
+    }
+    state->together.Add(by_lines, nullptr);
   }
-  hs_compile_error_t* error = nullptr;
-  if (hs_compile_multi(texts.data(), flags.data(), ids.data(), static_cast<unsigned>(texts.size()),
-                       HS_MODE_BLOCK, nullptr, &state->database, &error) != HS_SUCCESS) {
-    const std::string message = error->message;
-    const int position = error->expression;
-    hs_free_compile_error(error);
-    return fail(Code::invalid, message, {.line = position});
+  if (!patterns.empty() && !state->together.Compile()) {
+    return fail(Code::invalid, "the patterns together take too much memory",
+                {.line = static_cast<std::int64_t>(patterns.size())});
   }
   return Patterns(std::move(state));
 }
 
-struct Search::State {
-  explicit State(const hs_database_t* searched) : database(searched) {
-    if (database == nullptr) return;
-    const hs_error_t status = hs_alloc_scratch(database, &scratch);
-    ALMANAC_CHECK(status == HS_SUCCESS, "hs_alloc_scratch gives {}", status);
+void Patterns::each(std::string_view text, const Found& found) const {
+  if (state_->alone.empty()) return;
+  std::vector<int> matched;
+  re2::RE2::Set::ErrorInfo error{};
+  if (!state_->together.Match(piece(text), &matched, &error)) {
+    ALMANAC_CHECK(error.kind == re2::RE2::Set::kNoError, "the search ran out of memory");
+    return;
   }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { hs_free_scratch(scratch); }
-
-  const hs_database_t* database;
-  hs_scratch_t* scratch = nullptr;
-};
-
-Search::Search(const Patterns& patterns)
-    : state_(std::make_unique<State>(patterns.state().database)) {}
-Search::Search(Search&&) noexcept = default;
-Search& Search::operator=(Search&&) noexcept = default;
-Search::~Search() = default;
-
-void Search::each(std::string_view text, Found found, void* context) {
-  if (state_->database == nullptr) return;
-  struct Call {
-    Found found;
-    void* context;
-  } call{found, context};
-  const match_event_handler tell = [](unsigned pattern, unsigned long long, unsigned long long end,
-                                      unsigned, void* raw) {
-    const Call& to = *static_cast<const Call*>(raw);
-    return to.found(to.context, pattern, end) ? 0 : 1;
-  };
-  const hs_error_t status =
-      hs_scan(state_->database, text.data(), static_cast<unsigned>(text.size()), 0, state_->scratch,
-              tell, &call);
-  ALMANAC_CHECK(status == HS_SUCCESS || status == HS_SCAN_TERMINATED, "hs_scan gives {}", status);
+  std::sort(matched.begin(), matched.end());
+  for (const int pattern : matched) {
+    const re2::RE2& expression = *state_->alone[static_cast<std::size_t>(pattern)];
+    re2::StringPiece match;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      if (!expression.Match(piece(text), begin, text.size(), re2::RE2::UNANCHORED, &match, 1)) {
+        break;
+      }
+      const auto end = static_cast<std::size_t>(match.data() - text.data()) + match.size();
+      if (!found(static_cast<std::size_t>(pattern), end)) return;
+      begin = match.empty() ? end + 1 : end;
+    }
+  }
 }
 
-bool Search::any(std::string_view text) {
-  bool matched = false;
-  each(
-      text,
-      [](void* flag, std::size_t, std::size_t) {
-        *static_cast<bool*>(flag) = true;
-        return false;
-      },
-      &matched);
-  return matched;
+bool Patterns::any(std::string_view text) const {
+  return !state_->alone.empty() && state_->together.Match(piece(text), nullptr);
 }
 
-bool Search::matches(std::string_view text, std::size_t pattern) {
-  struct Wanted {
-    std::size_t pattern;
-    bool matched = false;
-  } wanted{pattern};
-  each(
-      text,
-      [](void* raw, std::size_t found, std::size_t) {
-        Wanted& looked_for = *static_cast<Wanted*>(raw);
-        looked_for.matched = found == looked_for.pattern;
-        return !looked_for.matched;
-      },
-      &wanted);
-  return wanted.matched;
+bool Patterns::matches(std::string_view text, std::size_t pattern) const {
+  return re2::RE2::PartialMatch(piece(text), *state_->alone[pattern]);
 }
 
 }  // namespace almanac::failure

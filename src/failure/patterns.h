@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Looks for many regular expressions at once. Keeps the library that does it, Hyperscan, to
-/// itself.
+/// Searches for many regular expressions at once. Hides the library that does it, RE2.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,8 +15,8 @@
 
 namespace almanac::failure {
 
-/// A set of compiled patterns, which threads may share. "." and "^" and "$" know lines; classes
-/// such as [^x] must name \n themselves.
+/// A set of compiled patterns. "." and "^" and "$" know lines; classes such as [^x] must name \n
+/// themselves. Threads may share it.
 class Patterns {
  public:
   /// Fails with invalid; the error's line is the position of the pattern in the list.
@@ -25,33 +25,21 @@ class Patterns {
   Patterns& operator=(Patterns&&) noexcept;
   ~Patterns();
 
-  struct State;
-  const State& state() const { return *state_; }
-
- private:
-  explicit Patterns(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
-};
-
-/// One thread's room to search in. The patterns must outlive it.
-class Search {
- public:
-  explicit Search(const Patterns& patterns);
-  Search(Search&&) noexcept;
-  Search& operator=(Search&&) noexcept;
-  ~Search();
-
-  /// Told which pattern matches, and where the match ends. Gives whether to go on.
-  using Found = bool (*)(void* context, std::size_t pattern, std::size_t end);
-  /// Tells of every end of every match in `text`, each pattern's in order.
-  void each(std::string_view text, Found found, void* context);
+  /// Called with a pattern that matches and the end of the match; returns whether to go on.
+  using Found = std::function<bool(std::size_t pattern, std::size_t end)>;
+  /// Reports the matches of each pattern in `text` that do not overlap, in order of their ends;
+  /// pattern by pattern.
+  ///
+  /// Cost: one pass over `text`, and another for each pattern that matches.
+  void each(std::string_view text, const Found& found) const;
   /// Whether any pattern matches.
-  bool any(std::string_view text);
+  bool any(std::string_view text) const;
   /// Whether that pattern matches.
-  bool matches(std::string_view text, std::size_t pattern);
+  bool matches(std::string_view text, std::size_t pattern) const;
 
  private:
   struct State;
+  explicit Patterns(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -45,7 +45,7 @@ bool Replica::enqueue(const Visit& visit) {
   const Request& told = books_.requests[visit.request];
   const std::int32_t whole = told.prompt + std::max(told.output, 1) - 1;
   // What outgrows all of the memory would be sent back to the queue for ever.
-  const std::int32_t most = visit.only_prefill || limits_.as_blis ? told.prompt : whole;
+  const std::int32_t most = visit.only_prefill ? told.prompt : whole;
   if (blocks_for(most) > cache_.size()) return false;
   if (spare_slots_.empty()) {
     spare_slots_.push_back(static_cast<Slot>(sequences_.size()));
@@ -57,7 +57,7 @@ bool Replica::enqueue(const Visit& visit) {
   sequence.request = visit.request;
   sequence.prompt = told.prompt;
   sequence.last = visit.only_prefill ? told.prompt : whole;
-  sequence.done = sequence.blocks = sequence.bare = sequence.swapped = 0;
+  sequence.done = sequence.blocks = sequence.swapped = 0;
   sequence.ready = visit.ready;
   sequence.token_at = visit.token_at;
   sequence.begun = visit.ready > 0;
@@ -134,10 +134,8 @@ Micros Replica::begin(Micros now) {
   began_ = now;
   former_->form(*this);
   // Where all that ran was sent back there is room again for what waits.
-  if (shares_.empty() && running_.empty() && !waiting_.empty() && !limits_.as_blis) {
-    former_->form(*this);
-  }
-  if (shares_.empty() && !(limits_.as_blis && !waiting_.empty())) return kNever;
+  if (shares_.empty() && running_.empty() && !waiting_.empty()) former_->form(*this);
+  if (shares_.empty()) return kNever;
   busy_ = true;
   const Micros takes = copying_ + adapters_.in_use() * limits_.adapter_read + (*step_)(batch_);
   return limits_.stages > 1 ? take_off(now, takes) : now + takes;
@@ -210,12 +208,6 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
       return true;
     }
     if (sequence.done < sequence.last) return false;
-    if (limits_.as_blis &&
-        sequence.blocks * limits_.block_tokens + sequence.bare < sequence.done + 1 &&
-        cache_.free() > 0) {
-      cache_.take(1, sequence.held);
-      ++sequence.blocks;
-    }
     cache_.release(sequence.blocks, sequence.held);
     adapters_.release(adapter_of(sequence.request));
     finished.push_back(sequence.request);
@@ -246,7 +238,7 @@ void Replica::name_full_blocks(Sequence& sequence, std::int32_t from, std::int32
 
 bool Replica::grow(Slot slot, std::int32_t tokens) {
   Sequence& sequence = sequences_[slot];
-  const std::int32_t more = blocks_for(sequence.done + tokens - sequence.bare) - sequence.blocks;
+  const std::int32_t more = blocks_for(sequence.done + tokens) - sequence.blocks;
   if (more > 0) {
     if (more > cache_.free()) return false;
     cache_.take(more, sequence.held);
@@ -279,26 +271,22 @@ std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare
     return 0;
   }
   std::int32_t found = limits_.reuse ? cache_.find(sequence.keys) : 0;
-  if (!limits_.as_blis && found * limits_.block_tokens >= sequence.prompt) --found;
+  if (found * limits_.block_tokens >= sequence.prompt) --found;
   const std::int32_t known = found * limits_.block_tokens;
   const std::int32_t tokens = std::min(sequence.prompt - known, most);
   const std::int32_t need = blocks_for(tokens);
   const std::int32_t idle = found > 0 ? cache_.idle(sequence.keys, found) : 0;
   if (need + idle + spare > cache_.free()) return std::nullopt;
   take_next();
-  if (tokens == 0) {
-    sequence.bare = known;
-  } else {
-    if (found > 0) cache_.share(sequence.keys, found, sequence.held);
-    cache_.take(need, sequence.held);
-    sequence.blocks = found + need;
-    name_full_blocks(sequence, known, known + tokens);
-  }
+  if (found > 0) cache_.share(sequence.keys, found, sequence.held);
+  cache_.take(need, sequence.held);
+  sequence.blocks = found + need;
+  name_full_blocks(sequence, known, known + tokens);
   let_run(slot);
   Outcome& outcome = books_.outcomes[sequence.request];
   outcome.hit_tokens = known;
   if (outcome.start == kNever) outcome.start = began_;
-  add_to_batch(slot, tokens, limits_.as_blis ? 0 : known);
+  add_to_batch(slot, tokens, known);
   sequence.done = known;
   backlog_ -= known;
   return tokens;
@@ -319,7 +307,7 @@ void Replica::preempt_last() {
     copying_ += blocks * limits_.swap_block;
   } else {
     backlog_ += sequence.done;
-    sequence.done = sequence.bare = sequence.ready = 0;
+    sequence.done = sequence.ready = 0;
     forget_tokens(sequence);
   }
   // What moves elsewhere stays where it is sent back.

@@ -40,11 +40,6 @@ struct Limits {
   Micros adapter_load = 0;    ///< To copy one there. Nothing is computed meanwhile.
   Micros adapter_read = 0;    ///< What each one that is in use adds to an iteration.
   std::int32_t stages = 1;  ///< Of layers, each on GPUs of its own: so many batches are under way.
-  /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
-  /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
-  /// last token of an answer takes a place before all are given back; an iteration is over as soon
-  /// as it begins, but for its time, so that a replica it empties takes the next request at once.
-  bool as_blis = false;
 };
 
 /// How long replicas computed, summed over all of a fleet.
@@ -79,7 +74,6 @@ class Replica {
     std::int32_t done = 0;     ///< Tokens with KV.
     std::int32_t ready = 0;    ///< Tokens whose KV it brings along when it runs again.
     std::int32_t blocks = 0;   ///< Held.
-    std::int32_t bare = 0;     ///< Tokens done that no held block covers.
     std::int32_t swapped = 0;  ///< Blocks of host memory that `ready` is in.
     Micros token_at = 0;       ///< When its last token came.
     bool begun = false;        ///< Its first token was given on another replica.

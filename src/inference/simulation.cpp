@@ -86,19 +86,19 @@ RequestId Simulation::submit(const Request& request) {
   const auto id = static_cast<RequestId>(requests_.size());
   requests_.all.push_back(request);
   outcomes_.emplace_back();
-  plan(request.arrival + delay_, Kind::arrival, id);
+  plan(request.arrival, Kind::arrival, id);
   return id;
 }
 
 bool Simulation::log_is_next() const {
   if (next_ == logged_) return false;
-  const Micros at = requests_.all[next_].arrival + delay_;
+  const Micros at = requests_.all[next_].arrival;
   return agenda_.empty() || at < agenda_.top().at ||
          (at == agenda_.top().at && agenda_.top().kind != Kind::arrival);
 }
 
 Micros Simulation::next() const {
-  if (log_is_next()) return requests_.all[next_].arrival + delay_;
+  if (log_is_next()) return requests_.all[next_].arrival;
   return agenda_.empty() ? kNever : agenda_.top().at;
 }
 
@@ -106,7 +106,7 @@ void Simulation::advance(Micros until, Router& router) {
   while (!stopped_ && (next_ < logged_ || !agenda_.empty())) {
     // What the log tells stands in order already and needs no place in the agenda.
     if (log_is_next()) {
-      const Micros at = requests_.all[next_].arrival + delay_;
+      const Micros at = requests_.all[next_].arrival;
       if (at > until) break;
       now_ = at;
       arrive(static_cast<RequestId>(next_++), router);
@@ -275,7 +275,7 @@ void Simulation::iterate(std::uint32_t number, Router& router) {
     end(*replica, now_, router);
   }
   if (lane == Duty::kAlone) {
-    if (replica != nullptr) begin(number, router);
+    if (replica != nullptr) begin(number);
     return;
   }
   Lane& shared = lanes_[lane];
@@ -284,20 +284,20 @@ void Simulation::iterate(std::uint32_t number, Router& router) {
     shared.next.push_back(number);
   }
   if (shared.computes == number) shared.computes = Lane::kFree;
-  next_of_lane(lane, router);
+  next_of_lane(lane);
 }
 
-void Simulation::next_of_lane(std::uint32_t lane, Router& router) {
+void Simulation::next_of_lane(std::uint32_t lane) {
   Lane& shared = lanes_[lane];
   while (shared.computes == Lane::kFree && !shared.next.empty()) {
     const std::uint32_t number = shared.next.front();
     shared.next.pop_front();
     planned_iteration_[number] = false;
-    if (begin(number, router)) shared.computes = number;
+    if (begin(number)) shared.computes = number;
   }
 }
 
-bool Simulation::begin(std::uint32_t number, Router& router) {
+bool Simulation::begin(std::uint32_t number) {
   Replica& replica = *replicas_[number];
   const Micros at = replica.begin(now_);
   for (const RequestId request : replica.settled()) release(request);
@@ -305,10 +305,6 @@ bool Simulation::begin(std::uint32_t number, Router& router) {
     if (replica.ask_again() != kNever) plan(replica.ask_again(), Kind::wake, number);
     end_of_work(number);
     return false;
-  }
-  if (replica.limits().as_blis) {
-    end(replica, at, router);
-    if (replica.empty()) return true;
   }
   planned_iteration_[number] = true;
   plan(at, Kind::iteration, number);

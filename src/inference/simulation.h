@@ -73,8 +73,6 @@ class Simulation {
   Load load() const;
   /// Adds a request while the simulation runs; its arrival is not before now.
   RequestId submit(const Request& request);
-  /// Every request waits so long before a replica sees it.
-  void delay_arrivals(Micros delay) { delay_ = delay; }
   void on_finish(Finished finished) { finished_ = std::move(finished); }
   /// Nothing happens any more after what happens now.
   void stop() { stopped_ = true; }
@@ -132,8 +130,8 @@ class Simulation {
   void release(RequestId request);
   void iterate(std::uint32_t number, Router& router);
   /// False = it has nothing to compute.
-  bool begin(std::uint32_t number, Router& router);
-  void next_of_lane(std::uint32_t lane, Router& router);
+  bool begin(std::uint32_t number);
+  void next_of_lane(std::uint32_t lane);
   void end(Replica& replica, Micros at, Router& router);
   void take_out(std::uint32_t replica);
   void end_of_work(std::uint32_t number);
@@ -159,7 +157,6 @@ class Simulation {
   std::vector<RequestId> done_;
   Finished finished_;
   Micros now_ = 0;
-  Micros delay_ = 0;
   std::uint64_t planned_ = 0;
 };
 

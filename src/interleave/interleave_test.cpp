@@ -7,10 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "interleave/antman.h"
-#include "interleave/engine.h"
+#include "interleave/groups.h"
 #include "interleave/matching.h"
-#include "interleave/muri.h"
 
 namespace almanac::interleave {
 namespace {
@@ -96,63 +94,6 @@ TEST(Groups, AreMatchedInPartsWhereThereAreMany) {
   }
   std::sort(jobs.begin(), jobs.end());
   for (std::size_t at = 0; at < gpus_of.size(); ++at) ASSERT_EQ(jobs.at(at), at);
-}
-
-Job job_of(int gpus, double submit, double iterations, bool opportunistic = false) {
-  return {.gpus = gpus,
-          .submit = submit,
-          .iterations = iterations,
-          .iteration_s = 1,
-          .duration_s = iterations,
-          .overhead_s = 2,
-          .stages = {0.25, 0.5, 0.25},
-          .opportunistic = opportunistic};
-}
-
-TEST(Engine, ChargesEachEventToThoseThatRun) {
-  const std::array jobs{job_of(4, 0, 100), job_of(4, 10, 5)};
-  const auto srtf = make_scheduler("srtf", {1, 8});
-  const auto results = simulate(jobs, *srtf);
-  EXPECT_DOUBLE_EQ(results[1].end, 15);
-  // It lost 2 s at the arrival and at the end of the other, none on its last leg.
-  EXPECT_DOUBLE_EQ(results[0].end, 104);
-}
-
-TEST(Engine, SaysThatAJobCannotStart) {
-  const std::array jobs{job_of(9, 0, 100)};
-  const auto srsf = make_scheduler("srsf", {1, 8});
-  EXPECT_TRUE(std::isnan(simulate(jobs, *srsf)[0].start));
-}
-
-TEST(AntMan, LeavesTheGuaranteedJobItsSpeed) {
-  std::array jobs{job_of(8, 0, 100), job_of(8, 0, 30, true)};
-  for (Job& job : jobs) job.overhead_s = 0;
-  const auto antman = make_scheduler("antman", {1, 8});
-  const auto results = simulate(jobs, *antman);
-  EXPECT_DOUBLE_EQ(results[0].end, 100);
-  EXPECT_GT(results[1].end, 30);
-}
-
-TEST(Tiresias, EndsWhereTimesAreMilliseconds) {
-  // Run times add up a little short of the ends of the queues.
-  Rng rng(7);
-  std::vector<Job> jobs;
-  double submit = 0;
-  for (int each = 0; each < 300; ++each) {
-    submit += static_cast<double>(rng.below(1'000'000)) / 1e3;
-    const double iteration_s = static_cast<double>(1 + rng.below(5'000)) / 1e3;
-    const double iterations = static_cast<double>(1 + rng.below(4'000));
-    jobs.push_back({.gpus = 1 << rng.below(4),
-                    .submit = submit,
-                    .iterations = iterations,
-                    .iteration_s = iteration_s,
-                    .duration_s = iterations * iteration_s,
-                    .overhead_s = 0.1});
-  }
-  const auto scheduler = make_scheduler("tiresias_l", {.nodes = 1, .gpus = 8});
-  const std::vector<Result> results = simulate(jobs, *scheduler);
-  EXPECT_TRUE(std::none_of(results.begin(), results.end(),
-                           [](const Result& each) { return std::isnan(each.end); }));
 }
 
 }  // namespace

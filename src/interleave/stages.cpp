@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -42,6 +43,12 @@ double period_of(const Order& order, std::span<const Stages> jobs) {
   return start[8] - start[4];
 }
 
+/// Two jobs of which one loads while the other computes and sends.
+double opposite_period(const Stages& one, const Stages& other) {
+  return std::max(one.load, other.compute + other.network) +
+         std::max(other.load, one.compute + one.network);
+}
+
 }  // namespace
 
 Period period(std::span<const Stages> jobs) {
@@ -57,12 +64,21 @@ Period period(std::span<const Stages> jobs) {
     period.best = std::min(period.best, each);
     period.worst = std::max(period.worst, each);
   } while (std::next_permutation(order.begin(), order.end()));
-  if (jobs.size() == 2) {
-    const auto other = [](const Stages& job) { return job.compute + job.network; };
-    period.best = std::min(period.best, std::max(jobs[0].load, other(jobs[1])) +
-                                            std::max(jobs[1].load, other(jobs[0])));
-  }
+  if (jobs.size() == 2) period.best = std::min(period.best, opposite_period(jobs[0], jobs[1]));
   return period;
+}
+
+double published_period(std::span<const Stages> jobs) {
+  ALMANAC_CHECK(jobs.size() >= 2 && jobs.size() <= kMaxGroup, "a group of {} jobs", jobs.size());
+  Order order;
+  order.fill(-1);
+  const auto last = order.begin() + static_cast<std::ptrdiff_t>(jobs.size());
+  std::iota(order.begin(), last, 0);
+  double best = std::numeric_limits<double>::infinity();
+  do {
+    best = std::min(best, period_of(order, jobs));
+  } while (std::next_permutation(order.begin(), last));
+  return jobs.size() == 2 ? std::min(best, opposite_period(jobs[0], jobs[1])) : best;
 }
 
 double group_iteration_s(double period, std::size_t jobs) {

@@ -32,6 +32,10 @@ struct Period {
 /// Of one to four jobs. Cost: 24 orders.
 Period period(std::span<const Stages> jobs);
 
+/// The best period as Muri's published simulator looks for it: only among orders without a gap, but
+/// for two jobs. Of two to four jobs; seconds.
+double published_period(std::span<const Stages> jobs);
+
 /// Seconds an iteration of each job of a group takes; `period` is stretched as measured for groups
 /// of that size. Of two to four jobs.
 double group_iteration_s(double period, std::size_t jobs);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "interleave/antman.h"
+#include "interleave/beside.h"
 #include "perf/sharing.h"
 
 namespace almanac::perf {

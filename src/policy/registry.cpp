@@ -35,9 +35,6 @@ void register_capacity(Registry& registry);
 namespace throttle {
 void register_throttle(Registry& registry);
 }
-namespace published {
-void register_published(Registry& registry);
-}
 namespace division {
 void register_division(Registry& registry);
 }
@@ -97,8 +94,10 @@ Duration Registry::lease(const Composition& composition) const {
   return Parameters(entry.parameters, choice).duration("lease_s");
 }
 
-const Registry& registry() {
-  static const Registry kRegistry = [] {
+namespace {
+
+Registry& all() {
+  static Registry kRegistry = [] {
     Registry made;
     order::register_order(made);
     placement::register_placement(made);
@@ -110,7 +109,6 @@ const Registry& registry() {
     capacity::register_capacity(made);
     throttle::register_throttle(made);
     division::register_division(made);
-    published::register_published(made);
     builtin::register_builtin(made);
     whole::register_whole(made);
     for (const Entry& each : made.wholes.entries()) {
@@ -121,5 +119,11 @@ const Registry& registry() {
   }();
   return kRegistry;
 }
+
+}  // namespace
+
+const Registry& registry() { return all(); }
+
+void extend_registry(void (*add)(Registry&)) { add(all()); }
 
 }  // namespace almanac::policy

@@ -85,4 +85,8 @@ class Registry {
 /// The registry with everything that the build collected.
 const Registry& registry();
 
+/// Adds choices that are not part of the product, such as passes that repeat published simulators.
+/// Not thread-safe: call it before any policy is made. Aborts if a name is taken.
+void extend_registry(void (*add)(Registry&));
+
 }  // namespace almanac::policy

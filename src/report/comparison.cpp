@@ -3,28 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "sim/summary_fields.h"
 #include "text/human.h"
 
 namespace almanac::report {
 namespace {
 
+using figure::Cell;
+using figure::Listing;
+using figure::Tier;
 using sim::Summary;
 using text::grouped;
 using text::human_time;
 
 constexpr double kJoulesPerMwh = 3.6e9;
-
-/// A column: how a row's value shows, and whether less or more of it is better.
-struct Column {
-  std::string title;
-  std::function<std::string(const Summary&)> text;
-  std::function<double(const Summary&)> value{};  // null = nothing to be best in
-  bool less_is_better = true;
-};
 
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-";
@@ -34,10 +31,7 @@ std::string decimal(double value) {
   return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-";
 }
 
-Column time_column(std::string title, double Summary::*field) {
-  return {std::move(title), [field](const Summary& s) { return human_time(s.*field); },
-          [field](const Summary& s) { return s.*field; }};
-}
+std::string count(std::uint64_t value) { return grouped(static_cast<std::int64_t>(value)); }
 
 /// Whether it may be called best: a cluster can run it, and the simulation came to its end.
 bool is_choice(const Summary& summary) {
@@ -53,125 +47,154 @@ bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
                      [field](const Summary& s) { return std::isfinite(s.*field); });
 }
 
+/// Fills a table, and marks the best of a column.
+class Table {
+ public:
+  explicit Table(const std::vector<Summary>& summaries) : summaries_(summaries), rows_(summaries) {}
+
+  template <typename... Get>
+  Listing::Column& add(const char* name, std::string label, const Get&... get) {
+    return rows_.add(name, std::move(label), get...).right().table_only();
+  }
+  /// Of which less is better.
+  Listing::Column& time(const char* name, std::string label, double Summary::*of) {
+    return less(add(name, std::move(label), of, text::human_time));
+  }
+  Listing::Column& share(const char* name, std::string label, double Summary::*of) {
+    return add(name, std::move(label), of, percent);
+  }
+  Listing::Column& number(const char* name, std::string label, double Summary::*of) {
+    return add(name, std::move(label), of, decimal);
+  }
+  Listing::Column& count(const char* name, std::string label, std::uint64_t Summary::*of) {
+    return add(name, std::move(label), of, report::count);
+  }
+  Listing::Column& less(Listing::Column& column) const { return mark(column, true); }
+  Listing::Column& more(Listing::Column& column) const { return mark(column, false); }
+
+  const std::vector<Summary>& summaries() const { return summaries_; }
+  figure::Rows<Summary>& rows() { return rows_; }
+
+ private:
+  static double number_of(const Cell& cell) {
+    if (const auto* const count = std::get_if<std::int64_t>(&cell.value())) {
+      return static_cast<double>(*count);
+    }
+    const auto* const number = std::get_if<double>(&cell.value());
+    return number == nullptr ? std::nan("") : *number;
+  }
+  /// Of what can be chosen the best is strong, where there is something to choose.
+  Listing::Column& mark(Listing::Column& column, bool less_is_better) const {
+    double best = std::nan("");
+    for (std::size_t row = 0; row < summaries_.size(); ++row) {
+      if (summaries_.size() < 2 || !is_choice(summaries_[row])) continue;
+      const double value = number_of(column.cells[row]);
+      if (std::isnan(best) || (less_is_better ? value < best : value > best)) best = value;
+    }
+    for (std::size_t row = 0; row < summaries_.size(); ++row) {
+      column.cells[row].strong(is_choice(summaries_[row]) && number_of(column.cells[row]) == best);
+    }
+    return column;
+  }
+
+  const std::vector<Summary>& summaries_;
+  figure::Rows<Summary> rows_;
+};
+
 /// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart.
-void add_resources(std::vector<Column>& columns, const std::vector<Summary>& summaries) {
+void add_resources(Table& table) {
+  const std::vector<Summary>& summaries = table.summaries();
   if (any_has(summaries, &Summary::gpu_utilization)) {
-    columns.push_back({"GPUs compute", [](const Summary& s) { return percent(s.gpu_utilization); },
-                       [](const Summary& s) { return s.gpu_utilization; }, false});
+    table.more(table.share("gpu_utilization", "GPUs compute", &Summary::gpu_utilization));
   }
   if (any_has(summaries, &Summary::cpu_allocation)) {
-    columns.push_back({"cores taken", [](const Summary& s) { return percent(s.cpu_allocation); }});
+    table.share("cpu_allocation", "cores taken", &Summary::cpu_allocation).detail();
   }
   const bool any_cpu_job = std::any_of(summaries.begin(), summaries.end(),
                                        [](const Summary& s) { return s.cpu_jobs > 0; });
   if (!any_cpu_job) return;
-  columns.push_back(time_column("GPU jobs' JCT", &Summary::avg_gpu_job_jct_s));
-  columns.push_back(time_column("CPU jobs' wait", &Summary::avg_cpu_job_wait_s));
-  columns.push_back(time_column("CPU jobs' p99", &Summary::p99_cpu_job_wait_s));
+  table.time("avg_gpu_job_jct_s", "GPU jobs' JCT", &Summary::avg_gpu_job_jct_s).detail();
+  table.time("avg_cpu_job_wait_s", "CPU jobs' wait", &Summary::avg_cpu_job_wait_s);
+  table.time("p99_cpu_job_wait_s", "CPU jobs' p99", &Summary::p99_cpu_job_wait_s).detail();
 }
 
 /// Whether deadlines were met; nothing where no job has a deadline.
-void add_deadlines(std::vector<Column>& columns, const std::vector<Summary>& summaries) {
-  if (!any_has(summaries, &Summary::guarantee)) return;
-  columns.push_back({"in time", [](const Summary& s) { return percent(s.guarantee); },
-                     [](const Summary& s) { return s.guarantee; }, false});
-  columns.push_back(time_column("avg late", &Summary::avg_tardiness_s));
-  columns.push_back(time_column("p99 late", &Summary::p99_tardiness_s));
-  const auto share = [](const Summary& s) { return s.value_earned / s.value_possible; };
-  columns.push_back(
-      {"value", [share](const Summary& s) { return percent(share(s)); }, share, false});
+void add_deadlines(Table& table) {
+  if (!any_has(table.summaries(), &Summary::guarantee)) return;
+  table.more(table.share("guarantee", "in time", &Summary::guarantee)).key();
+  table.time("avg_tardiness_s", "avg late", &Summary::avg_tardiness_s);
+  table.time("p99_tardiness_s", "p99 late", &Summary::p99_tardiness_s);
+  table.more(table.add(
+      "value_share", "value", [](const Summary& s) { return s.value_earned / s.value_possible; },
+      percent));
 }
 
 /// Who had how much of its due; nothing where there are not two owners. Users are told in a wide
 /// table only.
-void add_dues(std::vector<Column>& columns, const std::vector<Summary>& summaries, bool wide) {
+void add_dues(Table& table) {
+  const std::vector<Summary>& summaries = table.summaries();
   if (!any_has(summaries, &Summary::share_error)) return;
   const bool by_tenant = std::any_of(summaries.begin(), summaries.end(), [](const Summary& s) {
     return s.worst_owner.starts_with("tenant ");
   });
-  if (!by_tenant && !wide) return;
-  columns.push_back({"share error", [](const Summary& s) { return percent(s.share_error); },
-                     [](const Summary& s) { return s.share_error; }});
-  columns.push_back({"Jain", [](const Summary& s) { return decimal(s.jain_due); },
-                     [](const Summary& s) { return s.jain_due; }, false});
-  columns.push_back({"worst off",
-                     [](const Summary& s) {
-                       if (s.worst_owner.empty()) return std::string("-");
-                       return fmt::format("{}: {} of its due", s.worst_owner, percent(s.worst_due));
-                     },
-                     [](const Summary& s) { return s.worst_due; }, false});
-  columns.push_back({"finish-time ratio",
-                     [](const Summary& s) { return decimal(s.avg_finish_time_ratio); },
-                     [](const Summary& s) { return s.avg_finish_time_ratio; }});
+  const Tier tier = by_tenant ? Tier::usual : Tier::wide;
+  table.less(table.share("share_error", "share error", &Summary::share_error)).in(tier);
+  table.more(table.number("jain_due", "Jain", &Summary::jain_due)).in(tier);
+  table
+      .more(table.add("worst_due", "worst off",
+                      [](const Summary& s) {
+                        if (s.worst_owner.empty()) return Cell();
+                        return Cell(s.worst_due, fmt::format("{}: {} of its due", s.worst_owner,
+                                                             percent(s.worst_due)));
+                      }))
+      .in(tier);
+  table
+      .less(table.number("avg_finish_time_ratio", "finish-time ratio",
+                         &Summary::avg_finish_time_ratio))
+      .in(tier);
 }
 
-std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
-  std::vector<Column> columns;
+/// How many times shorter the average wait is than under the first policy.
+void add_gain(Table& table) {
+  const std::vector<Summary>& summaries = table.summaries();
   const Summary& first = *std::find_if(summaries.begin(), summaries.end() - 1, is_whole);
   const double reference = is_whole(first) ? first.avg_wait_s : std::nan("");
-  columns.push_back({"policy", sim::marked_name});
-  add_deadlines(columns, summaries);
-  columns.push_back(time_column("avg JCT", &Summary::avg_jct_s));
-  if (wide) {
-    columns.push_back(time_column("p50 JCT", &Summary::p50_jct_s));
-    columns.push_back(time_column("p90 JCT", &Summary::p90_jct_s));
-  }
-  columns.push_back(time_column("p99 JCT", &Summary::p99_jct_s));
-  columns.push_back(time_column("avg wait", &Summary::avg_wait_s));
-  columns.push_back({"vs " + first.policy, [reference](const Summary& s) {
-                       if (!is_whole(s) || !(s.avg_wait_s > 0) || !(reference > 0)) {
-                         return std::string("-");
-                       }
-                       return fmt::format("{:.2f}x", reference / s.avg_wait_s);
-                     }});
-  columns.push_back(time_column("p50 wait", &Summary::p50_wait_s));
-  columns.push_back(time_column("p90 wait", &Summary::p90_wait_s));
-  columns.push_back(time_column("p99 wait", &Summary::p99_wait_s));
-  columns.push_back(
-      {"jobs that waited",
-       [](const Summary& s) { return grouped(static_cast<std::int64_t>(s.queued_jobs)); },
-       [](const Summary& s) { return static_cast<double>(s.queued_jobs); }});
-  columns.push_back({"slowdown", [](const Summary& s) { return decimal(s.avg_bounded_slowdown); },
-                     [](const Summary& s) { return s.avg_bounded_slowdown; }});
-  columns.push_back(time_column("worst user's wait", &Summary::worst_user_avg_wait_s));
-  if (wide) {
-    columns.push_back(time_column("worst VC's wait", &Summary::worst_vc_avg_wait_s));
-    columns.push_back({"fairness", [](const Summary& s) { return decimal(s.jain_user_slowdown); },
-                       [](const Summary& s) { return s.jain_user_slowdown; }, false});
-    columns.push_back(time_column("makespan", &Summary::makespan_s));
-  }
-  add_dues(columns, summaries, wide);
-  columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_allocation); }});
-  add_resources(columns, summaries);
-  columns.push_back({"preemptions", [](const Summary& s) {
-                       return grouped(static_cast<std::int64_t>(s.preemptions));
-                     }});
+  table.add("wait_gain", "vs " + first.policy, [reference](const Summary& s) {
+    if (!is_whole(s) || !(s.avg_wait_s > 0) || !(reference > 0)) return Cell();
+    return Cell(reference / s.avg_wait_s, fmt::format("{:.2f}x", reference / s.avg_wait_s));
+  });
+}
+
+void add_energy(Table& table) {
+  const std::vector<Summary>& summaries = table.summaries();
   const bool any_asleep = std::any_of(summaries.begin(), summaries.end(),
                                       [](const Summary& s) { return s.nodes_asleep > 0; });
-  if (wide || any_asleep) {
-    columns.push_back({"nodes asleep", [](const Summary& s) { return decimal(s.nodes_asleep); }});
-    columns.push_back(
-        {"wake-ups a day", [](const Summary& s) { return decimal(s.wake_ups_a_day); }});
-    columns.push_back(
-        {"jobs held back",
-         [](const Summary& s) { return grouped(static_cast<std::int64_t>(s.jobs_held_back)); },
-         [](const Summary& s) { return static_cast<double>(s.jobs_held_back); }});
-    columns.push_back({"MWh", [](const Summary& s) { return decimal(s.energy_j / kJoulesPerMwh); },
-                       [](const Summary& s) { return s.energy_j; }});
+  const Tier tier = any_asleep ? Tier::detail : Tier::wide;
+  table.number("nodes_asleep", "nodes asleep", &Summary::nodes_asleep).in(tier);
+  table.number("wake_ups_a_day", "wake-ups a day", &Summary::wake_ups_a_day).in(tier);
+  table.less(table.count("jobs_held_back", "jobs held back", &Summary::jobs_held_back)).in(tier);
+  table
+      .less(table.add(
+          "energy_j", "MWh",
+          [](const Summary& s) { return Cell(s.energy_j, decimal(s.energy_j / kJoulesPerMwh)); }))
+      .in(tier);
+}
+
+/// All figures of a summary with the names of its files.
+void add_file_columns(figure::Rows<Summary>& rows) {
+  using sim::SummaryField;
+  for (const SummaryField& field : sim::summary_fields()) {
+    if (field.where == SummaryField::Where::json) continue;
+    rows.add(Tier::data, field.name, [&](const Summary& s) {
+      return std::visit([&](auto member) { return Cell(s.*member); }, field.member);
+    });
   }
-  if (wide) {
-    columns.push_back({"finished", [](const Summary& s) {
-                         return grouped(static_cast<std::int64_t>(s.finished));
-                       }});
-    columns.push_back(
-        {"jobs/s", [](const Summary& s) {
-           return grouped(static_cast<std::int64_t>(
-               s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0));
-         }});
-    columns.push_back(
-        {"signature", [](const Summary& s) { return fmt::format("{:016x}", s.signature); }});
-  }
-  return columns;
+  rows.add(Tier::data, "bound", &Summary::bound);
+  rows.add(Tier::data, "complete", &Summary::complete);
+  rows.add(Tier::data, "recorded", &Summary::recorded);
+  rows.add(Tier::wide, "signature", [](const Summary& s) {
+    return s.recorded ? Cell() : Cell(fmt::format("{:016x}", s.signature));
+  });
 }
 
 /// "fifo: guests lent 91 GPU-hours to speech": a line for each run in which tenants lent; ""
@@ -215,18 +238,6 @@ std::string population_line(const std::vector<Summary>& summaries) {
   return made + ".\n";
 }
 
-/// The best value of a column among what can be chosen, or NaN when there is nothing to choose.
-double best_of(const Column& column, const std::vector<Summary>& summaries) {
-  if (!column.value || summaries.size() < 2) return std::nan("");
-  double best = std::nan("");
-  for (const Summary& summary : summaries) {
-    if (!is_choice(summary)) continue;
-    const double value = column.value(summary);
-    if (std::isnan(best) || (column.less_is_better ? value < best : value > best)) best = value;
-  }
-  return best;
-}
-
 }  // namespace
 
 std::string loans_in_words(const std::vector<sim::TenantLoan>& loans) {
@@ -253,34 +264,50 @@ std::string fairness_in_words(const Summary& summary) {
   return loans.empty() ? said : said + "; " + loans;
 }
 
-std::string comparison_table(const std::vector<Summary>& summaries,
-                             const ComparisonOptions& options) {
+figure::Listing comparison_rows(const std::vector<Summary>& summaries) {
+  Table table(summaries);
+  figure::Rows<Summary>& rows = table.rows();
+  rows.add("policy", [](const Summary& s) { return Cell(s.policy, sim::marked_name(s)); });
+  if (summaries.empty()) return std::move(rows);
+  add_deadlines(table);
+  table.time("avg_jct_s", "avg JCT", &Summary::avg_jct_s).key();
+  table.time("p50_jct_s", "p50 JCT", &Summary::p50_jct_s).wide();
+  table.time("p90_jct_s", "p90 JCT", &Summary::p90_jct_s).wide();
+  table.time("p99_jct_s", "p99 JCT", &Summary::p99_jct_s);
+  table.time("avg_wait_s", "avg wait", &Summary::avg_wait_s).key();
+  add_gain(table);
+  table.time("p50_wait_s", "p50 wait", &Summary::p50_wait_s).detail();
+  table.time("p90_wait_s", "p90 wait", &Summary::p90_wait_s).detail();
+  table.time("p99_wait_s", "p99 wait", &Summary::p99_wait_s);
+  table.less(table.count("queued_jobs", "jobs that waited", &Summary::queued_jobs)).detail();
+  table.less(table.number("avg_bounded_slowdown", "slowdown", &Summary::avg_bounded_slowdown));
+  table.time("worst_user_avg_wait_s", "worst user's wait", &Summary::worst_user_avg_wait_s)
+      .detail();
+  table.time("worst_vc_avg_wait_s", "worst VC's wait", &Summary::worst_vc_avg_wait_s).wide();
+  table.more(table.number("jain_user_slowdown", "fairness", &Summary::jain_user_slowdown)).wide();
+  table.time("makespan_s", "makespan", &Summary::makespan_s).wide();
+  add_dues(table);
+  table.share("gpu_allocation", "GPUs taken", &Summary::gpu_allocation);
+  add_resources(table);
+  table.count("preemptions", "preemptions", &Summary::preemptions);
+  add_energy(table);
+  table.count("finished", "finished", &Summary::finished).wide();
+  table
+      .add(
+          "jobs_per_s", "jobs/s",
+          [](const Summary& s) {
+            return static_cast<std::uint64_t>(
+                s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0);
+          },
+          report::count)
+      .wide();
+  add_file_columns(rows);
+  return std::move(rows);
+}
+
+std::string comparison_notes(const std::vector<Summary>& summaries) {
   if (summaries.empty()) return "";
-  const std::vector<Column> columns = columns_of(summaries, options.wide);
-  std::vector<std::vector<std::string>> rows(summaries.size() + 1);
-  for (const Column& column : columns) {
-    rows[0].push_back(column.title);
-    for (std::size_t row = 0; row < summaries.size(); ++row) {
-      rows[row + 1].push_back(column.text(summaries[row]));
-    }
-  }
   std::string table;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    for (std::size_t at = 0; at < columns.size(); ++at) {
-      std::size_t width = 0;
-      for (const auto& each : rows) width = std::max(width, each[at].size());
-      const std::string& text = rows[row][at];
-      const std::string padding(width - text.size(), ' ');
-      const bool best = options.colour && row > 0 && columns[at].value &&
-                        is_choice(summaries[row - 1]) &&
-                        columns[at].value(summaries[row - 1]) == best_of(columns[at], summaries);
-      const std::string shown = best ? fmt::format("\x1b[1m{}\x1b[0m", text) : text;
-      if (at > 0) table += "  ";
-      table += at == 0 ? shown + padding : padding + shown;
-    }
-    table.erase(table.find_last_not_of(' ') + 1);
-    table += '\n';
-  }
   table += population_line(summaries);
   table += loan_lines(summaries);
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
@@ -328,12 +355,6 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
         "what was recorded.";
   }
   return finding;
-}
-
-std::string comparison_csv(const std::vector<Summary>& summaries) {
-  std::string csv = sim::summary_csv_header() + "\n";
-  for (const Summary& summary : summaries) csv += sim::to_csv_row(summary) + "\n";
-  return csv;
 }
 
 }  // namespace almanac::report

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "figure/figure.h"
+#include "figure/rows.h"
 #include "sim/summary.h"
 
 namespace almanac::report {
@@ -21,16 +22,13 @@ inline constexpr std::string_view kWhatABoundIs =
 inline constexpr std::string_view kWhatInterruptedIs =
     "An interrupted row is of the jobs that had come until then, and is compared with nothing.";
 
-struct ComparisonOptions {
-  bool wide = false;    ///< More columns.
-  bool colour = false;  ///< The best of a column in bold.
-};
+/// A row for each policy, with times as people read them ("2h 07m") and how many times shorter the
+/// average wait is than under the first policy. Bounds, interrupted runs and what was recorded are
+/// marked, and are never the best of a column. Files have the names and units of summary.json.
+figure::Listing comparison_rows(const std::vector<sim::Summary>& summaries);
 
-/// A table, one row a policy, with times as people read them ("2h 07m") and how many times shorter
-/// the average wait is than under the first policy. What is a bound, was interrupted or is no
-/// policy's but recorded is marked, and never best in bold.
-std::string comparison_table(const std::vector<sim::Summary>& summaries,
-                             const ComparisonOptions& options);
+/// What a reader must know next to that table: a line for each thing, "" without any.
+std::string comparison_notes(const std::vector<sim::Summary>& summaries);
 
 /// "speech lent 91 GPU-hours to vision, ...": the largest four of half an hour or more; "" without.
 std::string loans_in_words(const std::vector<sim::TenantLoan>& loans);
@@ -42,8 +40,5 @@ std::string fairness_in_words(const sim::Summary& summary);
 /// How close the policies come to what the log says happened; nothing where there is no recorded
 /// row, or no policy that could have made it.
 std::optional<figure::Finding> how_well_reproduced(const std::vector<sim::Summary>& summaries);
-
-/// The same figures as CSV, with the names and units of summary.json.
-std::string comparison_csv(const std::vector<sim::Summary>& summaries);
 
 }  // namespace almanac::report

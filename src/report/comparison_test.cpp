@@ -16,6 +16,11 @@ sim::Summary summary(const char* policy, double wait_s) {
   return made;
 }
 
+std::string comparison_table(const std::vector<sim::Summary>& summaries,
+                             const figure::TableForm& form) {
+  return comparison_rows(summaries).table(form) + comparison_notes(summaries);
+}
+
 TEST(Comparison, ComparesEachAverageWaitWithTheFirst) {
   const std::string table = comparison_table({summary("fifo", 400), summary("sjf", 100)}, {});
   EXPECT_NE(table.find("vs fifo"), std::string::npos);

@@ -238,9 +238,9 @@ DemandId Admission::demand(const trace::Request& request, std::uint64_t types, V
     const auto each = [&](float asked, auto in_units, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
       const std::int32_t in_thousandths = in_units(asked);
-      // Rounded up, so that all units together are no less than what was asked.
+      // Rounded down, so that jobs that together ask all of a node fit on it.
       const std::int32_t unit =
-          in_thousandths / wanted.units() + (in_thousandths % wanted.units() != 0 ? 1 : 0);
+          std::max(in_thousandths / wanted.units(), std::min(in_thousandths, 1));
       // No node has as much: what all units of a node need together stays within the numbers.
       return std::min(unit, cluster::kUnbounded / cluster::kMaxGpusPerNode);
     };

@@ -85,6 +85,20 @@ TEST_F(AdmissionTest, CoresThatAJobDoesNotSayAreThoseOfItsTypeOfGpu) {
   EXPECT_EQ(cpu_milli(request("red", 1)), 4000) << "most nodes have so many";
 }
 
+TEST_F(AdmissionTest, AJobThatAsksAllOfANodeFitsWhateverTheNumberOfItsGpus) {
+  cluster_ = {};
+  cluster_.add_vc("red");
+  cluster_.add_nodes({.gpus = 8, .cpus = 64, .memory_gb = 256}, 1);
+  for (int gpus = 1; gpus <= 8; ++gpus) {
+    trace::Request asked = request("red", gpus);
+    asked.cpus = 64;
+    asked.memory_gb = 256;
+    EXPECT_EQ(never(asked), ReasonKind::none) << gpus << " GPUs";
+    asked.cpus = 64.1F;
+    EXPECT_EQ(never(asked), ReasonKind::too_many_cores) << gpus << " GPUs";
+  }
+}
+
 TEST_F(AdmissionTest, TellsWhetherAllTasksOfACpuJobFit) {
   cluster_ = {};
   cluster_.add_vc("red");

@@ -55,14 +55,9 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
   }
 }
 
-/// Published simulators have rules of their own.
-bool keeps_queue_rules(const Experiment& experiment) {
-  return experiment.profile.empty() || experiment.profile == "slurm";
-}
-
 /// What the simulation leaves out of the jobs' wishes.
 void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
-                           bool queue_rules, std::vector<std::string>& notes) {
+                           std::vector<std::string>& notes) {
   std::size_t cpu = 0;
   std::size_t shared = 0;
   std::size_t dependent = 0;
@@ -84,16 +79,12 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
                                 text::counted(shared, "job")));
   }
   if (dependent > 0) {
-    notes.push_back(
-        queue_rules
-            ? fmt::format(
-                  "{} on another: each joins the queue when it was eligible, and not before "
-                  "the other has left",
-                  text::counted(dependent, "job depends", "jobs depend"))
-            : fmt::format("submitted when the trace says: {} to run after another",
-                          text::counted(dependent, "job")));
+    notes.push_back(fmt::format(
+        "{} on another: each joins the queue when it was eligible, and not before the other has "
+        "left",
+        text::counted(dependent, "job depends", "jobs depend")));
   }
-  if (never > 0 && queue_rules) {
+  if (never > 0) {
     notes.push_back(fmt::format(
         "{} never ran: each leaves the queue when its owner withdrew it, ends at once if a policy "
         "starts it before, and counts in no average",
@@ -430,7 +421,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   }
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
-  note_what_is_left_out(made.trace, made.cluster, keeps_queue_rules(experiment), made.notes);
+  note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
   const auto setter = std::find_if(made.runs.begin(), made.runs.end(), [](const auto& run) {
     return policy::registry().traits(run.composition).has(policy::Trait::limits_power);
@@ -500,7 +491,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     made.notes.emplace_back("the power limits of GPUs change nothing without --speed or --elastic");
   }
   for (Prepared::Run& run : made.runs) {
-    const auto fitted = fit_profile(run, made.trace, made.speeds != nullptr);
+    const auto fitted = fit_profile(run, made.speeds != nullptr);
     if (!fitted) return tl::unexpected(fitted.error());
     if (const auto policy = make_policy(run, made.trace, made.model); !policy) {
       return tl::unexpected(policy.error());
@@ -521,10 +512,8 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .believed = prepared.believed.get(),
           .applications = prepared.applications.empty() ? nullptr : &prepared.applications,
           .incidents = prepared.incidents.get(),
-          .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
-          .timeline_interval = prepared.experiment.timeline_interval,
-          .keeps_queue_rules = keeps_queue_rules(prepared.experiment)};
+          .timeline_interval = prepared.experiment.timeline_interval};
 }
 
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,

@@ -31,13 +31,13 @@ double in_ms(Duration duration) { return static_cast<double>(duration.count()); 
 }  // namespace
 
 Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
-             const policy::SpeedBook& speeds, EndQueue& ends, const WholeSteps& whole_steps,
+             const policy::SpeedBook& speeds, EndQueue& ends, const ProgressRule* rule,
              const elastic::Applications* applications)
     : cluster_(cluster),
       trace_(trace),
       speeds_(speeds),
       ends_(ends),
-      whole_steps_(whole_steps),
+      rule_(rule),
       log_(trace),
       shared_(trace, cluster),
       links_(cluster, speeds),
@@ -158,7 +158,9 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
   const Shared shared = shared_pace(job, held);
   const perf::Pace& pace = shared.pace;
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
-  jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
+  // Told in single precision: no step is known to less than a microsecond.
+  const double step_ms = std::round(double{trace_.jobs[index(job)].outcome.step_s} * 1e6) / 1e3;
+  jobs_[index(job)].alone = rule_ == nullptr ? pace.rate : rule_->rate(pace.rate, step_ms);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
   jobs_[index(job)].spared = spared_by(job, held);
   jobs_[index(job)].gpu_milli = 0;
@@ -222,16 +224,6 @@ Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held
 
 void Pacer::retime(std::span<const JobId> jobs, Time now) {
   for (const JobId job : jobs) pace_anew(job, shared_.held(job), now);
-}
-
-double Pacer::in_whole_steps(JobId job, double rate) const {
-  const double lease_ms = in_ms(whole_steps_.lease);
-  // Told in single precision: no step is known to less than a microsecond.
-  const double step_ms = std::round(double{trace_.jobs[index(job)].outcome.step_s} * 1e6) / 1e3;
-  if (lease_ms <= 0 || !(step_ms > 0)) return rate;
-  constexpr double kNearlyWhole = 1e-6;
-  const double steps = std::floor(lease_ms * rate / step_ms + kNearlyWhole);
-  return steps < 1 ? rate : steps * step_ms / lease_ms;
 }
 
 void Pacer::settle(JobId id, Time now) {
@@ -310,12 +302,7 @@ void Pacer::expect_end(JobId job, Time now, bool queued) {
   const Job& state = jobs_[index(job)];
   const double left_ms = std::max(0.0, state.work_ms - state.done_ms);
   Time at = now + Duration{static_cast<Duration::rep>(std::ceil(left_ms / state.rate()))};
-  if (whole_steps_.lease > Duration{0}) {
-    // Half a step is not done within a lease, so that an end is well within one or at its end.
-    const Duration since = at.time_since_epoch() - whole_steps_.phase - 2ms;
-    const Duration leases = (since / whole_steps_.lease + 1) * whole_steps_.lease;
-    at = Time{whole_steps_.phase + leases};
-  }
+  if (rule_ != nullptr) at = rule_->noticed(at);
   if (queued) ends_.erase(job);
   ends_.push(at, job);
   if (courses_.has(job)) expect_report(job, now);

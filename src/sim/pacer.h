@@ -31,6 +31,7 @@
 #include "sim/end_queue.h"
 #include "sim/pace.h"
 #include "sim/pace_log.h"
+#include "sim/progress_rule.h"
 #include "sim/shared_gpus.h"
 #include "sim/shared_links.h"
 #include "sim/shared_storage.h"
@@ -38,18 +39,11 @@
 
 namespace almanac::sim {
 
-/// Progress as published simulators of rounds count it: in whole steps of Outcome::step_s a lease,
-/// and a job is seen to have ended when its lease ends.
-struct WholeSteps {
-  Duration lease{0};  ///< 0 = not so.
-  Duration phase{0};  ///< When a lease begins.
-};
-
 class Pacer final : public policy::Telemetry {
  public:
-  /// `applications` null = no job is elastic; else they outlive it.
+  /// `rule` null = progress is exact. `applications` null = no job is elastic. Both outlive it.
   Pacer(const cluster::Cluster& cluster, const trace::Trace& trace, const policy::SpeedBook& speeds,
-        EndQueue& ends, const WholeSteps& whole_steps = {},
+        EndQueue& ends, const ProgressRule* rule = nullptr,
         const elastic::Applications* applications = nullptr);
 
   /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
@@ -139,7 +133,6 @@ class Pacer final : public policy::Telemetry {
   /// An elastic job is to hold `held` from now on.
   void set_course(JobId job, std::span<const cluster::Grant> held, const policy::Config& config);
   /// The rate at which the whole steps of a lease are done, if they are asked.
-  double in_whole_steps(JobId job, double rate) const;
   void settle(JobId job, Time now);
   void count(JobId job, int sign);
   /// After what is asked of a node has changed.
@@ -160,7 +153,7 @@ class Pacer final : public policy::Telemetry {
   const trace::Trace& trace_;
   const policy::SpeedBook& speeds_;
   EndQueue& ends_;
-  WholeSteps whole_steps_;
+  const ProgressRule* rule_;
   PaceLog log_;
   SharedGpus shared_;
   SharedLinks links_;

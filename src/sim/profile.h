@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes a run behave like a published simulator, or like Slurm, by setting ordinary options.
+/// Makes a run behave like Slurm by setting ordinary options; makes the policy of a run.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,6 @@
 #include "predict/estimator.h"
 #include "schedule/round.h"
 #include "script/talk.h"
-#include "sim/pacer.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -28,16 +27,7 @@ struct PolicyRun {
   std::shared_ptr<script::Talk> talk{};
 };
 
-/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy",
-/// "slurm".
-///
-/// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses
-/// by counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
-/// one second late; a restart costs 7, 30 or 60 s. FIFO and SJF need nothing.
-///
-/// "synergy" is the simulator of Mohan et al., OSDI'22: leases as in
-/// policy/published/synergy_rounds.cpp, moves that cost nothing, progress in whole iterations. It
-/// is for policies with leases.
+/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "slurm".
 ///
 /// "slurm" is what Slurm does with nodes that sleep (its power saving guide; observed on 22.05): a
 /// job that lacks them is given them at once, and waits for their boot though others come free
@@ -45,11 +35,8 @@ struct PolicyRun {
 /// count as in use from when they are given, as in Slurm.
 Result<void> apply_profile(const std::string& name, PolicyRun& run);
 
-/// Sets what a profile takes from the trace. Fails with usage if it needs speeds and has none.
-Result<void> fit_profile(PolicyRun& run, const trace::Trace& trace, bool has_speeds);
-
-/// How jobs progress under the profile of `composition`.
-WholeSteps whole_steps_of(const policy::Composition& composition);
+/// Fails with usage if the profile of `run` does not go with known speeds.
+Result<void> fit_profile(const PolicyRun& run, bool has_speeds);
 
 /// What is believed of run times by the estimate of `composition`, in a simulation of `trace`,
 /// which must outlive it. Fails with usage when the trace lacks what the estimate needs. `model`

@@ -61,7 +61,7 @@ struct Services::Copy {
   Time ready{};
   std::uint32_t replica = 0;
   bool is_own = false;   // on a node of the service's own
-  bool is_kept = false;  // one of the least
+  bool is_kept = false;  // no policy stops it
 };
 
 Services::Services() = default;
@@ -279,7 +279,7 @@ void Services::ask(std::size_t service, Time now) {
   copies_.push_back({.job = id,
                      .service = service,
                      .is_own = on_own < told.places,
-                     .is_kept = sure < told.told.least});
+                     .is_kept = told.told.reclaims || sure < told.told.least});
   copies_.back().is_own ? started(id, now) : come_.push_back(id);
 }
 
@@ -321,6 +321,11 @@ void Services::leave(Copy& copy, Time now) {
 
 bool Services::is_kept(JobId job) const {
   return index(job) >= logged_ && copies_[index(job) - logged_].is_kept;
+}
+
+bool Services::reclaims() const {
+  return std::any_of(services_.begin(), services_.end(),
+                     [](const auto& each) { return each->told.reclaims; });
 }
 
 void Services::refused(JobId job, const policy::Reason& reason) {
@@ -390,9 +395,11 @@ Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Servic
   }
   auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
   if (!jobs) return tl::unexpected(jobs.error());
-  policy::Serving policy(policy::keeping(std::move(*jobs), composition,
-                                         [&](JobId job) { return services.is_kept(job); }),
-                         services.scalers());
+  policy::Serving policy(
+      policy::keeping(
+          std::move(*jobs), composition, [&](JobId job) { return services.is_kept(job); },
+          services.reclaims() ? policy::IfFull::stop_others : policy::IfFull::wait),
+      services.scalers());
   Options options = options_of(prepared, run);
   options.stop = stop;
   options.services = &services;

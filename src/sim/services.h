@@ -37,6 +37,10 @@ struct ServiceCase {
   /// Nodes of its own, the last of its virtual cluster, until its requests are over: drained, as
   /// policies see them. Its first replicas are there, as many as each node holds.
   int nodes = 0;
+  /// Whether every replica that the scaler asks for starts at once, on GPUs of running jobs if none
+  /// are free (policy::IfFull::stop_others). Else only the least replicas are kept, and no job
+  /// stops for them.
+  bool reclaims = true;
 };
 
 /// What became of a service.
@@ -96,8 +100,11 @@ class Services {
   }
   /// Those that they need no more.
   std::vector<NodeId> take_given_back() { return std::exchange(given_back_, {}); }
-  /// Whether a job is one of the least replicas of a service, as policy::Keeping has them.
+  /// Whether a job is a replica that policy::Keeping keeps: all of a service that reclaims, else
+  /// one of the least.
   bool is_kept(JobId job) const;
+  /// Whether any service reclaims.
+  bool reclaims() const;
   void refused(JobId job, const policy::Reason& reason);
   void started(JobId job, Time begins);
   void stopped(JobId job, Time now);

@@ -28,6 +28,7 @@ class ServicesTest : public testing::Test {
     told_.service.board = *inference::find_board("h100");
     told_.scaler = "steady";
     told_.cold_start = 10s;
+    told_.reclaims = false;
   }
   void requests(int count, double first_s, double apart_s) {
     for (int each = 0; each < count; ++each) {
@@ -57,6 +58,11 @@ class ServicesTest : public testing::Test {
     return static_cast<int>(
         std::count_if(seen_.requests.begin(), seen_.requests.end(),
                       [](const auto& each) { return each.finish != inference::kNever; }));
+  }
+
+  /// Share of the requests that met the SLO.
+  double attainment() const {
+    return inference::summarize(told_.requests, seen_.requests, told_.objective).attainment();
   }
 
   int gpus_per_node_ = 1;
@@ -123,6 +129,105 @@ TEST_F(ServicesTest, StopsNoneOfTheLeastReplicasUnderAnyPolicy) {
     }
   }
   EXPECT_GT(kept_apart, 20);
+}
+
+TEST_F(ServicesTest, ReclaimsAGpuFromTrainingAndGivesItBack) {
+  // One node of 4 GPUs. A trains on all of them from 0 s on, for 4 h, with a checkpoint each hour.
+  // Requests come from 5000 s to 5060 s; the scaler looks every 15 s and asks for a replica.
+  gpus_per_node_ = 4;
+  told_.reclaims = true;
+  told_.scaler = "reactive";
+  told_.least = 0;
+  requests(60, 5000, 1);
+  trace::Job training = job(0s, 4, 4h);
+  training.request.checkpoint_s = 3600;
+  for (const char* const policy : {"fifo", "easy", "srtf", "las"}) {
+    SCOPED_TRACE(policy);
+    const Schedule made = play({training}, policy, 1);
+    EXPECT_EQ(finished(), 60);
+    EXPECT_LT(seen_.requests[0].first_token, (5000 + 15 + 10 + 1) * kSecond)
+        << "a look of the scaler and a cold start";
+    EXPECT_EQ(seen_.replicas_started, 1u);
+    EXPECT_EQ(seen_.replicas_stopped, 0u);
+    // A goes on from its checkpoint at 3600 s: it does 1400 s or a little more again, and a restart
+    // of 30 s.
+    EXPECT_EQ(made.jobs[0].phase, policy::Phase::ended);
+    EXPECT_EQ(made.jobs[0].preemptions, 1u);
+    const double again_s = seconds(made.jobs[0].ran - 4h);
+    EXPECT_GE(again_s, 1400 + 30);
+    EXPECT_LE(again_s, 1400 + 30 + 15);
+    // It waits while the replica is there: 60 s of requests and 300 s of calm.
+    const double waited_s = seconds(made.jobs[0].end - Time{0s}) - seconds(made.jobs[0].ran);
+    EXPECT_NEAR(waited_s, seen_.gpu_s, 1);
+    EXPECT_LT(waited_s, 60 + 300 + 60);
+  }
+}
+
+TEST_F(ServicesTest, MeetsTheSloOfASteadyFleetWhereTrainingFillsTheCluster) {
+  // 4 GPUs with 4 training jobs on them and 8 that wait; 600 requests from 100 s on.
+  gpus_per_node_ = 4;
+  told_.objective = {.first_token = 0.5 * kSecond, .per_token = 0.05 * kSecond};
+  std::vector<trace::Job> jobs;
+  for (int each = 0; each < 4; ++each) jobs.push_back(job(0s, 1, 2000s));
+  for (int each = 0; each < 8; ++each) jobs.push_back(job(1s, 1, 300s));
+  for (const char* const policy : {"easy", "srtf", "las"}) {
+    SCOPED_TRACE(policy);
+    told_.requests.all.clear();
+    requests(600, 100, 1);
+    told_.scaler = "reactive";
+    told_.least = 0;
+    told_.reclaims = false;
+    play(jobs, policy, 1);
+    EXPECT_LT(attainment(), 0.1) << "its replica waits as a job does";
+    told_.reclaims = true;
+    const Schedule made = play(jobs, policy, 1);
+    EXPECT_GT(attainment(), 0.95) << "all but those of the first look and of the cold start";
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      EXPECT_EQ(made.jobs[at].phase, policy::Phase::ended) << at;
+    }
+    // The fleet that has a node of its own.
+    told_.scaler = "steady";
+    told_.nodes = 1;
+    play(jobs, policy, 2);
+    EXPECT_GT(attainment(), 0.95);
+    told_.nodes = 0;
+  }
+}
+
+TEST_F(ServicesTest, StartsEveryReplicaAtOnceUnderEveryPolicyAndEndsEveryJob) {
+  // Jobs fill 2 nodes of 4 GPUs. Three bursts of requests come, each long after the last replica of
+  // the burst before it has gone.
+  gpus_per_node_ = 4;
+  told_.reclaims = true;
+  told_.scaler = "reactive";
+  told_.least = 0;
+  told_.most = 2;
+  std::vector<trace::Job> jobs;
+  for (int each = 0; each < 12; ++each) {
+    jobs.push_back(job(10s * each, 1 + each % 4, 400s + 100s * each));
+  }
+  for (const policy::Composition& each : policy::registry().policies()) {
+    SCOPED_TRACE(each.name);
+    told_.requests.all.clear();
+    for (const double burst_s : {60, 800, 1600}) requests(40, burst_s, 1);
+    const Schedule made = play(jobs, each.name, 2);
+    EXPECT_EQ(finished(), 120);
+    EXPECT_EQ(seen_.replicas_stopped, 0u);
+    EXPECT_LE(seen_.replicas_started, 6u) << "two a burst: the scaler alone decides";
+    for (std::size_t first = 0; first < 120; first += 40) {
+      const double waited = seen_.requests[first].first_token - told_.requests.all[first].arrival;
+      EXPECT_LT(waited, (15 + 10 + 1) * kSecond) << "a look of the scaler and a cold start";
+    }
+    std::uint64_t stops = 0;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      EXPECT_EQ(made.jobs[at].phase, policy::Phase::ended) << at;
+      EXPECT_GE(made.jobs[at].ran, jobs[at].outcome.run) << "nothing is lost: " << at;
+      stops += made.jobs[at].preemptions;
+    }
+    if (!policy::keeps_apart(each)) {
+      EXPECT_LE(stops, 6u) << "one GPU a replica, and one job stops for it";
+    }
+  }
 }
 
 TEST_F(ServicesTest, KeepsReplicasWhereNodesSleepAndWakesOneForThem) {

@@ -60,7 +60,7 @@ class Engine final : public schedule::Actuator {
     }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
     if (options.speeds != nullptr) {
-      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps,
+      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.progress,
                      options.applications);
       round_.observe(options.believed != nullptr ? options.believed : options.speeds, &*pacer_);
     }

@@ -66,7 +66,7 @@ struct Options {
   /// What happens to nodes and signals; null = nothing does. A job on a node that goes down waits,
   /// and goes on from its last checkpoint.
   const cluster::Incidents* incidents = nullptr;
-  WholeSteps whole_steps{};       ///< Where speeds are known.
+  const ProgressRule* progress = nullptr;  ///< Where speeds are known; null = exact progress.
   Duration warm_up{0};            ///< From the first arrival on, left out of `Schedule::window`.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.

@@ -6,22 +6,17 @@
 #include <cstddef>
 #include <numeric>
 
+#include <boost/math/distributions/binomial.hpp>
+
 namespace almanac::stats {
 
 double binomial_at_least(std::int64_t successes, std::int64_t trials, double p) {
   if (successes <= 0) return 1;
   if (successes > trials || p <= 0) return 0;
   if (p >= 1) return 1;
-  const auto n = static_cast<double>(trials);
-  const auto log_of = [&](double k) {
-    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(p) +
-           (n - k) * std::log1p(-p);
-  };
-  double sum = 0;
-  // From the far end on: the small ones first.
-  for (std::int64_t k = trials; k >= successes; --k)
-    sum += std::exp(log_of(static_cast<double>(k)));
-  return std::min(1.0, sum);
+  using boost::math::complement;
+  const boost::math::binomial distribution(static_cast<double>(trials), p);
+  return cdf(complement(distribution, static_cast<double>(successes - 1)));
 }
 
 std::vector<double> holm(const std::vector<double>& p_values) {

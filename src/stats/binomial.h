@@ -10,7 +10,7 @@
 namespace almanac::stats {
 
 /// The probability of `successes` or more in `trials`, each of probability `p` (0 to 1): the exact
-/// one-sided binomial test. O(trials), no table.
+/// one-sided binomial test. O(1).
 double binomial_at_least(std::int64_t successes, std::int64_t trials, double p);
 
 /// Of many tests, each p-value as it is beside the others: what it is called below a threshold by

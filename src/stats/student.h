@@ -2,10 +2,6 @@
 
 /// \file
 /// Student's t distribution: how far a mean of few may be off.
-///
-/// Source   Hill, Communications of the ACM 1970, algorithm 396: to about 6 digits from 3 degrees
-/// of
-///          freedom on; exact for 1 and 2.
 #pragma once
 
 namespace almanac::stats {

@@ -3,7 +3,7 @@
 /// \file
 /// Every family of published figures of the room, to the printed digit, where the shared data are
 /// at hand.
-#include "inference/recipe/recipes.h"
+#include "serving/recipe/recipes.h"
 
 #include <cmath>
 #include <cstdio>

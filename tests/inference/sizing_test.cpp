@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "inference/published/servegen.h"
 #include "inference/request_log.h"
+#include "inference/workload/servegen.h"
 #include "inference/workload/workload.h"
 #include "support/shared_data.h"
 

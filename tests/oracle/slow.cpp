@@ -123,7 +123,7 @@ class SlowVc {
   static constexpr int kPlenty = 1'000'000'000;
 
   /// A GPU and its part of the cores and memory that the job asks, or else of those that the node
-  /// has; a task and its part. Parts are rounded up to a thousandth, shares of nodes down.
+  /// has; a task and its part. Both are rounded down to a thousandth, a part to one at least.
   void set_unit(const trace::Request& request, SlowJob& job) const {
     const bool on_gpus = request.gpus > 0;
     job.units = on_gpus ? request.gpus : std::max(1, request.nodes);
@@ -131,7 +131,7 @@ class SlowVc {
       if (node_has == kPlenty && cpu_milli_ == kPlenty && memory_mb_ == kPlenty) return 0;
       if (!std::isnan(asked)) {
         const auto thousandths = static_cast<int>(std::llround(static_cast<double>(asked) * 1000));
-        return (thousandths + job.units - 1) / job.units;
+        return std::max(thousandths / job.units, std::min(thousandths, 1));
       }
       if (!on_gpus) return otherwise;
       return node_has == kPlenty ? 0 : node_has / size_ * job.milli / cluster::kWholeGpu;

@@ -3,6 +3,7 @@
 /// \file
 /// How recipes take files: all that fit, none, and those that are malformed.
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -53,10 +54,28 @@ TEST_F(Afs, TellsHowFarItIs) {
   write("b.json", fmt::format("[{}]", kCase));
   std::atomic<double> done = 0;
   std::vector<double> seen;
-  Bench bench(folder_ / "", recipes().find("afs")->needs, &done);
+  Bench bench(folder_ / "", recipes().find("afs")->needs, Kind::second, &done);
   bench.each("golden/elastic/afs/*.json", [&](const File&) { seen.push_back(done); });
   EXPECT_THAT(seen, testing::ElementsAre(0, 0.5));
   EXPECT_EQ(done, 1);
+}
+
+TEST_F(Afs, RowsSayWhatIsPublishedAndFindingsAreNoRows) {
+  write("a.json", fmt::format("[{}]", kCase));
+  Bench bench(folder_ / "", {{"golden/elastic/afs/*.json", "us", Kind::closed_form}}, Kind::figure);
+  bench.add("outside", 1, 1, "");
+  bench.each("golden/elastic/afs/*.json", [&](const File&) {
+    bench.add("inside", 1, 1, "");
+    bench.add({.what = "of its own", .published = 1, .ours = 1, .kind = Kind::measured});
+    bench.add("ours alone", std::nan(""), 1, "");
+  });
+  const Outcome outcome = std::move(bench).outcome();
+  ASSERT_THAT(outcome.rows, SizeIs(3));
+  EXPECT_EQ(outcome.rows[0].kind, Kind::figure);
+  EXPECT_EQ(outcome.rows[1].kind, Kind::closed_form);
+  EXPECT_EQ(outcome.rows[2].kind, Kind::measured);
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_EQ(outcome.findings[0].what, "ours alone");
 }
 
 TEST_F(Afs, SaysWhichFileIsAbsent) {
@@ -93,7 +112,8 @@ TEST(Recipes, MakeNothingOfAnEmptyFolder) {
   const TemporaryFolder folder;
   for (const Recipe& recipe : recipes().all()) {
     const Outcome outcome = reproduce(recipe, folder / "");
-    EXPECT_FALSE(outcome.absent.empty() && outcome.rows.empty()) << recipe.name;
+    EXPECT_FALSE(outcome.absent.empty() && outcome.rows.empty() && outcome.findings.empty())
+        << recipe.name;
     EXPECT_THAT(outcome.malformed, SizeIs(0)) << recipe.name;
   }
 }

@@ -27,7 +27,7 @@ TEST(Parts, LinksScoreAsTriedOut) {
 TEST(Parts, OurPackingsAreFasterThanOthersAndKeepTheirWord) {
   ALMANAC_MADE_OR_SKIP(outcome, "packing");
   const auto ours = [&](const std::string& policy, std::string_view what) {
-    for (const Row& row : outcome->rows) {
+    for (const Row& row : outcome->findings) {
       if (says(row, " " + policy + ": ") && says(row, what)) return row.ours;
     }
     ADD_FAILURE() << policy << ": " << what;
@@ -48,7 +48,7 @@ TEST(Parts, OurPackingsAreFasterThanOthersAndKeepTheirWord) {
   std::vector<double> tiresias;
   std::vector<double> muri;
   std::vector<double> lifelong;
-  for (const Row& row : outcome->rows) {
+  for (const Row& row : outcome->findings) {
     if (says(row, " tiresias: mean JCT")) tiresias.push_back(row.ours);
     if (says(row, " muri_l: mean JCT")) muri.push_back(row.ours);
     if (says(row, " gittins+lifelong: mean JCT")) lifelong.push_back(row.ours);
@@ -87,7 +87,10 @@ TEST(Parts, MuriIsMatchedJobByJob) {
   EXPECT_GE(outcome.rows.size(), 14);
   expect_near(outcome, [](const Row& row) {
     if (row.unit == "jobs" || row.unit == "cases") return 0.0;
-    if (says(row, "muri_l") || says(row, "muri_s")) return 0.03 * row.published;
+    // The paper's means of Muri are not what its program gives, nor those of one kind of model.
+    if (row.kind == Kind::figure && (says(row, "muri_l") || says(row, "muri_s"))) {
+      return 0.03 * row.published;
+    }
     return 1e-9 * std::max(1.0, row.published);
   });
 }

@@ -37,18 +37,40 @@ TEST_F(ReproduceCommand, ListsRecipes) {
   EXPECT_TRUE(all[0].contains("name") && all[0].contains("needs"));
 }
 
-TEST_F(ReproduceCommand, PrintsRowsOfFiveMembers) {
+TEST_F(ReproduceCommand, PrintsRowsOfSixMembers) {
   const ProgramRun run = run_program({"reproduce", "afs", "--data", folder_ / "", "-o", "json"});
   ASSERT_EQ(run.status, 0) << run.err;
   const json rows = json::parse(run.out);
   ASSERT_EQ(rows.size(), 1U);
   std::vector<std::string> keys;
   for (const auto& [key, value] : rows[0].items()) keys.push_back(key);
-  EXPECT_THAT(keys,
-              testing::UnorderedElementsAre("what", "published", "ours", "difference", "unit"));
+  EXPECT_THAT(keys, testing::UnorderedElementsAre("what", "published", "ours", "difference", "unit",
+                                                  "kind"));
+  EXPECT_EQ(rows[0]["kind"], "second");
   EXPECT_EQ(rows[0]["difference"], 0);
   const ProgramRun csv = run_program({"reproduce", "afs", "--data", folder_ / "", "-o", "csv"});
   EXPECT_THAT(csv.out, HasSubstr("what,published,ours,difference,unit\n"));
+  const ProgramRun table = run_program({"reproduce", "afs", "--data", folder_ / ""});
+  EXPECT_THAT(table.out, testing::StartsWith("afs: published: a second implementation\n"));
+}
+
+// Job 4000 is published, and the stream has two jobs.
+TEST_F(ReproduceCommand, AStreamThatOutrunsItsJobsSaysSoInItsRow) {
+  folder_.write("data/elastic/gavel/simulation_alone.csv",
+                "gpu_type,model,batch_size,scale_factor,steps_per_s\n"
+                "k80,A3C,,1,1\np100,A3C,,1,2\nv100,A3C,,1,3\n");
+  folder_.write("data/elastic/gavel/continuous_single_gpu_seed0.csv",
+                "job,model,batch_size,scale_factor,total_steps,gap_to_next_unit\n"
+                "0,A3C,,1,100,1\n1,A3C,,1,100,1\n");
+  folder_.write("golden/elastic/gavel/continuous_fifo_seed0_4.0_per_hour.csv",
+                "job,arrival_s,jct_s\n0,0,33\n4000,0,33\n");
+  const ProgramRun run = run_program({"reproduce", "gavel", "--data", folder_ / "", "-o", "json"});
+  const json rows = json::parse(run.out);
+  ASSERT_EQ(rows.size(), 2U) << run.err;
+  EXPECT_EQ(rows[1]["ours"], nullptr);
+  const std::string remark = rows[1].value("remark", "");
+  EXPECT_THAT(remark, HasSubstr("no result: "));
+  EXPECT_THAT(remark, HasSubstr("job 4000"));
 }
 
 TEST_F(ReproduceCommand, SaysWhatIsNeededWithoutData) {

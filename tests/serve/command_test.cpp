@@ -10,6 +10,7 @@
 #include <future>
 #include <iterator>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include <fcntl.h>
@@ -228,6 +229,37 @@ TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
   const ProgramRun gone = run({"cancel", "77"});
   EXPECT_EQ(gone.status, 66);
   EXPECT_THAT(gone.err, HasSubstr("77"));
+}
+
+TEST_F(CommandTest, QueueSaysByWhenAJobEndsOnlyWhereThatIsKnown) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  // The column END BY of a job's row; what runs has begun, so that only END BY may be "-".
+  const auto end_by = [&](const std::string& job) -> std::string {
+    const std::string queue = run({"queue"}).out;
+    const std::size_t column = queue.find("END BY");
+    std::istringstream lines(queue);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      std::string id;
+      if (column == std::string::npos || !(words >> id) || id != job) continue;
+      const std::string rest = line.substr(std::min(column, line.size()));
+      return rest.substr(0, rest.find(' '));
+    }
+    return "no such job";
+  };
+  const std::string open = submit({"--gpus", "1", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(open, "RUNNING"));
+  EXPECT_EQ(end_by(open), "-") << "no limit, and nothing like it has ended yet";
+  const std::string limited = submit({"--gpus", "1", "--time", "1:00:00", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(limited, "RUNNING"));
+  EXPECT_TRUE(soon([&] { return end_by(limited).find(':') != std::string::npos; }))
+      << run({"queue"}).out;
+  const std::string router = submit({"--service", "--name", "chat", "--replicas", "1", "--port",
+                                     "18953", "--gpus", "1", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(router, "RUNNING"));
+  EXPECT_EQ(end_by(router), "never");
+  EXPECT_EQ(run({"cancel", "--all"}).status, 0);
 }
 
 TEST_F(CommandTest, CancelsByUserStateAndName) {

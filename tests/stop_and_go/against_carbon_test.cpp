@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "carbon/waiting.h"
+#include "formulas/waiting.h"
 #include "support/play.h"
 
 namespace almanac {

@@ -15,8 +15,8 @@
 #include "advice/candidates.h"
 #include "advice/site.h"
 #include "base/keep_memory.h"
-#include "cli/columns.h"
 #include "cli/interrupt.h"
+#include "cli/list_options.h"
 #include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -39,6 +39,7 @@ using advice::Advice;
 using advice::Figures;
 using advice::Gain;
 using advice::Outcome;
+using figure::Cell;
 using text::human_time;
 
 constexpr std::size_t kLosersShown = 5;
@@ -52,7 +53,7 @@ struct AdviseOptions {
   int weeks = 4;
   std::string policies = "all";
   std::uint64_t seed = 0;
-  std::string output = "table";
+  ListOptions list;
 };
 
 struct Subject {
@@ -140,14 +141,46 @@ std::string spelled(const Gain& gain) {
              : fmt::format("{:.2f}", gain.times);
 }
 
-std::vector<std::string> row(const std::string& name, const Figures& figures) {
-  return {name, human_time(figures.avg_wait_s), human_time(figures.p99_wait_s),
-          human_time(figures.avg_jct_s), human_time(figures.p99_jct_s)};
+/// What was recorded, stock Slurm or a policy, which alone has an outcome.
+struct Compared {
+  std::string name;
+  Figures figures;
+  const Outcome* outcome = nullptr;
+};
+
+figure::Listing rows_of(const Advice& advice) {
+  std::vector<Compared> all;
+  if (advice.real) all.push_back({"as recorded", *advice.real});
+  all.push_back({"stock Slurm (simulated)", advice.stock});
+  for (const Outcome& each : advice.outcomes) all.push_back({each.policy, each.figures, &each});
+  figure::Rows rows(all);
+  const auto add_time = [&](const char* name, const char* label, double Figures::*of) -> auto& {
+    return rows.add(
+        name, label, [of](const Compared& each) { return each.figures.*of; }, text::human_time);
+  };
+  const auto add_gain = [&](const char* name, const char* label, Gain Outcome::*of) {
+    rows.add(name, label, [of](const Compared& each) {
+      if (each.outcome == nullptr) return Cell::nothing("");
+      const Gain& gain = each.outcome->*of;
+      return Cell(gain.times, spelled(gain));
+    });
+  };
+  rows.add("policy", "POLICY", &Compared::name);
+  add_time("avg_wait_s", "WAIT", &Figures::avg_wait_s).key();
+  add_time("p99_wait_s", "WAIT P99", &Figures::p99_wait_s).detail();
+  add_time("avg_jct_s", "JCT", &Figures::avg_jct_s);
+  add_time("p99_jct_s", "JCT P99", &Figures::p99_jct_s).detail();
+  add_gain("wait_shorter", "WAIT, TIMES SHORTER (95 %)", &Outcome::wait);
+  add_gain("jct_shorter", "JCT, TIMES SHORTER (95 %)", &Outcome::jct);
+  rows.add("users_losing", "USERS LOSING", [](const Compared& each) {
+    return each.outcome == nullptr ? Cell::nothing("") : Cell(each.outcome->users_losing);
+  });
+  return rows;
 }
 
-/// Prints how to run the policy next to Slurm, beginning with what changes nothing. A policy that
+/// Says how to run the policy next to Slurm, beginning with what changes nothing. A policy that
 /// is not recommended is only to be watched.
-void print_switch(const std::string& policy, bool is_recommended) {
+std::string switch_in_words(const std::string& policy, bool is_recommended) {
   const std::string shadow = "almanac serve --engine slurm --policy " + policy;
   std::vector<std::pair<std::string_view, std::string_view>> steps = {
       {"almanac slurm doctor", "checks what works here, and what to change"},
@@ -156,67 +189,62 @@ void print_switch(const std::string& policy, bool is_recommended) {
     steps.emplace_back("almanac slurm levers order on", "queue order follows the policy");
     steps.emplace_back("almanac slurm undo", "restores everything");
   }
-  fmt::print("\nTo {} {} on your Slurm cluster:\n", is_recommended ? "run" : "watch", policy);
+  std::string made =
+      fmt::format("\nTo {} {} on your Slurm cluster:\n", is_recommended ? "run" : "watch", policy);
   for (const auto& [command, what] : steps) {
-    fmt::print("  {:{}}  {}\n", command, shadow.size(), what);
+    made += fmt::format("  {:{}}  {}\n", command, shadow.size(), what);
   }
+  return made;
 }
 
-void print_table(const Advice& advice) {
-  fmt::print("{}\n\n", advice.recommendation);
-  fmt::print("All rows: {} that ran{}, in the queue from {} to {}\n",
-             text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
-             advice.users > 0
-                 ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
-                 : "",
-             moment(advice.since), moment(advice.until));
-  if (advice.quotas) fmt::print("GPU quotas simulated, as they are today: {}\n", *advice.quotas);
-  fmt::print("\n");
-  std::vector<std::vector<std::string>> rows;
-  if (advice.real) rows.push_back(row("as recorded", *advice.real));
-  rows.push_back(row("stock Slurm (simulated)", advice.stock));
-  for (const Outcome& outcome : advice.outcomes) {
-    auto made = row(outcome.policy, outcome.figures);
-    made.push_back(spelled(outcome.wait));
-    made.push_back(spelled(outcome.jct));
-    made.push_back(std::to_string(outcome.users_losing));
-    rows.push_back(std::move(made));
-  }
-  for (auto& each : rows) each.resize(8);
-  print_columns({{"POLICY"},
-                 {"WAIT", true},
-                 {"WAIT P99", true},
-                 {"JCT", true},
-                 {"JCT P99", true},
-                 {"WAIT, TIMES SHORTER (95 %)", true},
-                 {"JCT, TIMES SHORTER (95 %)", true},
-                 {"USERS LOSING", true}},
-                rows);
+/// The recommendation, and what the rows are of.
+std::string introduction(const Advice& advice) {
+  std::string made = fmt::format("{}\n\n", advice.recommendation);
+  made += fmt::format("All rows: {} that ran{}, in the queue from {} to {}\n",
+                      text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
+                      advice.users > 0
+                          ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
+                          : "",
+                      moment(advice.since), moment(advice.until));
+  if (advice.quotas)
+    made += fmt::format("GPU quotas simulated, as they are today: {}\n", *advice.quotas);
+  made += "\n";
+  return made;
+}
+
+/// Who would lose, what was assumed, and what to do.
+std::string explanation(const Advice& advice) {
+  std::string made;
   std::size_t width = 0;
   for (const Outcome& outcome : advice.outcomes) width = std::max(width, outcome.policy.size());
-  fmt::print("\nPolicies:\n");
+  made += "\nPolicies:\n";
   for (const Outcome& outcome : advice.outcomes) {
-    fmt::print("  {:{}}  {}\n", outcome.policy, width, outcome.summary);
+    made += fmt::format("  {:{}}  {}\n", outcome.policy, width, outcome.summary);
   }
   if (advice.best) {
     const Outcome& best = advice.outcomes[*advice.best];
     if (!best.losers.empty()) {
-      fmt::print("\nUsers and classes of jobs that would wait longer under {}:\n", best.policy);
+      made += fmt::format("\nUsers and classes of jobs that would wait longer under {}:\n",
+                          best.policy);
       for (std::size_t at = 0; at < std::min(kLosersShown, best.losers.size()); ++at) {
         const advice::Loser& loser = best.losers[at];
-        fmt::print("  {} ({}): {} instead of {}\n", loser.who,
-                   text::counted(static_cast<std::uint64_t>(loser.jobs), "job"),
-                   human_time(loser.after_s), human_time(loser.before_s));
+        made += fmt::format("  {} ({}): {} instead of {}\n", loser.who,
+                            text::counted(static_cast<std::uint64_t>(loser.jobs), "job"),
+                            human_time(loser.after_s), human_time(loser.before_s));
       }
       if (best.losers.size() > kLosersShown) {
-        fmt::print("  and {} more; -o json names them\n", best.losers.size() - kLosersShown);
+        made +=
+            fmt::format("  and {} more; -o json names them\n", best.losers.size() - kLosersShown);
       }
     }
   }
-  fmt::print("\n");
-  for (const std::string& caution : advice.cautions) fmt::print("Note: {}.\n", caution);
-  fmt::print("Assumptions: {}.\n", fmt::join(advice.assumptions, "; "));
-  if (advice.best) print_switch(advice.outcomes[*advice.best].policy, advice.reproduces);
+  made += "\n";
+  for (const std::string& caution : advice.cautions) made += fmt::format("Note: {}.\n", caution);
+  made += fmt::format("Assumptions: {}.\n", fmt::join(advice.assumptions, "; "));
+  if (advice.best) {
+    made += switch_in_words(advice.outcomes[*advice.best].policy, advice.reproduces);
+  }
+  return made;
 }
 
 using Json = nlohmann::ordered_json;
@@ -241,7 +269,7 @@ Json as_json(const advice::Loser& loser) {
           {"after_s", loser.after_s}};
 }
 
-void print_json(const Advice& advice) {
+Json as_json(const Advice& advice) {
   Json document{{"since_s", seconds(advice.since)},
                 {"until_s", seconds(advice.until)},
                 {"jobs", advice.jobs},
@@ -270,7 +298,7 @@ void print_json(const Advice& advice) {
   document["recommendation"] = advice.recommendation;
   document["assumptions"] = advice.assumptions;
   document["cautions"] = advice.cautions;
-  fmt::print("{}\n", document.dump(2));
+  return document;
 }
 
 Result<int> advise(const AdviseOptions& options) {
@@ -292,12 +320,12 @@ Result<int> advise(const AdviseOptions& options) {
     made = advice::advise(std::move(subject->log), subject->cluster, question);
   }
   if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
-  if (options.output == "json") {
-    print_json(*made);
-  } else {
-    print_table(*made);
+  if (options.list.wants_document()) {
+    fmt::print("{}\n", as_json(*made).dump(2));
+    return kDone;
   }
-  return kDone;
+  if (options.list.explains()) fmt::print("{}", introduction(*made));
+  return options.list.print(rows_of(*made), explanation(*made));
 }
 
 }  // namespace
@@ -338,7 +366,7 @@ void register_advise(Program& program) {
   command.add_option("--seed", options->seed, "Of random choices")
       ->type_name("N")
       ->capture_default_str();
-  add_output_option(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac advise --slurm gateway --weeks 6");
   add_example(command, "almanac advise --slurm commands --vc account");
   add_example(command, "almanac advise --history past --cluster cluster.toml");

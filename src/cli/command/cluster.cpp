@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/program.h"
-#include "cli/service_options.h"
+#include "cli/list_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
 #include "live/machine.h"
@@ -16,87 +15,109 @@
 namespace almanac::cli {
 namespace {
 
-void print_table(const cluster::Cluster& cluster) {
-  fmt::print("{} nodes, {} GPUs, {} virtual clusters{}\n", cluster.nodes.size(), cluster.gpus(),
-             cluster.vcs.size(), cluster.takes_every_job ? " (takes every job)" : "");
-  if (!cluster.changes.empty()) fmt::print("{} changes of capacity\n", cluster.changes.size());
-  fmt::print("{:20} {:>6} {:>6}  {}\n", "vc", "nodes", "GPUs", "GPU types");
-  for (std::uint32_t at = 0; at < cluster.vcs.size(); ++at) {
-    const cluster::VirtualCluster& vc = cluster.vcs[at];
-    std::vector<bool> seen(cluster.classes.size());
-    std::string types;
-    for (std::uint32_t node = 0; node < vc.num_nodes; ++node) {
-      const std::uint32_t make = cluster.nodes[index(vc.first) + node].node_class;
-      if (seen[make]) continue;
-      seen[make] = true;
-      const cluster::NodeClass& described = cluster.classes[make];
-      types += fmt::format("{}{}x{}", types.empty() ? "" : " ", described.gpus,
-                           described.gpu_type.empty() ? "gpu" : described.gpu_type);
-    }
-    fmt::print("{:20} {:>6} {:>6}  {}\n", vc.name, vc.num_nodes, cluster.gpus(VcId{at}), types);
+/// "8xV100 4xA100": the kinds of nodes of a virtual cluster.
+std::string types_of(const cluster::Cluster& cluster, const cluster::VirtualCluster& vc) {
+  std::vector<bool> seen(cluster.classes.size());
+  std::string types;
+  for (std::uint32_t node = 0; node < vc.num_nodes; ++node) {
+    const std::uint32_t make = cluster.nodes[index(vc.first) + node].node_class;
+    if (seen[make]) continue;
+    seen[make] = true;
+    const cluster::NodeClass& described = cluster.classes[make];
+    types += fmt::format("{}{}x{}", types.empty() ? "" : " ", described.gpus,
+                         described.gpu_type.empty() ? "gpu" : described.gpu_type);
   }
-  for (const cluster::NodeClass& make : cluster.classes) {
-    if (make.sockets == 1 && make.connections.empty()) continue;
-    fmt::print("\nHow the GPUs of a node of {}x{} are connected:\n{}", make.gpus,
-               make.gpu_type.empty() ? "gpu" : make.gpu_type, table_of_ways(make));
-    fmt::print(
-        "NVn: n links of NVLink; PIX: one PCIe switch; NODE: within a socket; SYS: across "
-        "sockets\n");
-  }
+  return types;
 }
 
-/// `toml` is printed where that was asked for; "" = what the cluster is.
-Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& output,
-                  const std::string& toml = "") {
+figure::Listing rows_of(const cluster::Cluster& cluster) {
+  using cluster::VirtualCluster;
+  figure::Rows rows(cluster.vcs);
+  rows.add("vc", &VirtualCluster::name);
+  rows.add("nodes", &VirtualCluster::num_nodes);
+  rows.add("gpus", "GPUs", [&](const VirtualCluster& vc) {
+    return cluster.gpus(VcId{static_cast<std::uint32_t>(&vc - cluster.vcs.data())});
+  });
+  rows.add("gpu_types", "GPU types",
+           [&](const VirtualCluster& vc) { return types_of(cluster, vc); });
+  return rows;
+}
+
+std::string summary_of(const cluster::Cluster& cluster) {
+  return fmt::format(
+      "{} nodes, {} GPUs, {} virtual clusters{}\n{}", cluster.nodes.size(), cluster.gpus(),
+      cluster.vcs.size(), cluster.takes_every_job ? " (takes every job)" : "",
+      cluster.changes.empty() ? ""
+                              : fmt::format("{} changes of capacity\n", cluster.changes.size()));
+}
+
+std::string connections_of(const cluster::Cluster& cluster) {
+  std::string made;
+  for (const cluster::NodeClass& make : cluster.classes) {
+    if (make.sockets == 1 && make.connections.empty()) continue;
+    made += fmt::format(
+        "\nHow the GPUs of a node of {}x{} are connected:\n{}NVn: n links of NVLink; PIX: one PCIe "
+        "switch; NODE: within a socket; SYS: across sockets\n",
+        make.gpus, make.gpu_type.empty() ? "gpu" : make.gpu_type, table_of_ways(make));
+  }
+  return made;
+}
+
+/// Prints the cluster; as TOML what `toml` is, "" = what the cluster is.
+Result<int> show_cluster(const Result<cluster::Cluster>& cluster, const ListOptions& list,
+                         const std::string& toml = "") {
   if (!cluster) return tl::unexpected(cluster.error());
   for (const std::string& text : cluster->notes) note(text);
-  if (output == "toml") {
+  if (list.output == "toml") {
     fmt::print("{}", toml.empty() ? cluster::to_toml(*cluster) : toml);
-  } else {
-    print_table(*cluster);
+    return kDone;
   }
-  return kDone;
+  if (list.explains()) fmt::print("{}", summary_of(*cluster));
+  return list.print(rows_of(*cluster), connections_of(*cluster));
 }
+
+const std::vector<std::string> kForms{"table", "wide", "json", "csv", "toml"};
 
 }  // namespace
 
 void register_cluster(Program& program) {
   CLI::App& noun = program.noun(Purpose::understand, "cluster", "Cluster files");
   const auto text = std::make_shared<std::string>();
-  const auto shown_as = std::make_shared<std::string>();
+  const auto shown_as = std::make_shared<ListOptions>();
   CLI::App& show =
       *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
   show.add_option("CLUSTER", *text,
                   "TOML or CSV file, slurm.conf, output of scontrol show nodes or sinfo, or NxG")
       ->required();
-  add_output(show, *shown_as, {"table", "toml"});
+  shown_as->add_to(show, kForms);
   add_example(show, "almanac cluster show 20x8 -o toml");
-  program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });
+  program.on(show,
+             [text, shown_as] { return show_cluster(cluster::read_cluster(*text), *shown_as); });
 
   const auto trace = std::make_shared<TraceOptions>();
-  const auto inferred_as = std::make_shared<std::string>();
+  const auto inferred_as = std::make_shared<ListOptions>();
   CLI::App& infer = *noun.add_subcommand("infer", "Guess the cluster that a job log came from");
   trace->add_to(infer);
-  add_output(infer, *inferred_as, {"toml", "table"});
+  inferred_as->add_to(infer, {"toml", "table", "wide", "json", "csv"});
   add_example(infer, "almanac cluster infer log.csv > cluster.toml");
   program.on(infer, [trace, inferred_as]() -> Result<int> {
     const auto loaded = trace->load();
     if (!loaded) return tl::unexpected(loaded.error());
     const auto inferred = sim::infer(*loaded);
     if (!inferred) return tl::unexpected(inferred.error());
-    return print(inferred->cluster, *inferred_as, sim::to_toml(*inferred));
+    return show_cluster(inferred->cluster, *inferred_as, sim::to_toml(*inferred));
   });
 
-  const auto found_as = std::make_shared<std::string>();
+  const auto found_as = std::make_shared<ListOptions>();
   CLI::App& discover = *noun.add_subcommand(
       "discover", "Show this machine as serve finds it: its GPUs and how they are connected");
-  add_output(discover, *found_as, {"table", "toml"});
+  found_as->add_to(discover, kForms);
   add_example(discover, "almanac cluster discover -o toml > machine.toml");
   program.on(discover, [found_as]() -> Result<int> {
     auto machine = live::find_machine("");
     if (!machine) return tl::unexpected(machine.error());
     for (const std::string& each : machine->notes) note(each);
-    return print(std::move(machine->cluster), *found_as);
+    return show_cluster(std::move(machine->cluster), *found_as);
   });
 }
 

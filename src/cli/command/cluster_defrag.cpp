@@ -119,7 +119,7 @@ Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
   return sim::advise_moves(prepared->trace, prepared->cluster, *lookout.seen(), loses);
 }
 
-std::string in_words(const std::vector<sim::GpusAt>& places) {
+std::string places_in_words(const std::vector<sim::GpusAt>& places) {
   std::vector<std::string> words;
   for (const sim::GpusAt& each : places) {
     words.push_back(each.gpus > 0 ? fmt::format("{}:{:g}", each.node, each.gpus) : each.node);
@@ -136,13 +136,13 @@ std::string jobs_of(std::int64_t count) {
 }
 
 std::string way_of(const sim::AdvisedMove& move) {
-  if (move.from == move.to) return fmt::format("to other GPUs of {}", in_words(move.from));
-  return fmt::format("from {} to {}", in_words(move.from), in_words(move.to));
+  if (move.from == move.to) return fmt::format("to other GPUs of {}", places_in_words(move.from));
+  return fmt::format("from {} to {}", places_in_words(move.from), places_in_words(move.to));
 }
 
-void print(const sim::AdvisedStep& step, std::size_t number) {
+void say(const sim::AdvisedStep& step, std::size_t number) {
   fmt::print("{:>3}. job {}{} asks {} and fits on {} once {} moved\n", number, step.job,
-             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), in_words(step.place),
+             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), places_in_words(step.place),
              step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
   fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),
@@ -153,7 +153,7 @@ void print(const sim::AdvisedStep& step, std::size_t number) {
   }
 }
 
-void print(const sim::Compactions& advice) {
+void say(const sim::Compactions& advice) {
   fmt::print("{}: {} free, {} running, {} waiting for GPUs\n", text::format_datetime(advice.at),
              gpus_of(advice.free_gpus), jobs_of(advice.running), jobs_of(advice.waiting));
   if (advice.staying > 0) {
@@ -173,7 +173,7 @@ void print(const sim::Compactions& advice) {
   double lost = 0;
   std::size_t number = 0;
   for (const sim::AdvisedStep& step : advice.steps) {
-    print(step, ++number);
+    say(step, ++number);
     gpus += step.gpus;
     lost += step.lost_gpu_s;
   }
@@ -195,12 +195,12 @@ Result<int> defrag(const DefragOptions& options) {
   if (options.run.empty()) {
     auto client = options.service.client();
     if (!client) return tl::unexpected(client.error());
-    if (options.output == "json") return print_answer(*client, "/v1/defrag");
+    if (options.output == "json") return relay_answer(*client, "/v1/defrag");
     const auto said = client->get("/v1/defrag");
     if (!said) return tl::unexpected(said.error());
     const auto advice = serve::read_compactions(said->body);
     if (!advice) return tl::unexpected(advice.error());
-    print(*advice);
+    say(*advice);
     return kDone;
   }
   const auto advice = advise_of_run(options);
@@ -208,7 +208,7 @@ Result<int> defrag(const DefragOptions& options) {
   if (options.output == "json") {
     fmt::print("{}\n", serve::to_json(*advice));
   } else {
-    print(*advice);
+    say(*advice);
   }
   return kDone;
 }

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
-#include "cli/print_document.h"
 #include "cli/program.h"
+#include "cli/show_document.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
 #include "policy/registry.h"
@@ -113,7 +113,7 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
       return tl::unexpected(written.error());
     }
   }
-  print_document(document, options.output, options.out);
+  show_document(document, options.output, options.out);
   return kDone;
 }
 

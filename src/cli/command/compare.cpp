@@ -6,10 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/print_document.h"
-#include "cli/print_paired.h"
+#include "cli/compare_jobs.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "cli/show_document.h"
 #include "report/document_directory.h"
 #include "report/runs_document.h"
 #include "sim/run_directory.h"
@@ -20,7 +21,7 @@ namespace {
 struct CompareOptions {
   std::vector<std::string> runs;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
   std::string against;  ///< A policy that the others are held against, job by job; "" = none.
 };
 
@@ -65,9 +66,8 @@ Result<int> compare(const CompareOptions& options, const std::vector<std::string
       return tl::unexpected(written.error());
     }
   }
-  if (!options.against.empty()) return print_paired(options.against, policies, options.output);
-  print_summaries(all, options.output);
-  return kDone;
+  if (!options.against.empty()) return compare_jobs(options.against, policies, options.list);
+  return show_summaries(all, options.list);
 }
 
 }  // namespace
@@ -85,11 +85,12 @@ void register_compare(Program& program) {
                   "Hold all others against this policy, the same job under both: how much less or "
                   "longer jobs wait, and how sure that is")
       ->type_name("POLICY");
-  add_summary_output(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac compare out/before out/after -o csv");
   add_example(command, "almanac compare out/run --against fifo");
   add_example(command, "almanac compare out/before out/after --out out/compared");
-  program.on(command, [options, &program] { return compare(*options, program.command_line); });
+  options->list.on(program, command,
+                   [options, &program] { return compare(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/print_document.h"
 #include "cli/program.h"
+#include "cli/show_document.h"
 #include "cli/studied_trace.h"
 #include "report/document_directory.h"
 #include "study/comparison.h"
@@ -60,7 +60,7 @@ Result<int> compare_traces(const CompareTracesOptions& options,
     const auto written = report::write_document(options.out, document);
     if (!written) return tl::unexpected(written.error());
   }
-  print_document(document, options.output, options.out);
+  show_document(document, options.output, options.out);
   return kDone;
 }
 

@@ -14,7 +14,7 @@
 namespace almanac::cli {
 namespace {
 
-Result<int> print_completion(const CLI::App& app, const std::string& shell) {
+Result<int> complete(const CLI::App& app, const std::string& shell) {
   const CommandTable program = option_table(app);
   std::vector<std::string> policies;
   for (const policy::Composition& each : policy::registry().policies()) {
@@ -39,7 +39,7 @@ void register_completion(Program& program) {
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   add_example(command,
               "almanac completion bash > ~/.local/share/bash-completion/completions/almanac");
-  program.on(command, [shell, &program] { return print_completion(program.app, *shell); });
+  program.on(command, [shell, &program] { return complete(program.app, *shell); });
 }
 
 }  // namespace almanac::cli

@@ -13,12 +13,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
-#include "cli/print_document.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_use.h"
+#include "cli/show_document.h"
 #include "cli/tell_users.h"
 #include "cli/trace_options.h"
 #include "cli/wall_clock.h"
@@ -32,9 +31,10 @@
 namespace almanac::cli {
 namespace {
 
+using figure::Cell;
+using figure::Tier;
 using study::JobUse;
 using study::UserUse;
-using Json = nlohmann::ordered_json;
 
 using study::RightSize;
 
@@ -48,7 +48,7 @@ struct EfficiencyOptions {
   std::string out;
   std::string tell;
   bool lenient = false;
-  std::string output = "table";
+  ListOptions list;
   // Of `what`.
   std::string log;
   std::string job;
@@ -77,7 +77,7 @@ std::string enough_words(const RightSize& size) {
 constexpr const char* kMoreThanHeld =
     ": more than the job held, so it was not confined to that, or the accounting is wrong";
 
-std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
+std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
   std::string made = fmt::format("job {} of {}{}, {}\n", job.id, job.user,
                                  job.name.empty() ? "" : fmt::format(" ({})", job.name),
                                  job.state.empty() ? "state not told" : job.state);
@@ -128,139 +128,116 @@ std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
   return made;
 }
 
-void print_users(const std::vector<UserUse>& users, const study::Prices& prices) {
-  std::vector<std::vector<std::string>> rows;
-  for (const UserUse& user : users) {
-    const auto unused = [](double part, double whole) {
-      return whole > 0 ? percent_of(part / whole) : std::string("-");
-    };
-    rows.push_back({user.user, text::grouped(user.jobs), tenths(user.gpu_hours),
-                    unused(user.gpu_hours_unused, user.gpu_hours_known), tenths(user.core_hours),
-                    unused(user.core_hours_unused, user.core_hours), percent_of(user.memory_share),
-                    percent_of(user.time_share)});
-    if (prices.any()) {
-      rows.back().push_back(fmt::format("{:.2f}", study::cost_of_unused(user, prices)));
-    }
-  }
-  std::vector<Column> columns{{"user"},
-                              {"jobs", true},
-                              {"GPU-hours", true},
-                              {"GPUs idle", true},
-                              {"core-hours", true},
-                              {"cores idle", true},
-                              {"memory used", true},
-                              {"limit used", true}};
-  if (prices.any()) columns.push_back({"cost of idle", true});
-  if (rows.empty()) return fmt::print("No job ran for a minute or longer.\n");
-  print_columns(columns, rows);
-  fmt::print(
-      "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
-      "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n");
+figure::Listing rows_of(const std::vector<UserUse>& users, const study::Prices& prices) {
+  figure::Rows rows(users);
+  const auto add_hours = [&](const char* name, const char* label, double UserUse::*of) -> auto& {
+    return rows.add(name, label, of, figure::Decimals{1});
+  };
+  const auto add_unused = [&](const char* name, const char* label, double UserUse::*of,
+                              double UserUse::*all) {
+    rows.add(name, label, [=](const UserUse& user) {
+      return Cell(user.*of, user.*all > 0 ? percent_of(user.*of / user.*all) : "-");
+    });
+  };
+  const auto add_share = [&](const char* name, const char* label, double UserUse::*of) {
+    rows.add(Tier::detail, name, label, of, percent_of);
+  };
+  rows.add("user", &UserUse::user);
+  rows.add("jobs", &UserUse::jobs, text::grouped);
+  add_hours("gpu_hours", "GPU-hours", &UserUse::gpu_hours);
+  add_hours("gpu_hours_known", "GPU-hours known", &UserUse::gpu_hours_known).data();
+  add_unused("gpu_hours_unused", "GPUs idle", &UserUse::gpu_hours_unused,
+             &UserUse::gpu_hours_known);
+  add_hours("core_hours", "core-hours", &UserUse::core_hours);
+  add_unused("core_hours_unused", "cores idle", &UserUse::core_hours_unused, &UserUse::core_hours);
+  add_hours("gb_hours", "GB-hours", &UserUse::gb_hours).data();
+  add_hours("gb_hours_unused", "GB-hours idle", &UserUse::gb_hours_unused).data();
+  add_share("memory_share_p50", "memory used", &UserUse::memory_share);
+  add_share("time_share_p50", "limit used", &UserUse::time_share);
+  rows.add(
+          prices.any() ? Tier::usual : Tier::data, "cost_unused", "cost of idle",
+          [&](const UserUse& user) { return study::cost_of_unused(user, prices); },
+          figure::Decimals{2})
+      .table_only();
+  return rows;
 }
 
+constexpr const char* kUsersExplained =
+    "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
+    "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n";
+
 /// Says of how many jobs the accounting shows more processor time than their cores have.
-void print_doubtful(const std::vector<JobUse>& jobs) {
+std::string doubts(const std::vector<JobUse>& jobs) {
   const auto doubtful = std::count_if(jobs.begin(), jobs.end(),
                                       [](const JobUse& job) { return job.used_more_cores(); });
-  if (doubtful == 0) return;
-  fmt::print(
+  if (doubtful == 0) return "";
+  return fmt::format(
       "{} with more processor time than the cores held can give, counted as fully used: not "
-      "confined "
-      "to these cores, or wrong accounting.\n",
+      "confined to these cores, or wrong accounting.\n",
       text::counted(static_cast<std::uint64_t>(doubtful), "job"));
 }
 
-void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& prices) {
-  if (sizes.empty()) {
-    return fmt::print(
-        "No jobs are known that could ask a quarter less: it takes five of a name.\n");
-  }
+figure::Listing rows_of(const std::vector<RightSize>& sizes, const study::Prices& prices) {
   const bool has_price = prices.core_hour > 0 || prices.gb_hour > 0;
-  std::vector<std::vector<std::string>> rows;
-  for (const RightSize& size : sizes) {
-    const auto change = [](double asked, double enough) {
-      return std::isnan(enough) ? std::string("-") : fmt::format("{:g} -> {:g}", asked, enough);
-    };
-    rows.push_back({size.user, size.name, text::grouped(size.jobs),
-                    change(size.cores, size.enough_cores),
-                    change(size.memory_gb, size.enough_memory_gb),
-                    size.enough_limit == kNoDuration
-                        ? "-"
-                        : fmt::format("{} -> {}", text::format_duration(size.limit),
-                                      text::format_duration(size.enough_limit)),
-                    tenths(size.core_hours), tenths(size.gb_hours)});
-    if (has_price) rows.back().push_back(fmt::format("{:.2f}", size.saved(prices)));
-  }
-  std::vector<Column> columns{{"user"},
-                              {"job"},
-                              {"jobs", true},
-                              {"cores", true},
-                              {"GB", true},
-                              {"time limit", true},
-                              {"core-hours freed", true},
-                              {"GB-hours freed", true}};
-  if (has_price) columns.push_back({"saved", true});
-  print_columns(columns, rows);
-  fmt::print(
-      "What was asked -> what would have been enough: a quarter more cores than the busiest job "
-      "used on average,\na fifth more memory than any had, a quarter more time than the longest "
-      "took. Averages hide peaks: try it first.\n");
-}
-
-/// JSON has no NaN.
-Json or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json as_json(const JobUse& job) {
-  return {{"job_id", job.id},
-          {"name", job.name},
-          {"user", job.user},
-          {"state", job.state},
-          {"run_s", seconds(job.elapsed)},
-          {"time_limit_s", job.limit == kNoDuration ? Json() : Json(seconds(job.limit))},
-          {"cpus", job.cores},
-          {"cpus_used", or_null(job.cores_used)},
-          {"memory_gb", or_null(job.memory_gb)},
-          {"memory_used_gb", or_null(job.memory_used_gb)},
-          {"gpus", job.gpus},
-          {"gpu_use", or_null(job.gpu_use)}};
-}
-
-Json as_json(const UserUse& user) {
-  return {{"user", user.user},
-          {"jobs", user.jobs},
-          {"gpu_hours", user.gpu_hours},
-          {"gpu_hours_known", user.gpu_hours_known},
-          {"gpu_hours_unused", user.gpu_hours_unused},
-          {"core_hours", user.core_hours},
-          {"core_hours_unused", user.core_hours_unused},
-          {"gb_hours", user.gb_hours},
-          {"gb_hours_unused", user.gb_hours_unused},
-          {"memory_share_p50", or_null(user.memory_share)},
-          {"time_share_p50", or_null(user.time_share)}};
-}
-
-Json as_json(const RightSize& size) {
-  const auto length = [](Duration each) {
-    return each == kNoDuration ? Json() : Json(seconds(each));
+  figure::Rows rows(sizes);
+  const auto add_change = [&](const std::string& name, const char* label, double RightSize::*asked,
+                              double RightSize::*enough) {
+    rows.add(Tier::data, name, asked);
+    rows.add("enough_" + name, label,
+             [=](const RightSize& size) {
+               return std::isnan(size.*enough)
+                          ? Cell()
+                          : Cell(size.*enough,
+                                 fmt::format("{:g} -> {:g}", size.*asked, size.*enough));
+             })
+        .right();
   };
-  return {{"user", size.user},
-          {"name", size.name},
-          {"jobs", size.jobs},
-          {"cpus", or_null(size.cores)},
-          {"enough_cpus", or_null(size.enough_cores)},
-          {"memory_gb", or_null(size.memory_gb)},
-          {"enough_memory_gb", or_null(size.enough_memory_gb)},
-          {"time_limit_s", length(size.limit)},
-          {"enough_time_limit_s", length(size.enough_limit)},
-          {"core_hours_freed", size.core_hours},
-          {"gb_hours_freed", size.gb_hours}};
+  rows.add("user", &RightSize::user);
+  rows.add(Tier::key, "name", "job", &RightSize::name);
+  rows.add("jobs", &RightSize::jobs, text::grouped);
+  add_change("cpus", "cores", &RightSize::cores, &RightSize::enough_cores);
+  add_change("memory_gb", "GB", &RightSize::memory_gb, &RightSize::enough_memory_gb);
+  rows.add(Tier::data, "time_limit_s", &RightSize::limit);
+  rows.add("enough_time_limit_s", "time limit",
+           [](const RightSize& size) {
+             return size.enough_limit == kNoDuration
+                        ? Cell()
+                        : Cell(size.enough_limit,
+                               fmt::format("{} -> {}", text::format_duration(size.limit),
+                                           text::format_duration(size.enough_limit)));
+           })
+      .right();
+  rows.add(Tier::detail, "core_hours_freed", "core-hours freed", &RightSize::core_hours,
+           figure::Decimals{1});
+  rows.add(Tier::detail, "gb_hours_freed", "GB-hours freed", &RightSize::gb_hours,
+           figure::Decimals{1});
+  rows.add(
+          has_price ? Tier::usual : Tier::data, "saved",
+          [&](const RightSize& size) { return size.saved(prices); }, figure::Decimals{2})
+      .table_only();
+  return rows;
 }
 
-template <class List>
-void print_json(const List& list) {
-  Json all = Json::array();
-  for (const auto& each : list) all.push_back(as_json(each));
-  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+constexpr const char* kSizesExplained =
+    "What was asked -> what would have been enough: a quarter more cores than the busiest job "
+    "used on average,\na fifth more memory than any had, a quarter more time than the longest "
+    "took. Averages hide peaks: try it first.\n";
+
+figure::Listing rows_of(const std::vector<JobUse>& jobs) {
+  figure::Rows rows(jobs);
+  rows.add("job_id", &JobUse::id);
+  rows.add("name", &JobUse::name);
+  rows.add("user", &JobUse::user);
+  rows.add("state", &JobUse::state);
+  rows.add("run_s", "run", &JobUse::elapsed);
+  rows.add("time_limit_s", "limit", &JobUse::limit);
+  rows.add("cpus", &JobUse::cores);
+  rows.add("cpus_used", &JobUse::cores_used);
+  rows.add("memory_gb", &JobUse::memory_gb);
+  rows.add("memory_used_gb", &JobUse::memory_used_gb);
+  rows.add("gpus", &JobUse::gpus);
+  rows.add("gpu_use", &JobUse::gpu_use);
+  return rows;
 }
 
 /// What a user hears of the jobs of some days: the sum, what could be asked less, and the jobs that
@@ -297,7 +274,7 @@ std::string summary_of(const UserUse& user, const std::vector<JobUse>& jobs,
   constexpr std::size_t kMost = 5;
   if (!worst.empty()) made += "\nThe jobs that left most GPU time idle:\n";
   for (std::size_t at = 0; at < std::min(kMost, worst.size()); ++at) {
-    made += in_words(*worst[at], {});
+    made += use_in_words(*worst[at], {});
   }
   return made;
 }
@@ -400,7 +377,6 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     return fail(Code::usage, "no job that ran is left", {.file = name_of_log(options)});
   }
   const std::vector<UserUse> users = study::by_user(*jobs);
-  const bool json = options.output == "json";
   if (!options.out.empty()) {
     figure::Document document = study::efficiency_document(*jobs, options.prices);
     document.title = "What was used of what was held";
@@ -418,16 +394,24 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     }
     return tell_users(options.tell, letters);
   }
+  const ListOptions& list = options.list;
   if (options.sizes) {
-    json ? print_json(sizes) : print_sizes(sizes, options.prices);
-  } else if (options.job.empty() && options.user.empty()) {
-    json ? print_json(users) : print_users(users, options.prices);
-    if (!json) print_doubtful(*jobs);
-  } else if (json) {
-    print_json(*jobs);
-  } else {
-    for (const JobUse& job : *jobs) fmt::print("{}", in_words(job, sizes));
+    if (sizes.empty() && list.explains()) {
+      fmt::print("No jobs are known that could ask a quarter less: it takes five of a name.\n");
+      return kDone;
+    }
+    return list.print(rows_of(sizes, options.prices), kSizesExplained);
   }
+  if (options.job.empty() && options.user.empty()) {
+    if (!users.empty()) {
+      return list.print(rows_of(users, options.prices), kUsersExplained + doubts(*jobs));
+    }
+    if (!list.explains()) return list.print(rows_of(users, options.prices));
+    fmt::print("No job ran for a minute or longer.\n{}", doubts(*jobs));
+    return kDone;
+  }
+  if (list.output != "table" || !list.explains()) return list.print(rows_of(*jobs));
+  for (const JobUse& job : *jobs) fmt::print("{}", use_in_words(job, sizes));
   return kDone;
 }
 
@@ -475,13 +459,14 @@ void register_efficiency(Program& program) {
                   "input and the name in ALMANAC_USER")
       ->type_name("COMMAND");
   options->service.add_to(command);
-  add_output(command, options->output, {"table", "json"});
+  options->list.add_to(command);
   add_example(command, "almanac efficiency 17");
   add_example(command, "almanac efficiency week.txt --user ann");
   add_example(command, "almanac efficiency --sizes --core-hour 0.05");
   add_example(command,
               "almanac efficiency --since 7d --tell 'mail -s \"Your week\" \"$ALMANAC_USER\"'");
-  program.on(command, [options, &program] { return efficiency(*options, program.command_line); });
+  options->list.on(program, command,
+                   [options, &program] { return efficiency(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -11,9 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "energy/power_file.h"
 #include "energy/power_fit.h"
+#include "figure/rows_json.h"
 #include "table/output_file.h"
 
 namespace almanac::cli {
@@ -24,7 +25,7 @@ namespace {
 
 struct EnergyFitPowerOptions {
   std::vector<std::string> paths;
-  std::string output = "table";
+  ListOptions list;
   std::string out;
 };
 
@@ -76,55 +77,67 @@ Result<Fitted> fit_file(const std::string& path) {
   return Fitted{std::move(board), *fit, static_cast<int>(profile->jobs.size())};
 }
 
-void print_table(const std::vector<Fitted>& all) {
-  fmt::print(
-      "{:<10} {:>5} {:>8} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>8} {:>8}   {:>8} {:>8} {:>8} {:>8}\n",
-      "GPU", "jobs", "limits", "idle", "full", "bend", "strain", "rows", "RMSE", "held out", "RMSE",
-      "held out", "network", "unseen");
-  for (const Fitted& fitted : all) {
-    const energy::PowerModel& board = fitted.board;
-    const energy::PowerFit& fit = fitted.fit;
-    fmt::print(
-        "{:<10} {:>5} {:>4}-{:<3} {:>5.1f} W {:>4.0f} W {:>6} {:>6} {:>7}   {:>6.1f} W {:>6.1f} W  "
-        " "
-        "{:>6.1f} % {:>6.1f} % {:>6.1f} % {:>6.1f} %\n",
-        board.gpu_type, fitted.jobs, board.gpu_least_limit_w, board.gpu_limit_w,
-        fit.curve.idle * board.gpu_limit_w, fit.curve.full * board.gpu_limit_w,
-        board.gpu_curve.bend, board.gpu_curve.strain, fit.rows, fit.errors.draw_w,
-        fit.held_out.draw_w, 100 * fit.errors.speed, 100 * fit.held_out.speed,
-        100 * fit.speed_by_network, 100 * fit.speed_unseen);
-  }
-  fmt::print(
-      "\nErrors of draw in watts, then of speed in percent of the unlimited speed. RMSE and held "
-      "out are\nwhere it is known what a job draws without a limit; network: where its network is; "
-      "unseen: where neither is.\nHeld out and unseen: each network's jobs, from a curve of the "
-      "other networks.\n");
+figure::Listing rows_of(const std::vector<Fitted>& all) {
+  using figure::Cell;
+  using figure::Decimals;
+  using figure::Percents;
+  using figure::Tier;
+  figure::Rows rows(all);
+  const auto add_watts = [&](const char* name, const char* label, double energy::PowerCurve::*of,
+                             int decimals) {
+    rows.add(name, label, [=](const Fitted& each) {
+      const double share = each.fit.curve.*of;
+      return Cell(share, Decimals{decimals, "W"}(share * each.board.gpu_limit_w));
+    });
+  };
+  const auto add_rounded = [&](const char* name, double energy::PowerCurve::*of) {
+    rows.add(name, [=](const Fitted& each) {
+      return Cell(each.fit.curve.*of, fmt::format("{}", each.board.gpu_curve.*of));
+    });
+  };
+  const auto fit = [](auto field) {
+    return [field](const Fitted& each) { return each.fit.*field; };
+  };
+  rows.add("type", "GPU", [](const Fitted& each) { return each.board.gpu_type; });
+  rows.add(Tier::data, "limit_w", [](const Fitted& each) { return each.board.gpu_limit_w; });
+  rows.add(Tier::data, "least_limit_w",
+           [](const Fitted& each) { return each.board.gpu_least_limit_w; });
+  rows.add("limits",
+           [](const Fitted& each) {
+             return fmt::format("{}-{}", each.board.gpu_least_limit_w, each.board.gpu_limit_w);
+           })
+      .right()
+      .table_only();
+  add_watts("idle", "idle", &energy::PowerCurve::idle, 1);
+  add_watts("full", "full", &energy::PowerCurve::full, 0);
+  add_rounded("bend", &energy::PowerCurve::bend);
+  add_rounded("strain", &energy::PowerCurve::strain);
+  rows.add("jobs", &Fitted::jobs);
+  rows.add(Tier::data, "networks", fit(&energy::PowerFit::networks));
+  rows.add("rows", fit(&energy::PowerFit::rows));
+  rows.add(
+      "draw_rmse_w", "RMSE", [](const Fitted& each) { return each.fit.errors.draw_w; },
+      Decimals{1, "W"});
+  rows.add(
+      "draw_held_out_rmse_w", "held out",
+      [](const Fitted& each) { return each.fit.held_out.draw_w; }, Decimals{1, "W"});
+  rows.add(
+      "speed_rmse", "RMSE", [](const Fitted& each) { return each.fit.errors.speed; }, Percents{});
+  rows.add(
+      "speed_held_out_rmse", "held out", [](const Fitted& each) { return each.fit.held_out.speed; },
+      Percents{});
+  rows.add("speed_by_network_rmse", "network", fit(&energy::PowerFit::speed_by_network),
+           Percents{});
+  rows.add("speed_unseen_rmse", "unseen", fit(&energy::PowerFit::speed_unseen), Percents{});
+  return rows;
 }
 
-void print_json(const std::vector<Fitted>& all) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Fitted& fitted : all) {
-    const energy::PowerModel& board = fitted.board;
-    const energy::PowerFit& fit = fitted.fit;
-    list.push_back({{"type", board.gpu_type},
-                    {"limit_w", board.gpu_limit_w},
-                    {"least_limit_w", board.gpu_least_limit_w},
-                    {"idle", fit.curve.idle},
-                    {"full", fit.curve.full},
-                    {"bend", fit.curve.bend},
-                    {"strain", fit.curve.strain},
-                    {"jobs", fitted.jobs},
-                    {"networks", fit.networks},
-                    {"rows", fit.rows},
-                    {"draw_rmse_w", fit.errors.draw_w},
-                    {"draw_held_out_rmse_w", fit.held_out.draw_w},
-                    {"speed_rmse", fit.errors.speed},
-                    {"speed_held_out_rmse", fit.held_out.speed},
-                    {"speed_by_network_rmse", fit.speed_by_network},
-                    {"speed_unseen_rmse", fit.speed_unseen}});
-    for (const auto& [network, use] : board.gpu_use) list.back()["use"][network] = use;
+nlohmann::ordered_json fitted_json(const std::vector<Fitted>& all) {
+  nlohmann::ordered_json list = figure::to_array(rows_of(all));
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    for (const auto& [network, use] : all[at].board.gpu_use) list[at]["use"][network] = use;
   }
-  fmt::print("{}\n", list.dump(2));
+  return list;
 }
 
 Result<int> fit_power(const EnergyFitPowerOptions& options) {
@@ -141,8 +154,16 @@ Result<int> fit_power(const EnergyFitPowerOptions& options) {
     const auto written = table::write_file(options.out, energy::gpu_to_toml(all.front().board));
     if (!written) return tl::unexpected(written.error());
   }
-  options.output == "json" ? print_json(all) : print_table(all);
-  return kDone;
+  if (options.list.wants_document()) {
+    fmt::print("{}\n", fitted_json(all).dump(2));
+    return kDone;
+  }
+  return options.list.print(
+      rows_of(all),
+      "\nErrors of draw in watts, then of speed in percent of the unlimited speed. RMSE and held "
+      "out are\nwhere it is known what a job draws without a limit; network: where its network is; "
+      "unseen: where neither is.\nHeld out and unseen: each network's jobs, from a curve of the "
+      "other networks.\n");
 }
 
 }  // namespace
@@ -159,9 +180,7 @@ void register_energy_fit_power(Program& program) {
       ->required();
   command.add_option("--out", options->out, "Write the table [gpu] of a power model here")
       ->type_name("FILE.toml");
-  command.add_option("-o,--output", options->output, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command, "almanac energy fit-power limits.csv --out power.toml");
   program.on(command, [options] { return fit_power(*options); });
 }

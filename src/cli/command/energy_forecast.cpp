@@ -2,17 +2,16 @@
 
 /// \file
 /// almanac energy forecast: how well the demand of a series can be told ahead, by rolling origin.
-#include <cstdio>
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/trace_options.h"
 #include "energy/backtest.h"
 #include "energy/job_log.h"
-#include "table/csv_writer.h"
 #include "text/datetime.h"
 #include "text/duration.h"
 
@@ -31,7 +30,7 @@ struct EnergyForecastOptions {
   std::string step;
   std::string start;
   std::string holidays;
-  std::string output = "table";
+  ListOptions list;
   bool series_alone = false;
 };
 
@@ -78,51 +77,51 @@ Result<Told> read(const EnergyForecastOptions& options, Duration horizon) {
   return told;
 }
 
-void print_json(const energy::Backtest& test, const std::vector<double>& levels,
-                const energy::ForecastOptions& options) {
+nlohmann::ordered_json backtest_json(const energy::Backtest& test, const std::vector<double>& levels,
+                               const energy::ForecastOptions& options) {
   nlohmann::ordered_json coverage = nlohmann::ordered_json::object();
   for (std::size_t at = 0; at < levels.size(); ++at) {
     coverage[fmt::format("{}", levels[at])] = test.coverage[at];
   }
-  const nlohmann::ordered_json made{
-      {"schema", 1},
-      {"smape", test.smape},
-      {"persistence_smape", test.persistence_smape},
-      {"n", test.outcomes.size()},
-      {"mae", test.mae},
-      {"persistence_mae", test.persistence_mae},
-      {"coverage", std::move(coverage)},
-      {"step_s", seconds(options.step)},
-      {"horizon_s", seconds(options.step) * static_cast<double>(options.horizon)}};
-  fmt::print("{}\n", made.dump(2));
+  return {{"schema", 1},
+          {"smape", test.smape},
+          {"persistence_smape", test.persistence_smape},
+          {"n", test.outcomes.size()},
+          {"mae", test.mae},
+          {"persistence_mae", test.persistence_mae},
+          {"coverage", std::move(coverage)},
+          {"step_s", seconds(options.step)},
+          {"horizon_s", seconds(options.step) * static_cast<double>(options.horizon)}};
 }
 
-Result<void> print_test_csv(const energy::Backtest& test, const std::vector<double>& levels) {
-  auto out = table::OutputFile::standard_output();
-  table::CsvWriter csv(out);
-  for (const char* name : {"time", "truth", "forecast", "persistence"}) csv.text(name);
-  for (const double level : levels) csv.text(fmt::format("q{:02.0f}", 100 * level));
-  csv.end_row();
-  for (std::size_t at = 0; at < test.outcomes.size(); ++at) {
-    const energy::Outcome& outcome = test.outcomes[at];
-    csv.text(text::format_datetime(outcome.at)).decimal(outcome.truth);
-    csv.rounded(outcome.forecast, 3).decimal(outcome.persistence);
-    for (const double value : test.quantiles[at]) csv.rounded(value, 3);
-    csv.end_row();
+/// A row for each forecast, its quantiles to three decimals.
+figure::Listing rows_of(const energy::Backtest& test, const std::vector<double>& levels) {
+  using energy::Outcome;
+  const auto rounded = [](double value) { return std::round(value * 1e3) / 1e3; };
+  figure::Rows rows(test.outcomes);
+  rows.add("time", [](const Outcome& of) { return text::format_datetime(of.at); });
+  rows.add("truth", &Outcome::truth);
+  rows.add("forecast", [&](const Outcome& of) { return rounded(of.forecast); });
+  rows.add("persistence", &Outcome::persistence);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    rows.add(fmt::format("q{:02.0f}", 100 * levels[level]), [&](const Outcome& of) {
+      return rounded(test.quantiles[static_cast<std::size_t>(&of - test.outcomes.data())][level]);
+    });
   }
-  csv.flush();
-  return out.commit();
+  return rows;
 }
 
-void print_table(const energy::Backtest& test, const std::vector<double>& levels) {
-  fmt::print("{:<22} {:>9} {:>9}\n", "", "SMAPE", "MAE");
-  fmt::print("{:<22} {:>7.2f} % {:>9.2f}\n", "forecast", test.smape, test.mae);
-  fmt::print("{:<22} {:>7.2f} % {:>9.2f}\n", "the same as then", test.persistence_smape,
-             test.persistence_mae);
-  fmt::print("\n{} forecasts. The truth was not above the quantile\n", test.outcomes.size());
+std::string backtest_in_words(const energy::Backtest& test, const std::vector<double>& levels) {
+  std::string made = fmt::format("{:<22} {:>9} {:>9}\n", "", "SMAPE", "MAE");
+  made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "forecast", test.smape, test.mae);
+  made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "the same as then", test.persistence_smape,
+                      test.persistence_mae);
+  made +=
+      fmt::format("\n{} forecasts. The truth was not above the quantile\n", test.outcomes.size());
   for (std::size_t at = 0; at < levels.size(); ++at) {
-    fmt::print("  {:>3.0f} %  in {:>5.1f} %\n", 100 * levels[at], 100 * test.coverage[at]);
+    made += fmt::format("  {:>3.0f} %  in {:>5.1f} %\n", 100 * levels[at], 100 * test.coverage[at]);
   }
+  return made;
 }
 
 Result<int> forecast(const EnergyForecastOptions& options) {
@@ -159,15 +158,12 @@ Result<int> forecast(const EnergyForecastOptions& options) {
                 fmt::format("it spans {} to {}", text::format_datetime(series.start),
                             text::format_datetime(series.at(series.size()))));
   }
-  if (options.output == "json") {
-    print_json(test, settings.levels, settings);
-  } else if (options.output == "csv") {
-    if (const auto printed = print_test_csv(test, settings.levels); !printed) {
-      return tl::unexpected(printed.error());
-    }
-  } else {
-    print_table(test, settings.levels);
+  if (!options.list.wants_document() && !options.list.explains()) {
+    return options.list.print(rows_of(test, settings.levels));
   }
+  fmt::print("{}", options.list.explains()
+                       ? backtest_in_words(test, settings.levels)
+                       : backtest_json(test, settings.levels, settings).dump(2) + "\n");
   return kDone;
 }
 
@@ -203,9 +199,7 @@ void register_energy_forecast(Program& program) {
       ->type_name("FILE");
   command.add_flag("--series-alone", options->series_alone,
                    "Of jobs.csv use nothing but the number of nodes");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command, "almanac energy forecast out/run/easy/jobs.csv");
   program.on(command, [options] { return forecast(*options); });
 }

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/demand_options.h"
-#include "cli/program.h"
+#include "cli/figure_rows.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "energy/advice.h"
@@ -26,40 +26,30 @@ struct EnergyPlanOptions {
   DemandOptions demand{};
   energy::AdviceOptions advice{};
   std::string power = "helios";
-  std::string output = "table";
+  ListOptions list;
 };
 
-void print_words(const energy::Advice& advice, double level) {
-  fmt::print("{}: {} of {} nodes are in use.\n", text::format_datetime(advice.now), advice.used,
-             advice.total);
-  fmt::print("Keep {} on; {} may sleep.\n", advice.on, advice.total - advice.on);
+std::string advice_in_words(const energy::Advice& advice) {
+  std::string made = fmt::format("{}: {} of {} nodes are in use.\nKeep {} on; {} may sleep.\n",
+                                 text::format_datetime(advice.now), advice.used, advice.total,
+                                 advice.on, advice.total - advice.on);
   for (const energy::Ahead& ahead : advice.ahead) {
     if (ahead.wake == 0) continue;
-    fmt::print("Wake {} at {}.\n", ahead.wake, text::format_datetime(ahead.wake_at));
+    made += fmt::format("Wake {} at {}.\n", ahead.wake, text::format_datetime(ahead.wake_at));
   }
-  fmt::print("\n{:<20} {:>15} {:>15}\n", "until", "likely needed",
-             fmt::format("{:g} % sure", 100 * level));
-  for (const energy::Ahead& ahead : advice.ahead) {
-    fmt::print("{:<20} {:>15.0f} {:>15}\n", text::format_datetime(ahead.until), ahead.median,
-               ahead.enough);
-  }
+  return made + "\n";
 }
 
-void print_json(const energy::Advice& advice, double level) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const energy::Ahead& ahead : advice.ahead) {
-    list.push_back({{"until", text::format_datetime(ahead.until)},
-                    {"median", ahead.median},
-                    {"enough", ahead.enough},
-                    {"wake", ahead.wake},
-                    {"wake_at", text::format_datetime(ahead.wake_at)}});
-  }
-  const nlohmann::ordered_json made{
-      {"schema", 1},         {"now", text::format_datetime(advice.now)},
-      {"used", advice.used}, {"total", advice.total},
-      {"on", advice.on},     {"asleep", advice.total - advice.on},
-      {"level", level},      {"ahead", std::move(list)}};
-  fmt::print("{}\n", made.dump(2));
+figure::Listing rows_of(const energy::Advice& advice, double level) {
+  using energy::Ahead;
+  figure::Rows rows(advice.ahead);
+  rows.add("until", [](const Ahead& ahead) { return text::format_datetime(ahead.until); });
+  rows.add("median", "likely needed", &Ahead::median, figure::Decimals{0});
+  rows.add("enough", fmt::format("{:g} % sure", 100 * level), &Ahead::enough);
+  rows.add(figure::Tier::wide, "wake", &Ahead::wake);
+  rows.add(figure::Tier::wide, "wake_at", "wake at",
+           [](const Ahead& ahead) { return text::format_datetime(ahead.wake_at); });
+  return rows;
 }
 
 Result<int> plan(const EnergyPlanOptions& options) {
@@ -74,9 +64,15 @@ Result<int> plan(const EnergyPlanOptions& options) {
     const ProgressBar bar("planning", [] { return std::nan(""); });
     return energy::advise(*demand, settings);
   }();
-  options.output == "json" ? print_json(advice, settings.level)
-                           : print_words(advice, settings.level);
-  return kDone;
+  return show_sections(options.list,
+                       {{"schema", 1},
+                        {"now", text::format_datetime(advice.now)},
+                        {"used", advice.used},
+                        {"total", advice.total},
+                        {"on", advice.on},
+                        {"asleep", advice.total - advice.on},
+                        {"level", settings.level}},
+                       {{"ahead", rows_of(advice, settings.level)}}, advice_in_words(advice));
 }
 
 }  // namespace
@@ -103,7 +99,7 @@ void register_energy_plan(Program& program) {
       .add_option("--power", options->power,
                   "Power model: a name (see energy power) or a TOML file")
       ->capture_default_str();
-  add_output_option(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac energy plan nodes.csv");
   program.on(command, [options] { return plan(*options); });
 }

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/figure_rows.h"
 #include "energy/power_file.h"
 
 namespace almanac::cli {
@@ -67,82 +67,77 @@ std::vector<Limited> limits_of(const energy::PowerModel& model) {
   return rows;
 }
 
-void print_table(const energy::PowerModel& model) {
-  const energy::Facility& facility = model.facility;
-  fmt::print("{}: {} x {} a node; boots in {} s, falls asleep in {} s; PUE {}\n\n", model.name,
-             model.gpus, model.gpu_type, model.boot_s, model.suspend_s, facility.pue);
-  fmt::print("{:<14} {:>8} {:>14} {:>12} {:>10}\n", "a node", "draw", "facility/year",
-             facility.currency.empty() ? "cost" : facility.currency, "CO2");
-  for (const State& state : states_of(model)) {
-    fmt::print("{:<14} {:>6.0f} W {:>10.0f} kWh {:>12.0f} {:>8.2f} t\n", state.name, state.node_w,
-               state.year.facility_kwh, state.year.cost, state.year.kg_co2 / 1000);
-  }
-  fmt::print("\n{:<14} {:>8} {:>8} {:>8} {:>18} {:>17}\n", "limit of a GPU", "board", "node",
-             "speed", "energy/work, board", "energy/work, node");
-  for (const Limited& row : limits_of(model)) {
-    fmt::print("{:>12.0f} W {:>6.0f} W {:>6.0f} W {:>6.1f} % {:>16.1f} % {:>15.1f} %\n",
-               row.limit_w, row.board_w, row.node_w, 100 * row.speed, 100 * row.board_energy,
-               100 * row.node_energy);
-  }
+figure::Listing rows_of(const std::vector<State>& states, const energy::Facility& facility) {
+  using figure::Decimals;
+  figure::Rows rows(states);
+  rows.add("state", "a node", &State::name);
+  rows.add("draw_w", "draw", &State::node_w, Decimals{0, "W"});
+  rows.add(
+      "kwh_a_year", "facility/year", [](const State& each) { return each.year.facility_kwh; },
+      Decimals{0, "kWh"});
+  rows.add(
+      "cost_a_year", facility.currency.empty() ? "cost" : facility.currency,
+      [](const State& each) { return each.year.cost; }, Decimals{0});
+  rows.add("kg_co2_a_year", "CO2", [](const State& each) {
+    return figure::Cell(each.year.kg_co2, Decimals{2, "t"}(each.year.kg_co2 / 1000));
+  });
+  return rows;
 }
 
-void print_json(const energy::PowerModel& model) {
-  nlohmann::ordered_json made{{"name", model.name},
-                              {"gpus", model.gpus},
-                              {"gpu_type", model.gpu_type},
-                              {"boot_s", model.boot_s},
-                              {"suspend_s", model.suspend_s},
-                              {"pue", model.facility.pue},
-                              {"currency", model.facility.currency}};
-  for (const State& state : states_of(model)) {
-    made["node"].push_back({{"state", state.name},
-                            {"draw_w", state.node_w},
-                            {"kwh_a_year", state.year.facility_kwh},
-                            {"cost_a_year", state.year.cost},
-                            {"kg_co2_a_year", state.year.kg_co2}});
-  }
-  for (const Limited& row : limits_of(model)) {
-    made["limits"].push_back({{"limit_w", row.limit_w},
-                              {"board_w", row.board_w},
-                              {"node_w", row.node_w},
-                              {"speed", row.speed},
-                              {"board_energy_per_work", row.board_energy},
-                              {"node_energy_per_work", row.node_energy}});
-  }
-  fmt::print("{}\n", made.dump(2));
+figure::Listing rows_of(const std::vector<Limited>& limits) {
+  using figure::Decimals;
+  using figure::Percents;
+  figure::Rows rows(limits);
+  rows.add("limit_w", "limit of a GPU", &Limited::limit_w, Decimals{0, "W"});
+  rows.add("board_w", "board", &Limited::board_w, Decimals{0, "W"});
+  rows.add("node_w", "node", &Limited::node_w, Decimals{0, "W"});
+  rows.add("speed", &Limited::speed, Percents{});
+  rows.add("board_energy_per_work", "energy/work, board", &Limited::board_energy, Percents{});
+  rows.add("node_energy_per_work", "energy/work, node", &Limited::node_energy, Percents{});
+  return rows;
 }
 
-Result<int> show(const std::string& name, const std::string& output) {
+Result<int> show(const std::string& name, const ListOptions& list) {
   if (name.empty()) {
     for (const text::Preset& preset : energy::presets()) fmt::print("{}\n", preset.name);
     return kDone;
   }
   const auto model = energy::read_power(name);
   if (!model) return tl::unexpected(model.error());
-  if (output == "toml") {
+  if (list.output == "toml") {
     fmt::print("{}", energy::to_toml(*model));
-  } else {
-    output == "json" ? print_json(*model) : print_table(*model);
+    return kDone;
   }
-  return kDone;
+  const energy::Facility& facility = model->facility;
+  return show_sections(
+      list,
+      {{"name", model->name},
+       {"gpus", model->gpus},
+       {"gpu_type", model->gpu_type},
+       {"boot_s", model->boot_s},
+       {"suspend_s", model->suspend_s},
+       {"pue", facility.pue},
+       {"currency", facility.currency}},
+      {{"node", rows_of(states_of(*model), facility)}, {"limits", rows_of(limits_of(*model))}},
+      fmt::format("{}: {} x {} a node; boots in {} s, falls asleep in {} s; PUE {}\n\n",
+                  model->name, model->gpus, model->gpu_type, model->boot_s, model->suspend_s,
+                  facility.pue));
 }
 
 }  // namespace
 
 void register_energy_power(Program& program) {
   const auto name = std::make_shared<std::string>();
-  const auto output = std::make_shared<std::string>("table");
+  const auto list = std::make_shared<ListOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("power",
                            "Show what nodes draw and cost; without MODEL, list the models");
   command.add_option("MODEL", *name, "The name of a model, or a TOML file");
-  command.add_option("-o,--output", *output, "How to print: table, json or toml")
-      ->check(CLI::IsMember({"table", "json", "toml"}))
-      ->capture_default_str();
+  list->add_to(command, {"table", "wide", "json", "csv", "toml"});
   add_example(command, "almanac energy power");
   add_example(command, "almanac energy power helios -o toml > power.toml");
-  program.on(command, [name, output] { return show(*name, *output); });
+  program.on(command, [name, list] { return show(*name, *list); });
 }
 
 }  // namespace almanac::cli

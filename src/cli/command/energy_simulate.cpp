@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/demand_options.h"
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "energy/energy_document.h"
@@ -31,38 +30,31 @@ struct EnergySimulateOptions {
   std::string profile = "earth";
   std::string power = "helios";
   std::string out;
-  std::string output = "table";
+  ListOptions list;
   energy::StandbyPrices prices{};
 };
 
-void print_table(const std::vector<energy::JudgedPlan>& plans) {
-  fmt::print("{:<26} {:>7} {:>11} {:>11} {:>12} {:>8} {:>12}\n", "plan", "asleep", "wake-ups/d",
-             "delayed/d", "delayed", "delay", "saved");
-  for (const energy::JudgedPlan& judged : plans) {
-    const energy::PlanFigures& row = judged.figures;
-    fmt::print("{:<26} {:>7.1f} {:>11.2f} {:>11.2f} {:>10.2f} % {:>6.1f} h {:>8.0f} kWh\n",
-               row.plan, row.nodes_asleep, row.wake_ups_a_day, row.delayed_a_day,
-               100 * row.delayed_share, row.delay_node_h, row.saved_kwh);
-  }
-}
-
-void print_json(const std::vector<energy::JudgedPlan>& plans) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const energy::JudgedPlan& judged : plans) {
-    const energy::PlanFigures& row = judged.figures;
-    list.push_back({{"plan", row.plan},
-                    {"family", judged.family},
-                    {"setting", judged.setting},
-                    {"nodes_asleep", row.nodes_asleep},
-                    {"wake_ups_a_day", row.wake_ups_a_day},
-                    {"nodes_woken_a_day", row.nodes_woken_a_day},
-                    {"delayed_a_day", row.delayed_a_day},
-                    {"delayed_share", row.delayed_share},
-                    {"delay_node_h", row.delay_node_h},
-                    {"energy_kwh", row.energy_kwh},
-                    {"saved_kwh", row.saved_kwh}});
-  }
-  fmt::print("{}\n", list.dump(2));
+figure::Listing rows_of(const std::vector<energy::JudgedPlan>& plans) {
+  using figure::Decimals;
+  using figure::Tier;
+  figure::Rows rows(plans);
+  const auto of = [](auto field) {
+    return [field](const energy::JudgedPlan& each) { return each.figures.*field; };
+  };
+  using energy::PlanFigures;
+  rows.add("plan", of(&PlanFigures::plan));
+  rows.add(Tier::wide, "family", &energy::JudgedPlan::family);
+  rows.add(Tier::wide, "setting", &energy::JudgedPlan::setting);
+  rows.add("nodes_asleep", "asleep", of(&PlanFigures::nodes_asleep), Decimals{1});
+  rows.add("wake_ups_a_day", "wake-ups/d", of(&PlanFigures::wake_ups_a_day), Decimals{2});
+  rows.add(Tier::wide, "nodes_woken_a_day", "nodes woken/d", of(&PlanFigures::nodes_woken_a_day),
+           Decimals{2});
+  rows.add("delayed_a_day", "delayed/d", of(&PlanFigures::delayed_a_day), Decimals{2});
+  rows.add("delayed_share", "delayed", of(&PlanFigures::delayed_share), figure::Percents{2});
+  rows.add("delay_node_h", "delay", of(&PlanFigures::delay_node_h), Decimals{1, "h"});
+  rows.add(Tier::wide, "energy_kwh", "energy", of(&PlanFigures::energy_kwh), Decimals{0, "kWh"});
+  rows.add(Tier::key, "saved_kwh", "saved", of(&PlanFigures::saved_kwh), Decimals{0, "kWh"});
+  return rows;
 }
 
 /// The step that begins at or after `from`.
@@ -107,8 +99,7 @@ Result<int> simulate(const EnergySimulateOptions& options,
     if (!written) return tl::unexpected(written.error());
     note(fmt::format("the report is in {}", options.out));
   }
-  options.output == "json" ? print_json(plans) : print_table(plans);
-  return kDone;
+  return options.list.print(rows_of(plans));
 }
 
 }  // namespace
@@ -144,7 +135,7 @@ void register_energy_simulate(Program& program) {
       ->capture_default_str();
   command.add_option("--out", options->out, "Folder for the report: page, figures, energy.json")
       ->type_name("DIR");
-  add_output_option(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac energy simulate nodes.csv --out out/energy");
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }

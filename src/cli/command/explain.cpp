@@ -78,7 +78,7 @@ class Explanation {
     return {};
   }
 
-  void print_table() const {
+  void say() const {
     const trace::Job& job = prepared_.trace.jobs[index(job_)];
     const sim::JobResult& record = schedule_.jobs[index(job_)];
     fmt::print("job {} under {}: {}, submitted {}", name(job_), policy(),
@@ -120,13 +120,13 @@ class Explanation {
     }
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
-      print_longer_run(record.ran, job.outcome.run);
-    print_dues();
-    print_paces();
+      say_longer_run(record.ran, job.outcome.run);
+    say_dues();
+    say_paces();
   }
 
   /// How its tenant fared, where the cluster has tenants.
-  void print_dues() const {
+  void say_dues() const {
     const sim::Dues dues = sim::judge(prepared_.trace, prepared_.cluster, schedule_);
     const TenantId tenant = schedule_.jobs[index(job_)].tenant;
     if (!dues.by_tenant || tenant == kNoTenant) return;
@@ -137,7 +137,7 @@ class Explanation {
     }
   }
 
-  void print_paces() const {
+  void say_paces() const {
     for (const sim::PaceChange& pace : paces()) {
       fmt::print("  {}  {:>14}  {}{}\n", moment(pace.at),
                  text::format_duration(pace.until - pace.at), sim::to_string(pace),
@@ -256,7 +256,7 @@ Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = fmt::format("/v1/jobs/{}/explain", options.run);
-  if (options.output == "json") return print_answer(*client, path);
+  if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
   if (!said) return tl::unexpected(said.error());
   const auto lines = serve::read_explanation(said->body);
@@ -283,18 +283,18 @@ Result<int> explain_kept(const ExplainOptions& options) {
     known.push_back(summary.policy);
     if (!options.policy.empty() && summary.policy != options.policy) continue;
     found = true;
-    auto kept = read_kept(options.run, summary.policy, options.job);
+    auto kept = sim::read_kept(options.run, summary.policy, options.job);
     if (!kept) {
       if (kept.error().code == Code::not_found) {
         kept.error().hint = "a run of an earlier version keeps no reasons: explain --replay";
       }
       return tl::unexpected(kept.error());
     }
-    kept->tenant = tenant_of(*kept, summary);
+    kept->tenant = sim::tenant_of(*kept, summary);
     if (options.output == "json") {
       explanations.push_back(to_json(*kept));
     } else {
-      print_kept(*kept);
+      say_kept(*kept);
     }
   }
   if (!found) return no_policy(options, known);
@@ -327,7 +327,7 @@ Result<int> replay(const ExplainOptions& options) {
     if (options.output == "json") {
       explanations.push_back(explanation.to_json());
     } else {
-      explanation.print_table();
+      explanation.say();
     }
   }
   if (found && options.output == "json") fmt::print("{}\n", explanations.dump(2));

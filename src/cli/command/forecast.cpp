@@ -31,7 +31,7 @@ struct ForecastOptions {
   WhatIf what;
   std::string policy;
   int jobs = 200;
-  std::string output = "table";
+  ListOptions list;
   forecast::Options playing{};
 };
 
@@ -65,22 +65,39 @@ struct Judgement {
   sim::Summary fairness{};  ///< Who had how much of its due in the run; all else is not told.
 };
 
-std::string share(int part, int whole) {
-  return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / whole);
-}
+/// Of one policy.
+struct ScoreRow {
+  std::string policy;
+  Part part;
+};
 
-void print(const Part& part) {
-  const forecast::Score& score = part.score;
-  const int all = score.start.all();
-  fmt::print("  {}\n", part.of);
-  fmt::print("    start in the {:.0f} % said  {:>7}   earlier {:>6}   later {:>6}\n",
-             100 * forecast::kSaid, share(score.start.within, all), share(score.start.before, all),
-             share(score.start.after, all));
-  fmt::print("    end in the {:.0f} % said    {:>7}   earlier {:>6}   later {:>6}\n",
-             100 * forecast::kSaid, share(score.end.within, all), share(score.end.before, all),
-             share(score.end.after, all));
-  fmt::print("    ended by when said    {:>7}\n", share(score.ended_by, all));
-  fmt::print("    start off by {} on the mean\n", text::human_time(score.mean_start_off_s));
+figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
+  using forecast::Hits;
+  using forecast::Score;
+  figure::Rows rows(scores);
+  rows.add("policy", &ScoreRow::policy);
+  rows.add(figure::Tier::key, "of", [](const ScoreRow& row) { return row.part.of; });
+  rows.add(figure::Tier::detail, "forecasts",
+           [](const ScoreRow& row) { return row.part.score.start.all(); });
+  const auto add = [&](const char* name, const std::string& label, const auto& count) -> auto& {
+    return rows.add(name, label, [count](const ScoreRow& row) {
+      const int all = row.part.score.start.all();
+      const int part = count(row.part.score);
+      return figure::Cell(part, all == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / all));
+    });
+  };
+  const std::string said = fmt::format("in the {:.0f} % said", 100 * forecast::kSaid);
+  add("start_within", "start " + said, [](const Score& score) { return score.start.within; });
+  add("start_before", "earlier", [](const Score& score) { return score.start.before; }).detail();
+  add("start_after", "later", [](const Score& score) { return score.start.after; }).detail();
+  add("end_within", "end " + said, [](const Score& score) { return score.end.within; });
+  add("end_before", "earlier", [](const Score& score) { return score.end.before; }).detail();
+  add("end_after", "later", [](const Score& score) { return score.end.after; }).detail();
+  add("ended_by", "ended by when said", [](const Score& score) { return score.ended_by; });
+  rows.add(
+      "mean_start_off_s", "start off by, mean",
+      [](const ScoreRow& row) { return row.part.score.mean_start_off_s; }, text::human_time);
+  return rows;
 }
 
 using Json = nlohmann::ordered_json;
@@ -177,6 +194,8 @@ Result<int> run(const ForecastOptions& options) {
                 "simulate with --speed");
   }
   std::vector<std::string> known;
+  std::vector<ScoreRow> rows;
+  std::string words;
   Json all = Json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
     const std::string& name = prepared->runs[run].composition.name;
@@ -185,18 +204,18 @@ Result<int> run(const ForecastOptions& options) {
     const auto judged = judge(*prepared, run, options);
     if (!judged) return tl::unexpected(judged.error());
     all.push_back(as_json(*judged, options.playing.futures));
-    if (options.output == "json") continue;
-    fmt::print("{}: {} jobs, {} of them waited; {} futures each\n", judged->policy, judged->jobs,
-               judged->waited, options.playing.futures);
-    for (const Part& part : judged->parts) print(part);
+    for (const Part& part : judged->parts) rows.push_back({name, part});
+    words += fmt::format("{}: {} jobs, {} of them waited; {} futures each\n", name, judged->jobs,
+                         judged->waited, options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
-    if (!fairness.empty()) fmt::print("  in the run\n    {}\n", fairness);
+    if (!fairness.empty()) words += fmt::format("  in the run: {}\n", fairness);
   }
   if (all.empty()) {
     return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
                 fmt::format("it has {}", fmt::join(known, ", ")));
   }
-  if (options.output == "json") fmt::print("{}\n", all.dump(2));
+  if (!options.list.wants_document()) return options.list.print(rows_of(rows), "\n" + words);
+  fmt::print("{}\n", all.dump(2));
   return kDone;
 }
 
@@ -243,13 +262,13 @@ void register_forecast(Program& program) {
   command.add_option("--seed", options->playing.seed, "Of the draws")->capture_default_str();
   command.add_flag("--other-gpus", options->playing.other_gpus,
                    "Also what was told of other numbers of GPUs, of jobs whose scaling is known");
-  add_output(command, options->output, {"table", "json"});
+  options->list.add_to(command);
   add_example(command, "almanac forecast --gpus 4,8 --time 24h,5h");
   add_example(command, "almanac forecast out/run --policy easy --jobs 500");
   add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
   program.on(command, [options]() -> Result<int> {
     if (!options->run.empty()) return run(*options);
-    if (options->what.any()) return print_what_if(options->what, options->output);
+    if (options->what.any()) return what_if(options->what, options->list);
     return fail(Code::usage, "a run, or what a job asks (--gpus, --time, --vc), is wanted", {},
                 "see almanac forecast --help");
   });

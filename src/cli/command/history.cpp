@@ -10,6 +10,7 @@
 
 #include "cli/job_list.h"
 #include "cli/job_words.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -22,7 +23,7 @@ struct HistoryOptions {
   std::string since = "7d";
   std::string until;
   std::string user;
-  std::string output;
+  ListOptions list;
 };
 
 Result<int> history(const HistoryOptions& options) {
@@ -37,7 +38,9 @@ Result<int> history(const HistoryOptions& options) {
   }
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "csv") {
+  const bool wants_log =
+      options.list.output == "csv" && options.list.fields.empty() && options.list.sort.empty();
+  if (wants_log) {
     if (!options.user.empty()) {
       return fail(Code::usage, "a job log has all users: --user does not go with -o csv");
     }
@@ -48,14 +51,13 @@ Result<int> history(const HistoryOptions& options) {
     return kDone;
   }
   if (!options.user.empty()) query.emplace_back("user", options.user);
-  if (options.output == "json") return print_answer(*client, "/v1/history", query);
+  if (options.list.wants_document()) return relay_answer(*client, "/v1/history", query);
   const auto said = client->get("/v1/history", query);
   if (!said) return tl::unexpected(said.error());
   const auto page = serve::read_jobs(said->body);
   if (!page) return tl::unexpected(page.error());
-  print_jobs(page->jobs, now, options.output == "wide");
   if (page->next) note("there are more; -o csv gives all of them, --until earlier ones");
-  return kDone;
+  return options.list.print(job_rows(page->jobs, now, JobList::past));
 }
 
 }  // namespace
@@ -70,11 +72,11 @@ void register_history(Program& program) {
       ->capture_default_str();
   command.add_option("--until", options->until, "Those that ended until then")->type_name("TIME");
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
-  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac history --since 7d");
   add_example(command, "almanac history --since 2026-01-01 -o csv > log.csv");
-  program.on(command, [options] { return history(*options); });
+  options->list.on(program, command, [options] { return history(*options); });
 }
 
 }  // namespace almanac::cli

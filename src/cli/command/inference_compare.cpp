@@ -3,18 +3,15 @@
 /// \file
 /// almanac inference compare: the same requests through several compositions of a service.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 #include <tbb/parallel_for.h>
 
-#include "cli/columns.h"
 #include "cli/elapsed.h"
+#include "cli/figure_rows.h"
 #include "cli/inference_fleet.h"
 #include "cli/program.h"
 #include "inference/registry.h"
@@ -40,12 +37,12 @@ struct ComparedRow {
 };
 
 /// Of one row, by the names that JSON and CSV have.
-std::vector<std::pair<std::string, double>> figures_of(const Fleet& fleet) {
+Figures figures_of(const Fleet& fleet) {
   const inference::Seen& seen = fleet.seen;
-  std::vector<std::pair<std::string, double>> made{{"attainment", seen.attainment()},
-                                                   {"finished", static_cast<double>(seen.finished)},
-                                                   {"gpu_hours", fleet.gpu_hours},
-                                                   {"cost", fleet.cost}};
+  Figures made{{"attainment", seen.attainment()},
+               {"finished", static_cast<double>(seen.finished)},
+               {"gpu_hours", fleet.gpu_hours},
+               {"cost", fleet.cost}};
   if (!fleet.tenants.empty()) {
     made.emplace_back("worst_tenant_attainment", fleet.tenants.front().seen.attainment());
   }
@@ -57,34 +54,6 @@ std::vector<std::pair<std::string, double>> figures_of(const Fleet& fleet) {
                            {"tpot_p90_ms", seen.per_token.p90 / 1e3},
                            {"tpot_p99_ms", seen.per_token.p99 / 1e3}});
   return made;
-}
-
-void print_compared(const std::vector<ComparedRow>& compared, const std::vector<Fleet>& fleets,
-                    const std::string& output) {
-  if (output == "json") {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (std::size_t each = 0; each < fleets.size(); ++each) {
-      nlohmann::ordered_json made{{"composition", compared[each].name}};
-      for (const auto& [name, value] : figures_of(fleets[each])) made[name] = value;
-      all.push_back(std::move(made));
-    }
-    fmt::print("{}\n", all.dump(2));
-    return;
-  }
-  std::vector<Column> columns{{"composition"}};
-  std::vector<std::string> names{"composition"};
-  for (const auto& [name, value] : figures_of(fleets.front())) {
-    columns.push_back({name, true});
-    names.push_back(name);
-  }
-  std::vector<std::vector<std::string>> rows;
-  for (std::size_t each = 0; each < fleets.size(); ++each) {
-    rows.push_back({compared[each].name});
-    for (const auto& [name, value] : figures_of(fleets[each])) {
-      rows.back().push_back(output == "csv" ? number_cell(value, 9, "") : number_cell(value, 5));
-    }
-  }
-  output == "csv" ? print_csv(names, rows) : print_columns(columns, rows);
 }
 
 /// Every plan with every composition that is told, or the compositions of one service.
@@ -168,13 +137,12 @@ Result<int> compare_services(InferenceOptions options, const ComparedServices& a
       played[each] = plan ? play_plan(*plan, plans[each], *told) : play_fleet(plans[each], *told);
     });
   });
-  std::vector<Fleet> fleets;
-  for (auto& each : played) {
-    if (!each) return tl::unexpected(each.error());
-    fleets.push_back(std::move(*each));
+  std::vector<NamedFigures> compared;
+  for (std::size_t each = 0; each < played.size(); ++each) {
+    if (!played[each]) return tl::unexpected(played[each].error());
+    compared.push_back({(*rows)[each].name, figures_of(*played[each])});
   }
-  print_compared(*rows, fleets, options.output);
-  return kDone;
+  return options.list.print(figure_rows("composition", compared));
 }
 
 }  // namespace
@@ -203,7 +171,7 @@ void register_inference_compare(Program& program) {
               "500ms --of chunked+least_tokens+mark,chunked+least_tokens+reactive");
   add_example(command,
               "almanac inference compare requests.csv --plan together.csv,apart.csv --ttft 500ms");
-  program.on(command, [options, asked, &of] {
+  options->list.on(program, command, [options, asked, &of] {
     asked->tells_compositions = of.count() > 0;
     return compare_services(*options, *asked);
   });

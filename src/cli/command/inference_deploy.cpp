@@ -12,8 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
-#include "cli/program.h"
+#include "cli/figure_rows.h"
+#include "cli/list_options.h"
+#include "figure/rows_json.h"
 #include "inference/deployment_read.h"
 #include "inference/deployment_run.h"
 #include "inference/registry.h"
@@ -25,8 +26,11 @@ void register_inference_deploy(Program& program);
 
 namespace {
 
+using figure::Cell;
+
 struct DeployOptions {
-  std::string services{}, variants{}, planner = "all", output = "table";
+  std::string services{}, variants{}, planner = "all";
+  ListOptions list{};
   inference::GpuFleet fleet{};
   std::uint64_t seed = 1;
   double seconds = 60;
@@ -47,10 +51,8 @@ struct Tried {
   }
 };
 
-/// By the names that JSON, CSV and the table have.
-std::vector<std::pair<const char*, double>> figures_of(const inference::PlanningCase& asked,
-                                                       const inference::Replayed& tried,
-                                                       double share) {
+Figures figures_of(const inference::PlanningCase& asked, const inference::Replayed& tried,
+                   double share) {
   const inference::Judged judged = inference::judge(asked, tried.plan);
   double accuracy = 1, spare = 1e9;
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
@@ -88,64 +90,47 @@ void note_missed(const std::vector<Tried>& all, double share) {
   }
 }
 
-nlohmann::ordered_json instances_of(const inference::PlanningCase& asked,
-                                    const inference::Deployment& plan) {
-  nlohmann::ordered_json made = nlohmann::ordered_json::array();
-  for (const inference::Instance& each : plan.instances) {
-    nlohmann::ordered_json row{{"gpu", each.gpu}};
-    if (asked.fleet.mig) row["slices"] = inference::mig_slices(each.share);
-    row["share"] = each.share;
-    row["task"] = asked.services[each.service].task;
-    row["variant"] = asked.variants[each.variant].name;
-    row["batch"] = each.batch;
-    if (each.part >= 0) {
-      row["part"] = each.part;
-      row["duty_ms"] = each.duty_ms;
-    }
-    made.push_back(std::move(row));
+figure::Listing instances_of(const inference::PlanningCase& asked,
+                             const inference::Deployment& plan) {
+  using inference::Instance;
+  figure::Rows rows(plan.instances);
+  rows.add("gpu", &Instance::gpu);
+  if (asked.fleet.mig) {
+    rows.add(figure::Tier::data, "slices",
+             [](const Instance& each) { return inference::mig_slices(each.share); });
   }
-  return made;
+  rows.add("share", [](const Instance& each) {
+    return Cell(each.share, fmt::format("{:.3g}", each.share));
+  });
+  rows.add("task", [&](const Instance& each) { return asked.services[each.service].task; });
+  rows.add("variant", [&](const Instance& each) { return asked.variants[each.variant].name; });
+  rows.add("batch", &Instance::batch);
+  const bool has_parts = std::any_of(plan.instances.begin(), plan.instances.end(),
+                                     [](const Instance& each) { return each.part >= 0; });
+  if (has_parts) rows.add(figure::Tier::data, "part", &Instance::part);
+  auto& turn = rows.add("duty_ms", "turn each ms", [](const Instance& each) {
+    return each.part < 0 ? Cell() : Cell(each.duty_ms, fmt::format("{:.4g}", each.duty_ms));
+  });
+  if (!has_parts) turn.table_only();
+  return rows;
 }
 
-void print_table(const inference::PlanningCase& asked, const std::vector<Tried>& all, double share,
-                 bool csv) {
-  std::vector<Column> columns{{"planner"}};
-  std::vector<std::string> names{"planner"};
-  std::vector<std::vector<std::string>> cells;
+/// The plans that were made; of one planner its instances too.
+Result<int> show_plans(const inference::PlanningCase& asked, const std::vector<Tried>& all,
+                       const DeployOptions& options) {
+  std::vector<NamedFigures> plans;
   const auto add = [&](const std::string& planner, const inference::Replayed& plan) {
-    const auto figures = figures_of(asked, plan, share);
-    if (cells.empty()) {
-      for (const auto& [name, value] : figures) {
-        columns.push_back({name, true});
-        names.emplace_back(name);
-      }
-    }
-    cells.push_back({planner});
-    for (const auto& [name, value] : figures) {
-      cells.back().push_back(csv ? fmt::format("{:.9g}", value) : fmt::format("{:.5g}", value));
-    }
+    plans.push_back({planner, figures_of(asked, plan, options.share)});
   };
   for (const Tried& each : all) {
     if (each.published) add(each.planner, *each.published);
     if (each.corrected && *each.corrected) add(each.planner, **each.corrected);
   }
-  csv ? print_csv(names, cells) : print_columns(columns, cells);
-  if (csv || all.size() != 1) return;
-  fmt::print("\n");
-  cells.clear();
-  for (const inference::Instance& each : all.front().best()->plan.instances) {
-    cells.push_back({std::to_string(each.gpu), fmt::format("{:.3g}", each.share),
-                     asked.services[each.service].task, asked.variants[each.variant].name,
-                     std::to_string(each.batch),
-                     each.part < 0 ? "-" : fmt::format("{:.4g}", each.duty_ms)});
-  }
-  print_columns({{"gpu", true},
-                 {"share", true},
-                 {"task"},
-                 {"variant"},
-                 {"batch", true},
-                 {"turn each ms", true}},
-                cells);
+  const bool has_instances = all.size() == 1;
+  return options.list.print(
+      figure_rows("planner", plans),
+      has_instances ? "\n" + instances_of(asked, all.front().best()->plan).table(table_form())
+                    : "");
 }
 
 Result<int> deploy(const DeployOptions& options) {
@@ -183,10 +168,7 @@ Result<int> deploy(const DeployOptions& options) {
     return tl::unexpected(all.front().published.error());
   }
   note_missed(all, options.share);
-  if (options.output != "json") {
-    print_table(asked, all, options.share, options.output == "csv");
-    return kDone;
-  }
+  if (!options.list.wants_document()) return show_plans(asked, all, options);
   nlohmann::ordered_json made = nlohmann::ordered_json::array();
   for (const Tried& each : all) {
     const auto described = [&](const Result<inference::Replayed>& plan) {
@@ -196,7 +178,7 @@ Result<int> deploy(const DeployOptions& options) {
         return row;
       }
       for (const auto& [name, value] : figures_of(asked, *plan, options.share)) row[name] = value;
-      row["plan"] = instances_of(asked, plan->plan);
+      row["plan"] = figure::to_array(instances_of(asked, plan->plan));
       return row;
     };
     nlohmann::ordered_json row{{"planner", each.planner}};
@@ -258,12 +240,10 @@ void register_inference_deploy(Program& program) {
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Of requests and of planners that search by chance")
       ->capture_default_str();
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command,
               "almanac inference deploy services.csv --variants variants.csv --gpus 8 --mig");
-  program.on(command, [options] { return deploy(*options); });
+  options->list.on(program, command, [options] { return deploy(*options); });
 }
 
 }  // namespace almanac::cli

@@ -9,12 +9,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <tbb/parallel_for.h>
 
-#include "cli/columns.h"
+#include "cli/figure_rows.h"
 #include "cli/inference_options.h"
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "inference/deployment_read.h"
 #include "inference/registry.h"
 #include "inference/request_log.h"
@@ -28,7 +27,8 @@ void register_inference_dispatch(Program& program);
 namespace {
 
 struct DispatchOptions {
-  std::string services{}, variants{}, answers{}, requests{}, column_map{}, output = "table";
+  std::string services{}, variants{}, answers{}, requests{}, column_map{};
+  ListOptions list{};
   std::vector<std::string> compositions{};
   double seconds = 60;
   int gpus = 1;
@@ -72,13 +72,10 @@ std::vector<std::string> all_compositions(bool has_answers) {
   return made;
 }
 
-/// By the names that JSON, CSV and the table have.
-std::vector<std::pair<const char*, double>> figures_of(const inference::TaskCase& told,
-                                                       const inference::TaskRun& run) {
+Figures figures_of(const inference::TaskCase& told, const inference::TaskRun& run) {
   const auto requests = static_cast<double>(std::max<std::size_t>(1, run.requests));
-  std::vector<std::pair<const char*, double>> made{
-      {"requests", static_cast<double>(run.requests)},
-      {"in_time", static_cast<double>(run.in_time) / requests}};
+  Figures made{{"requests", static_cast<double>(run.requests)},
+               {"in_time", static_cast<double>(run.in_time) / requests}};
   if (!told.answers.empty()) {
     const auto answered = static_cast<double>(std::max<std::size_t>(1, run.in_time));
     made.insert(made.end(), {{"accuracy", static_cast<double>(run.right) / answered},
@@ -143,35 +140,6 @@ Result<inference::TaskCase> task_case(const DispatchOptions& options) {
   return told;
 }
 
-void print_runs(const inference::TaskCase& told, const std::vector<Dispatching>& ways,
-                const std::vector<Result<inference::TaskRun>>& runs, const std::string& output) {
-  if (output == "json") {
-    auto made = nlohmann::ordered_json::array();
-    for (std::size_t each = 0; each < ways.size(); ++each) {
-      nlohmann::ordered_json row{{"composition", ways[each].name}};
-      for (const auto& [name, value] : figures_of(told, *runs[each])) row[name] = value;
-      made.push_back(std::move(row));
-    }
-    fmt::print("{}\n", made.dump(2));
-    return;
-  }
-  std::vector<Column> columns{{"composition"}};
-  std::vector<std::string> names{"composition"};
-  for (const auto& [name, value] : figures_of(told, *runs.front())) {
-    columns.push_back({name, true});
-    names.emplace_back(name);
-  }
-  std::vector<std::vector<std::string>> cells;
-  for (std::size_t each = 0; each < ways.size(); ++each) {
-    cells.push_back({ways[each].name});
-    for (const auto& [name, value] : figures_of(told, *runs[each])) {
-      cells.back().push_back(output == "csv" ? fmt::format("{:.9g}", value)
-                                             : fmt::format("{:.5g}", value));
-    }
-  }
-  output == "csv" ? print_csv(names, cells) : print_columns(columns, cells);
-}
-
 Result<int> dispatch(const DispatchOptions& options) {
   std::vector<Dispatching> ways;
   const auto& named = options.compositions;
@@ -187,11 +155,12 @@ Result<int> dispatch(const DispatchOptions& options) {
   tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t each) {
     runs[each] = inference::play_tasks(*told, ways[each].dispatcher, ways[each].chooser);
   });
-  for (const auto& each : runs) {
-    if (!each) return tl::unexpected(each.error());
+  std::vector<NamedFigures> compared;
+  for (std::size_t each = 0; each < runs.size(); ++each) {
+    if (!runs[each]) return tl::unexpected(runs[each].error());
+    compared.push_back({ways[each].name, figures_of(*told, *runs[each])});
   }
-  print_runs(*told, ways, runs, options.output);
-  return kDone;
+  return options.list.print(figure_rows("composition", compared));
 }
 
 }  // namespace
@@ -246,16 +215,14 @@ void register_inference_dispatch(Program& program) {
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Same seed, same run")->capture_default_str();
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command,
               "almanac inference dispatch services.csv --variants variants.csv --gpus 2 --of "
               "shepherd,earliest_start,abacus");
   add_example(command,
               "almanac inference dispatch services.csv --variants variants.csv --answers "
               "answers.csv --of best,exp3,exp4,cascade");
-  program.on(command, [options] { return dispatch(*options); });
+  options->list.on(program, command, [options] { return dispatch(*options); });
 }
 
 }  // namespace almanac::cli

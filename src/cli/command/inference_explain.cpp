@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
+#include "cli/figure_rows.h"
 #include "cli/inference_fleet.h"
 #include "cli/program.h"
 #include "inference/loss.h"
@@ -55,48 +54,30 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const inference::Outcome& outcome = fleet->played.outcomes[id];
   const auto verdict = inference::to_string(inference::loss_of(request, outcome, told->objective));
   const auto in_ms = [](double from, double to) {
-    return from == kNever || to == kNever ? std::string()
-                                          : fmt::format("{:.3f}", (to - from) / 1e3);
+    if (from == kNever || to == kNever) return figure::Cell();
+    const double ms = (to - from) / 1e3;
+    return figure::Cell(ms, figure::Decimals{3}(ms));
   };
   const double per_token = outcome.finish != kNever && request.output > 1
                                ? (outcome.finish - outcome.first_token) / (request.output - 1)
                                : kNever;
-  const std::vector<std::pair<std::string, std::string>> figures{
-      {"request", std::to_string(asked.request)},
-      {"arrival_s", fmt::format("{:.6f}", request.arrival / 1e6)},
-      {"prompt_tokens", std::to_string(request.prompt)},
-      {"output_tokens", std::to_string(request.output)},
-      {"replica", outcome.replica < 0 ? "" : std::to_string(outcome.replica)},
-      {"requests_ahead", std::to_string(ahead_of(id, *told, fleet->played))},
-      {"waited_ms", in_ms(request.arrival, outcome.start)},
-      {"prefill_ms", in_ms(outcome.start, outcome.first_token)},
-      {"prompt_tokens_found", std::to_string(outcome.hit_tokens)},
-      {"ttft_ms", in_ms(request.arrival, outcome.first_token)},
-      {"tpot_ms", in_ms(0, per_token)},
-      {"longest_gap_ms", in_ms(0, per_token == kNever ? kNever : outcome.longest_gap)},
-      {"e2e_ms", in_ms(request.arrival, outcome.finish)},
-      {"preemptions", std::to_string(outcome.preemptions)},
-      {"verdict", std::string(verdict)}};
-  if (options.output == "json") {
-    nlohmann::ordered_json made;
-    for (const auto& [name, value] : figures) {
-      made[name] = name == "verdict" ? nlohmann::ordered_json(value)
-                   : value.empty()   ? nlohmann::ordered_json()
-                                     : nlohmann::ordered_json::parse(value);
-    }
-    fmt::print("{}\n", made.dump(2));
-    return kDone;
-  }
-  if (options.output == "csv") {
-    std::vector<std::vector<std::string>> rows;
-    for (const auto& [name, value] : figures) rows.push_back({name, value});
-    print_csv({"figure", "value"}, rows);
-    return kDone;
-  }
-  for (const auto& [name, value] : figures) {
-    fmt::print("{:20} {}\n", name, value.empty() ? "-" : value);
-  }
-  return kDone;
+  return show_answer(
+      options.list,
+      {{"request", asked.request},
+       {"arrival_s", request.arrival / 1e6},
+       {"prompt_tokens", request.prompt},
+       {"output_tokens", request.output},
+       {"replica", outcome.replica < 0 ? figure::Cell() : figure::Cell(outcome.replica)},
+       {"requests_ahead", ahead_of(id, *told, fleet->played)},
+       {"waited_ms", in_ms(request.arrival, outcome.start)},
+       {"prefill_ms", in_ms(outcome.start, outcome.first_token)},
+       {"prompt_tokens_found", outcome.hit_tokens},
+       {"ttft_ms", in_ms(request.arrival, outcome.first_token)},
+       {"tpot_ms", in_ms(0, per_token)},
+       {"longest_gap_ms", in_ms(0, per_token == kNever ? kNever : outcome.longest_gap)},
+       {"e2e_ms", in_ms(request.arrival, outcome.finish)},
+       {"preemptions", outcome.preemptions},
+       {"verdict", verdict}});
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
   std::erase_if(told->requests.all,
                 [&](const inference::Request& each) { return plan->replicas_of(each.model) == 0; });
   told->plan = *std::move(plan);
-  return simulate_placed(*told, asked.gpu_hour, options.output);
+  return simulate_placed(*told, asked.gpu_hour, options.list);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/progress.h"
+#include "figure/rows_json.h"
 #include "inference/profile/held_out.h"
 #include "replicas/probe.h"
 #include "table/output_file.h"
@@ -28,28 +28,28 @@ struct MeasureOptions {
   replicas::ProbePlan plan{};
   int gpus = 1;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
 };
 
-void print_measured(const std::string& format, const replicas::Probed& probed,
-                    const inference::FittedLines& lines, const inference::Tested& tested) {
-  if (format == "json") {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const inference::Probe& each : probed.probes) {
-      all.push_back({{"prompt_tokens", each.prompt},
-                     {"output_tokens", each.output},
-                     {"together", each.together},
-                     {"ttft_ms", each.first_token_ms},
-                     {"tpot_ms", each.per_token_ms}});
-    }
-    nlohmann::ordered_json figures = nlohmann::ordered_json::array();
-    for (const inference::Tested::Figure& each : tested.figures) {
-      figures.push_back({{"figure", each.name},
-                         {"measured_ms", each.measured_ms},
-                         {"simulated_ms", each.simulated_ms},
-                         {"off", each.off()},
-                         {"bound", each.bound}});
-    }
+Result<int> show(const ListOptions& list, const replicas::Probed& probed,
+                 const inference::FittedLines& lines, const inference::Tested& tested) {
+  using inference::Probe;
+  using Figure = inference::Tested::Figure;
+  figure::Rows measured(probed.probes);
+  measured.add("prompt_tokens", &Probe::prompt);
+  measured.add(figure::Tier::data, "output_tokens", &Probe::output);
+  measured.add("together", &Probe::together);
+  measured.add("ttft_ms", &Probe::first_token_ms, figure::Decimals{2});
+  measured.add("tpot_ms", &Probe::per_token_ms, figure::Decimals{3});
+  figure::Rows held_out(tested.figures);
+  held_out.add("figure", &Figure::name);
+  held_out.add("measured_ms", &Figure::measured_ms, figure::Decimals{2});
+  held_out.add("simulated_ms", &Figure::simulated_ms, figure::Decimals{2});
+  held_out.add(
+      "off", [](const Figure& of) { return of.off(); }, figure::Percents{0});
+  held_out.add(
+      "bound", "allowed", [](const Figure& of) { return of.bound; }, figure::Percents{0});
+  if (list.wants_document()) {
     const nlohmann::ordered_json made{{"model", probed.model},
                                       {"prefill_error", lines.prefill_error},
                                       {"decode_error", lines.decode_error},
@@ -57,37 +57,20 @@ void print_measured(const std::string& format, const replicas::Probed& probed,
                                       {"slots", lines.slots},
                                       {"describes_server", tested.warning.empty()},
                                       {"warning", tested.warning},
-                                      {"held_out", std::move(figures)},
-                                      {"measured", std::move(all)}};
+                                      {"held_out", figure::to_array(held_out)},
+                                      {"measured", figure::to_array(measured)}};
     fmt::print("{}\n", made.dump(2));
-    return;
+    return kDone;
   }
-  std::vector<std::vector<std::string>> rows;
-  for (const inference::Probe& each : probed.probes) {
-    rows.push_back({std::to_string(each.prompt), std::to_string(each.together),
-                    fmt::format("{:.2f}", each.first_token_ms),
-                    fmt::format("{:.3f}", each.per_token_ms)});
-  }
-  if (format == "csv") return print_csv({"prompt_tokens", "together", "ttft_ms", "tpot_ms"}, rows);
-  print_columns({{"prompt_tokens", true}, {"together", true}, {"ttft_ms", true}, {"tpot_ms", true}},
-                rows);
-  fmt::print("\nfitted: prefills within {:.1f} %, decodes within {:.1f} % on the mean\n",
-             100 * lines.prefill_error, 100 * lines.decode_error);
+  std::string found =
+      fmt::format("\nfitted: prefills within {:.1f} %, decodes within {:.1f} % on the mean\n",
+                  100 * lines.prefill_error, 100 * lines.decode_error);
   if (lines.slots > 0) {
-    fmt::print("answers {} at a time: others wait until one is answered\n",
-               text::counted(static_cast<std::uint64_t>(lines.slots), "request"));
+    found += fmt::format("answers {} at a time: others wait until one is answered\n",
+                         text::counted(static_cast<std::uint64_t>(lines.slots), "request"));
   }
-  rows.clear();
-  for (const inference::Tested::Figure& each : tested.figures) {
-    rows.push_back({each.name, fmt::format("{:.2f}", each.measured_ms),
-                    fmt::format("{:.2f}", each.simulated_ms),
-                    fmt::format("{:.0f} %", 100 * each.off()),
-                    fmt::format("{:.0f} %", 100 * each.bound)});
-  }
-  fmt::print("\nrequests held out, at random times:\n");
-  print_columns(
-      {{"figure"}, {"measured_ms", true}, {"simulated_ms", true}, {"off", true}, {"allowed", true}},
-      rows);
+  found += "\nrequests held out, at random times:\n" + held_out.table(table_form());
+  return list.print(std::move(measured), found);
 }
 
 /// What is to be measured must be enough to fit three coefficients of a prefill and of a decode
@@ -141,7 +124,8 @@ Result<int> measure_server(const MeasureOptions& asked) {
       !written) {
     return tl::unexpected(written.error());
   }
-  print_measured(asked.output, *probed, *lines, tested);
+  const auto shown = show(asked.list, *probed, *lines, tested);
+  if (!shown) return shown;
   note(tested.warning.empty()
            ? fmt::format("{} is for --profile of the other inference commands", asked.out)
            : fmt::format("{} {}", asked.out, tested.warning));
@@ -181,9 +165,7 @@ void register_inference_profile(Program& program) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command.add_option("--out", asked->out, "File for the profile")->type_name("FILE")->required();
-  command.add_option("-o,--output", asked->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  asked->list.add_to(command);
   add_example(command, "almanac inference profile http://127.0.0.1:8000 --out server.csv");
   program.on(command, [asked] { return measure_server(*asked); });
 }

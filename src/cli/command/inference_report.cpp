@@ -4,8 +4,8 @@
 /// almanac inference report: a page of what requests saw of a service, and what it took.
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
-#include "cli/print_document.h"
 #include "cli/program.h"
+#include "cli/show_document.h"
 #include "report/document_directory.h"
 #include "report/service_document.h"
 
@@ -45,7 +45,7 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
   if (auto written = report::write_document(asked.out, document); !written) {
     return tl::unexpected(written.error());
   }
-  print_document(document, options.output, asked.out);
+  show_document(document, options.list.output, asked.out);
   return kDone;
 }
 

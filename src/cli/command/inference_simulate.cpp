@@ -16,14 +16,13 @@ namespace {
 Result<int> simulate(const InferenceOptions& options, const FleetOptions& asked) {
   const auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
-  if (told->plan) return simulate_placed(*told, asked.gpu_hour, options.output);
+  if (told->plan) return simulate_placed(*told, asked.gpu_hour, options.list);
   const auto plan = plan_fleet(asked, *told, "");
   if (!plan) return tl::unexpected(plan.error());
   const auto fleet =
       while_showing("simulating", [&](ProgressBar&) { return play_fleet(*plan, *told); });
   if (!fleet) return tl::unexpected(fleet.error());
-  print_fleet(options.output, *plan, *fleet);
-  return kDone;
+  return show_fleet(options.list, *plan, *fleet);
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
     note(fmt::format("{} is for --plan of the other inference commands", asked.out));
   }
   told.plan = std::move(sized->plan);
-  return simulate_placed(told, asked.gpu_hour, options.output, holds_for);
+  return simulate_placed(told, asked.gpu_hour, options.list, holds_for);
 }
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
@@ -142,8 +142,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   }
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);
-  print_fleet(options.output, plan, *fleet, &*size);
-  return kDone;
+  return show_fleet(options.list, plan, *fleet, &*size);
 }
 
 }  // namespace

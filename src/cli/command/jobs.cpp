@@ -8,6 +8,7 @@
 
 #include "cli/job_list.h"
 #include "cli/job_words.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -21,7 +22,7 @@ struct JobsOptions {
   std::string state;
   std::string name;
   std::string since = "1d";
-  std::string output;
+  ListOptions list;
 };
 
 Result<int> jobs(const JobsOptions& options) {
@@ -34,15 +35,10 @@ Result<int> jobs(const JobsOptions& options) {
   if (!options.user.empty()) query.emplace_back("user", options.user);
   if (!options.state.empty()) query.emplace_back("state", options.state);
   if (!options.name.empty()) query.emplace_back("name", options.name);
-  if (options.output == "json") return print_jobs_answer(*client, query);
+  if (options.list.wants_document()) return relay_jobs(*client, query);
   const auto found = list_jobs(*client, query);
   if (!found) return tl::unexpected(found.error());
-  if (options.output == "csv") {
-    print_jobs_csv(*found);
-  } else {
-    print_jobs(*found, now, options.output == "wide");
-  }
-  return kDone;
+  return options.list.print(job_rows(*found, now, JobList::past));
 }
 
 }  // namespace
@@ -58,10 +54,10 @@ void register_jobs(Program& program) {
   command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
       ->type_name("TIME")
       ->capture_default_str();
-  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac jobs --user ann --state F");
-  program.on(command, [options] { return jobs(*options); });
+  options->list.on(program, command, [options] { return jobs(*options); });
 }
 
 }  // namespace almanac::cli

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
 #include "cli/job_list.h"
+#include "cli/list_options.h"
 #include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
@@ -27,7 +27,7 @@ struct MaintenanceOptions {
   std::string from;
   std::string to;
   std::string why;
-  std::string output;
+  ListOptions list;
   std::vector<std::string> numbers;
 };
 
@@ -38,8 +38,8 @@ Result<double> moment_of(const char* option, const std::string& text) {
               fmt::format("{}: expected {}, not {}", option, read.error().message, text));
 }
 
-std::string shown(const json& window, const char* key) {
-  return moment(Time(Duration(static_cast<std::int64_t>(window.value(key, 0.0) * 1e3))));
+Time time_of(const json& window, const char* key) {
+  return Time(Duration(static_cast<std::int64_t>(window.value(key, 0.0) * 1e3)));
 }
 
 Result<int> announce(const MaintenanceOptions& options) {
@@ -54,24 +54,25 @@ Result<int> announce(const MaintenanceOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const json made = json::parse(said->body, nullptr, false);
   fmt::print("maintenance {} from {} to {}: what has not ended before does not start\n",
-             made.value("number", 0), shown(made, "from_s"), shown(made, "to_s"));
+             made.value("number", 0), moment(time_of(made, "from_s")),
+             moment(time_of(made, "to_s")));
   return kDone;
 }
 
 Result<int> list(const MaintenanceOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "json") return print_answer(*client, "/v1/maintenance");
+  if (options.list.wants_document()) return relay_answer(*client, "/v1/maintenance");
   const auto said = client->get("/v1/maintenance");
   if (!said) return tl::unexpected(said.error());
   const json found = json::parse(said->body, nullptr, false);
-  std::vector<std::vector<std::string>> rows;
-  for (const json& each : found.value("windows", json::array())) {
-    rows.push_back({std::to_string(each.value("number", 0)), shown(each, "from_s"),
-                    shown(each, "to_s"), each.value("why", "")});
-  }
-  print_columns({{"NUMBER"}, {"FROM"}, {"TO"}, {"WHY"}}, rows);
-  return kDone;
+  const std::vector<json> windows = found.value("windows", std::vector<json>());
+  figure::Rows rows(windows);
+  rows.add("number", "NUMBER", [](const json& each) { return each.value("number", 0); }).left();
+  rows.add("from_s", "FROM", [](const json& each) { return time_of(each, "from_s"); });
+  rows.add("to_s", "TO", [](const json& each) { return time_of(each, "to_s"); });
+  rows.add("why", "WHY", [](const json& each) { return each.value("why", ""); });
+  return options.list.print(std::move(rows));
 }
 
 Result<int> cancel(const MaintenanceOptions& options) {
@@ -103,10 +104,10 @@ void register_maintenance(Program& program) {
   program.on(announces, [options] { return announce(*options); });
 
   CLI::App& lists = *noun.add_subcommand("list", "Show what is announced and not over");
-  add_output(lists, options->output, {"table", "json"});
+  options->list.add_to(lists);
   options->service.add_to(lists);
   add_example(lists, "almanac maintenance list");
-  program.on(lists, [options] { return list(*options); });
+  options->list.on(program, lists, [options] { return list(*options); });
 
   CLI::App& cancels = *noun.add_subcommand("cancel", "Call some off");
   cancels.add_option("NUMBER", options->numbers, "As almanac maintenance list shows it")

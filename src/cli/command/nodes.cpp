@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
 #include "cli/job_list.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -21,45 +21,74 @@
 namespace almanac::cli {
 namespace {
 
+using figure::Cell;
+
 struct NodesOptions {
   ServiceOptions service;
   std::string drain;
   std::string resume;
   bool failures = false;
   std::string since = "30d";
-  std::string output;
+  ListOptions list;
 };
 
-std::string measured(double value, const char* unit) {
-  return value < 0 ? "" : fmt::format("{:.3g}{}", value, unit);
+/// A node, or one of its GPUs.
+struct NodeRow {
+  const live::NodeView& node;
+  const live::GpuView* gpu = nullptr;
+};
+
+std::string state_of(const NodeRow& row) {
+  if (row.gpu == nullptr) return row.node.drained ? "drained" : "up";
+  if (!row.gpu->in_service) return row.gpu->trouble;
+  return row.gpu->jobs.empty() ? "idle" : "busy";
 }
 
-void print(const std::vector<live::NodeView>& nodes) {
-  std::vector<std::vector<std::string>> rows;
+/// Negative values were not measured.
+Cell measured(double value, double scale, const char* unit) {
+  return value < 0 ? Cell::nothing("") : Cell(value, fmt::format("{:.3g}{}", scale * value, unit));
+}
+
+figure::Listing rows_of(const std::vector<live::NodeView>& nodes) {
+  std::vector<NodeRow> all;
   for (const live::NodeView& node : nodes) {
-    rows.push_back({node.name, "", node.drained ? "drained" : "up",
-                    fmt::format("{:g}/{:g} cores", node.cpus_held, node.cpus),
-                    fmt::format("{:g}/{:g} GB", node.memory_held_gb, node.memory_gb), "", ""});
-    for (const live::GpuView& gpu : node.gpus) {
-      std::vector<std::int64_t> jobs;
-      for (const store::JobNumber each : gpu.jobs) jobs.push_back(static_cast<std::int64_t>(each));
-      rows.push_back({node.name, std::to_string(gpu.number),
-                      !gpu.in_service ? gpu.trouble
-                      : jobs.empty()  ? "idle"
-                                      : "busy",
-                      measured(gpu.use < 0 ? -1 : 100 * gpu.use, " %"),
-                      measured(gpu.memory_gb, " GB"), measured(gpu.power_w, " W"),
-                      fmt::format("{}", fmt::join(jobs, ","))});
-    }
+    all.push_back({node});
+    for (const live::GpuView& gpu : node.gpus) all.push_back({node, &gpu});
   }
-  print_columns({{"NODE"},
-                 {"GPU", true},
-                 {"STATE"},
-                 {"USE", true},
-                 {"MEMORY", true},
-                 {"POWER", true},
-                 {"JOBS"}},
-                rows);
+  figure::Rows rows(all);
+  rows.add("node", "NODE", [](const NodeRow& row) { return row.node.name; });
+  rows.add(figure::Tier::key, "gpu", "GPU", [](const NodeRow& row) {
+    return row.gpu == nullptr ? Cell::nothing("") : Cell(row.gpu->number);
+  });
+  rows.add(figure::Tier::key, "state", "STATE", state_of);
+  rows.add("use", "USE", [](const NodeRow& row) {
+    if (row.gpu != nullptr) return measured(row.gpu->use, 100, " %");
+    return Cell(row.node.cpus > 0 ? row.node.cpus_held / row.node.cpus : 0,
+                fmt::format("{:g}/{:g} cores", row.node.cpus_held, row.node.cpus));
+  });
+  rows.add("memory_gb", "MEMORY", [](const NodeRow& row) {
+    if (row.gpu != nullptr) return measured(row.gpu->memory_gb, 1, " GB");
+    return Cell(row.node.memory_held_gb,
+                fmt::format("{:g}/{:g} GB", row.node.memory_held_gb, row.node.memory_gb));
+  });
+  rows.add(figure::Tier::detail, "power_w", "POWER", [](const NodeRow& row) {
+    return measured(row.gpu == nullptr ? -1 : row.gpu->power_w, 1, " W");
+  });
+  rows.add("jobs", "JOBS", [](const NodeRow& row) {
+    std::vector<std::int64_t> jobs;
+    if (row.gpu != nullptr) {
+      for (const auto each : row.gpu->jobs) jobs.push_back(static_cast<std::int64_t>(each));
+    }
+    return fmt::format("{}", fmt::join(jobs, ","));
+  });
+  rows.add(figure::Tier::wide, "vc", "VC", [](const NodeRow& row) { return row.node.vc; });
+  const auto add_node = [&](const char* name, const char* label, double live::NodeView::*of) {
+    rows.add(figure::Tier::data, name, label,
+             [of](const NodeRow& row) { return row.gpu == nullptr ? Cell(row.node.*of) : Cell(); });
+  };
+  add_node("node_cpus", "CPUS", &live::NodeView::cpus);
+  add_node("node_memory_gb", "MEMORY_GB", &live::NodeView::memory_gb);
+  return rows;
 }
 
 /// Of each node how many jobs failed on it, and what chance that has.
@@ -82,42 +111,30 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
     }
   }
   const std::vector<study::NodeRecord> records = study::node_records(runs);
-  if (options.output == "json") {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const study::NodeRecord& each : records) {
-      all.push_back({{"node", each.node},
-                     {"kinds", each.kinds},
-                     {"failed", each.failed},
-                     {"expected", each.expected},
-                     {"p_value", each.p_value},
-                     {"suspicious", each.is_suspicious()}});
-    }
-    fmt::print("{}\n", all.dump(2));
-    return kDone;
-  }
-  if (records.empty()) {
+  if (records.empty() && options.list.explains()) {
     fmt::print("No node has run five kinds of jobs since {}: too few to say anything.\n",
                options.since);
     return kDone;
   }
-  std::vector<std::vector<std::string>> rows;
-  for (const study::NodeRecord& each : records) {
-    rows.push_back({each.node, std::to_string(each.kinds), std::to_string(each.failed),
-                    fmt::format("{:.1f}", each.expected), fmt::format("{:.2g}", each.p_value),
-                    each.is_suspicious() ? "drain and test it" : ""});
-  }
-  print_columns({{"node"},
-                 {"kinds of jobs", true},
-                 {"failed", true},
-                 {"expected", true},
-                 {"by chance", true},
-                 {""}},
-                rows);
-  fmt::print(
+  using study::NodeRecord;
+  figure::Rows rows(records);
+  rows.add("node", &NodeRecord::node);
+  rows.add("kinds", "kinds of jobs", &NodeRecord::kinds);
+  rows.add(figure::Tier::key, "failed", &NodeRecord::failed);
+  rows.add("expected", [](const NodeRecord& each) {
+    return Cell(each.expected, fmt::format("{:.1f}", each.expected));
+  });
+  rows.add("p_value", "by chance", [](const NodeRecord& each) {
+    return Cell(each.p_value, fmt::format("{:.2g}", each.p_value));
+  });
+  rows.add(figure::Tier::key, "suspicious", "", [](const NodeRecord& each) {
+    return Cell(each.is_suspicious(), each.is_suspicious() ? "drain and test it" : "");
+  });
+  return options.list.print(
+      std::move(rows),
       "A kind: a user's jobs of one name, counted once a node. By chance: the probability of as "
       "many failures at the rate of\nthe other nodes (exact binomial test, Holm's correction for "
       "so many nodes); a node below 0.01 is suspicious.\n");
-  return kDone;
 }
 
 Result<int> nodes(const NodesOptions& options) {
@@ -131,13 +148,12 @@ Result<int> nodes(const NodesOptions& options) {
         client->put("/v1/nodes/" + changed, nlohmann::json{{"drained", drains}}.dump());
     if (!said) return tl::unexpected(said.error());
   }
-  if (options.output == "json") return print_answer(*client, "/v1/nodes");
+  if (options.list.wants_document()) return relay_answer(*client, "/v1/nodes");
   const auto said = client->get("/v1/nodes");
   if (!said) return tl::unexpected(said.error());
   const auto found = serve::read_nodes(said->body);
   if (!found) return tl::unexpected(found.error());
-  print(*found);
-  return kDone;
+  return options.list.print(rows_of(*found));
 }
 
 }  // namespace
@@ -159,11 +175,11 @@ void register_nodes(Program& program) {
       ->type_name("TIME")
       ->needs(failures)
       ->capture_default_str();
-  add_output(command, options->output, {"table", "json"});
+  options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac nodes");
   add_example(command, "almanac nodes --failures --since 30d");
-  program.on(command, [options] { return nodes(*options); });
+  options->list.on(program, command, [options] { return nodes(*options); });
 }
 
 }  // namespace almanac::cli

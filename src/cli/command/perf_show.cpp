@@ -7,9 +7,10 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "perf/catalogue_file.h"
 #include "perf/speed_models.h"
 
@@ -22,7 +23,7 @@ namespace {
 struct PerfShowOptions {
   std::string model;
   std::string catalogue = perf::kUsualCatalogue;
-  std::string output = "table";
+  ListOptions list;
 };
 
 /// Some of what a job may be given; the rate is relative to one GPU with all that it can use.
@@ -31,25 +32,31 @@ constexpr std::array kMemories{16, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::array<std::pair<int, int>, 7> kPlacements{
     {{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {8, 2}, {16, 2}}};
 
-void list(const perf::Catalogue& catalogue) {
-  fmt::print("{:<15} {:<15} {:>6} {:>8}   {}\n", "model", "kind", "cores", "memory",
-             "measured on (GPUs at most)");
-  for (const perf::Model& model : catalogue.models) {
-    std::string boards = model.training && model.inference ? "training, inference"
-                         : model.training                  ? "training"
-                         : model.inference                 ? "inference"
-                                                           : "";
+figure::Listing rows_of(const perf::Catalogue& catalogue) {
+  using perf::Model;
+  figure::Rows rows(catalogue.models);
+  const auto input = [](double (*get)(const perf::InputCurve&)) {
+    return
+        [get](const Model& model) { return model.input ? get(model.input->curve) : std::nan(""); };
+  };
+  rows.add("name", "model", &Model::name);
+  rows.add("kind", &Model::kind);
+  rows.add("enough_cpus", "cores",
+           input([](const perf::InputCurve& curve) { return curve.enough_cpus; }),
+           figure::Decimals{1});
+  rows.add("enough_memory_gb", "memory",
+           input([](const perf::InputCurve& curve) { return curve.enough_memory_gb(); }),
+           figure::Decimals{0, "GB"});
+  rows.add("boards", "measured on (GPUs at most)", [](const Model& model) {
+    std::vector<std::string> boards;
+    if (model.training) boards.emplace_back("training");
+    if (model.inference) boards.emplace_back("inference");
     for (const perf::Board& board : model.boards) {
-      boards +=
-          fmt::format("{}{} ({})", boards.empty() ? "" : ", ", board.gpu_type, board.most_gpus);
+      boards.push_back(fmt::format("{} ({})", board.gpu_type, board.most_gpus));
     }
-    if (model.input) {
-      fmt::print("{:<15} {:<15} {:>6.1f} {:>5.0f} GB   {}\n", model.name, model.kind,
-                 model.input->curve.enough_cpus, model.input->curve.enough_memory_gb(), boards);
-    } else {
-      fmt::print("{:<15} {:<15} {:>6} {:>8}   {}\n", model.name, model.kind, "-", "-", boards);
-    }
-  }
+    return fmt::format("{}", fmt::join(boards, ", "));
+  });
+  return rows;
 }
 
 std::string off(const perf::FitError& error) {
@@ -58,7 +65,7 @@ std::string off(const perf::FitError& error) {
                                                   100 * error.seen, 100 * error.held_out);
 }
 
-void print_input(const perf::Input& input) {
+void say_input(const perf::Input& input) {
   const perf::InputCurve& curve = input.curve;
   fmt::print("\ncores and memory of a GPU ({}, {})\n", input.source, off(input.error));
   fmt::print("  {:.1f} cores are enough", curve.enough_cpus);
@@ -99,8 +106,8 @@ class Shown {
   const perf::SpeedModel* speed_;
 };
 
-void print_board(perf::SpeedModels& models, const perf::Model& model, const perf::Board& board,
-                 const Shown& shown) {
+void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::Board& board,
+               const Shown& shown) {
   fmt::print("\non {} ({}, {}): a step of {:.4g} s at a batch of {:.4g} a GPU\n", board.gpu_type,
              board.source, off(board.error), board.step.compute(board.usual_batch()),
              board.usual_batch());
@@ -131,7 +138,7 @@ void print_board(perf::SpeedModels& models, const perf::Model& model, const perf
 constexpr std::array<std::pair<int, int>, 6> kShapes{
     {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 4}}};
 
-void print_task(const char* what, const perf::Genie& task) {
+void say_task(const char* what, const perf::Genie& task) {
   fmt::print("\n{}, samples a second at a batch of {:.6g} over all GPUs ({}{})\n ", what,
              task.most_batch, task.source.empty() ? "" : task.source + ", ", off(task.error));
   for (const auto& [nodes, gpus] : kShapes) {
@@ -208,9 +215,8 @@ Result<int> show(const PerfShowOptions& options) {
   auto catalogue = perf::read_catalogue(options.catalogue);
   if (!catalogue) return tl::unexpected(catalogue.error());
   perf::SpeedModels models(std::move(*catalogue));
-  if (options.model.empty() && options.output == "table") {
-    list(models.catalogue());
-    return kDone;
+  if (options.model.empty() && !options.list.wants_document()) {
+    return options.list.print(rows_of(models.catalogue()));
   }
   if (options.model.empty()) {
     nlohmann::ordered_json all = nlohmann::ordered_json::array();
@@ -227,21 +233,21 @@ Result<int> show(const PerfShowOptions& options) {
   }
   if (!found.said.empty()) note(found.said);
   const perf::Model& model = *models.catalogue().find(found.model);
-  if (options.output == "json") {
+  if (options.list.output == "json") {
     fmt::print("{}\n", json_of(models, model, *found.speed).dump(2));
     return kDone;
   }
   fmt::print("{}{}\n", model.name, model.kind.empty() ? "" : fmt::format(" ({})", model.kind));
   if (model.input) {
-    print_input(*model.input);
+    say_input(*model.input);
   } else {
     fmt::print("\ncores and memory were not measured: they change nothing\n");
   }
   for (const perf::Board& board : model.boards) {
-    print_board(models, model, board, Shown(models, board, *found.speed));
+    say_board(models, model, board, Shown(models, board, *found.speed));
   }
-  if (model.training) print_task("training", *model.training);
-  if (model.inference) print_task("inference", *model.inference);
+  if (model.training) say_task("training", *model.training);
+  if (model.inference) say_task("inference", *model.inference);
   if (model.boards.empty() && !model.training && !model.inference) {
     fmt::print("\nspread, GPU type and neighbours were not measured\n");
   }
@@ -258,9 +264,7 @@ void register_perf_show(Program& program) {
   command.add_option("MODEL", options->model, "The name of a model, or of a job that contains one");
   command.add_option("--models", options->catalogue, "Speed models: a preset, or a TOML file")
       ->capture_default_str();
-  command.add_option("-o,--output", options->output, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command, "almanac perf show");
   add_example(command, "almanac perf show resnet-50");
   program.on(command, [options] { return show(*options); });

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/job_list.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "policy/conduct.h"
@@ -76,17 +77,33 @@ Json to_object(const policy::Entry& entry) {
   return made;
 }
 
-void print_parameters(const policy::Entry& entry) {
+std::string parameters_in_words(const policy::Entry& entry) {
+  std::string made;
   for (const policy::Parameter& each : entry.parameters) {
     const std::string usual =
         each.words.empty() ? fmt::format("{}", fmt::join(each.usual, ":")) : each.words.front();
-    fmt::print("  {:10} {:20}   {}: {} ({})\n", "", "", each.name, each.summary, usual);
+    made += fmt::format("  {:33} {}: {} ({})\n", "", each.name, each.summary, usual);
   }
+  return made;
 }
 
-int list(const std::string& output) {
+std::string slots_in_words() {
+  std::string made =
+      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
+      "colon is told to it\n";
+  for (const policy::Registry::Slot& slot : policy::registry().slots()) {
+    for (const policy::Entry& each : slot.choices->entries()) {
+      made += fmt::format("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary,
+                          each.source);
+      made += parameters_in_words(each);
+    }
+  }
+  return made;
+}
+
+Result<int> list(const ListOptions& options) {
   const policy::Registry& known = policy::registry();
-  if (output == "json") {
+  if (options.wants_document()) {
     Json policies = Json::array();
     for (const policy::Composition& each : known.policies()) {
       policies.push_back(to_object(each));
@@ -101,23 +118,19 @@ int list(const std::string& output) {
     fmt::print("{}\n", Json{{"policies", policies}, {"slots", choices}}.dump(2));
     return kDone;
   }
-  fmt::print("POLICIES\n");
-  for (const policy::Composition& each : known.policies()) {
-    fmt::print("  {:20} {}  [{}]\n", each.name, each.summary, each.source);
-    const std::string said = conduct(known.traits(each));
-    if (!said.empty()) fmt::print("  {:20}   {}\n", "", said);
-  }
-  fmt::print(
-      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
-      "colon "
-      "is told to it\n");
-  for (const policy::Registry::Slot& slot : known.slots()) {
-    for (const policy::Entry& each : slot.choices->entries()) {
-      fmt::print("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary, each.source);
-      print_parameters(each);
-    }
-  }
-  return kDone;
+  using policy::Composition;
+  figure::Rows rows(known.policies());
+  rows.add("name", "POLICY", &Composition::name);
+  rows.add(figure::Tier::key, "summary", "SUMMARY", &Composition::summary);
+  rows.add(figure::Tier::detail, "source", "SOURCE", &Composition::source);
+  rows.add(figure::Tier::data, "bound", "BOUND",
+           [&](const Composition& each) { return policy::is_bound(known.traits(each)); });
+  rows.add(figure::Tier::data, "needs", "NEEDS", [&](const Composition& each) {
+    return fmt::format("{}", fmt::join(policy::needs_of(known.traits(each)), ", "));
+  });
+  rows.add("conduct", "CONDUCT",
+           [&](const Composition& each) { return conduct(known.traits(each)); });
+  return options.print(std::move(rows), slots_in_words());
 }
 
 Result<int> describe(const std::string& name, const std::string& output) {
@@ -153,7 +166,7 @@ struct LiveOptions {
 Result<int> show(const LiveOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "json") return print_answer(*client, "/v1/overview");
+  if (options.output == "json") return relay_answer(*client, "/v1/overview");
   const auto said = client->get("/v1/overview");
   if (!said) return tl::unexpected(said.error());
   const auto overview = serve::read_overview(said->body);
@@ -210,20 +223,16 @@ void add_live(Program& program, CLI::App& noun) {
 void register_policy(Program& program) {
   CLI::App& noun =
       program.noun(Purpose::choose, "policy", "Scheduling policies and the slots they are made of");
-  const auto output = std::make_shared<std::string>("table");
+  const auto listed = std::make_shared<ListOptions>();
+  const auto output = std::make_shared<std::string>();
   const auto name = std::make_shared<std::string>();
-  const auto add_output = [&](CLI::App& command) {
-    command.add_option("-o,--output", *output, "How to print: table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
-  };
   CLI::App& listing = *noun.add_subcommand("list", "List all policies and all slot choices");
-  add_output(listing);
+  listed->add_to(listing);
   add_example(listing, "almanac policy list");
-  program.on(listing, [output]() -> Result<int> { return list(*output); });
+  listed->on(program, listing, [listed] { return list(*listed); });
   CLI::App& describing = *noun.add_subcommand("describe", "Show what a policy is made of");
   describing.add_option("POLICY", *name, "Name, name with +choices, or TOML file")->required();
-  add_output(describing);
+  add_output(describing, *output, {"table", "json"});
   add_example(describing, "almanac policy describe qssf+easy:4+best_fit");
   program.on(describing, [output, name] { return describe(*name, *output); });
   add_live(program, noun);

@@ -11,13 +11,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "predict/evaluate.h"
 #include "predict/evaluation_document.h"
 #include "report/document_directory.h"
-#include "table/csv_writer.h"
 #include "text/datetime.h"
 #include "text/human.h"
 
@@ -37,7 +36,7 @@ struct PredictEvaluateOptions {
   TraceOptions trace{};
   std::string from;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
 };
 
 /// JSON has no NaN.
@@ -52,7 +51,7 @@ void put(Json& object, const Score& score) {
   object["interval_width_log10"] = number_or_null(score.interval_width);
 }
 
-void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Json evaluation_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
   Json list = Json::array();
   for (const Tried& tried : evaluation.estimators) {
     Json object{{"name", tried.name}};
@@ -66,32 +65,24 @@ void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) 
     }
     list.push_back(object);
   }
-  fmt::print("{}\n", list.dump(2));
+  return list;
 }
 
-Result<void> print_evaluation_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
-  table::OutputFile file = table::OutputFile::standard_output();
-  table::CsvWriter csv(file);
-  csv.header({"name", "by", "group", "jobs", "mae_s", "median_abs_log10_error", "spearman_gpu_time",
-              "coverage_90", "interval_width_log10"});
-  const auto row = [&](const Tried& tried, const std::string& by, const std::string& group,
-                       std::span<const std::uint32_t> jobs) {
-    const Score got = score(evaluation, tried, jobs);
-    csv.text(tried.name).text(by).text(group).whole(got.jobs).rounded(got.mae_s, 1);
-    csv.rounded(got.median_abs_log10_error, 4).rounded(got.spearman_gpu_time, 4);
-    csv.rounded(got.coverage_90, 4).rounded(got.interval_width, 3).end_row();
-  };
+/// How well an estimator told the run times of some jobs.
+struct ScoreRow {
+  std::string name, by, group;
+  Score score;
+};
+
+std::vector<ScoreRow> scores_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+  std::vector<ScoreRow> all;
   for (const Tried& tried : evaluation.estimators) {
-    row(tried, "", "", all_tested(evaluation));
-    for (const Group& group : groups) row(tried, group.by, group.name, group.jobs);
+    all.push_back({tried.name, "", "", score(evaluation, tried, all_tested(evaluation))});
+    for (const Group& group : groups) {
+      all.push_back({tried.name, group.by, group.name, score(evaluation, tried, group.jobs)});
+    }
   }
-  csv.flush();
-  return file.commit();
-}
-
-/// "-" where there is nothing to say.
-std::string decimal(double value, int digits) {
-  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
+  return all;
 }
 
 /// A difference of decimal logarithms as how many times: 0.301 as "2.00x".
@@ -100,37 +91,48 @@ std::string factor(double log10_difference) {
                                       : fmt::format("{:.2f}x", std::pow(10, log10_difference));
 }
 
-void print_table(const Evaluation& evaluation, const std::vector<Group>& groups) {
-  fmt::print("{} jobs from {} on; models fitted {} times, {:.1f} s in all\n\n",
-             text::grouped(static_cast<std::int64_t>(evaluation.jobs.size())),
-             text::format_datetime(evaluation.from), evaluation.fits, evaluation.fit_s);
-  fmt::print("{:18} {:>11} {:>11} {:>11} {:>11} {:>11}\n", "estimator", "mean error", "typ. off by",
-             "order right", "in range", "range");
-  for (const Tried& tried : evaluation.estimators) {
-    const Score got = score(evaluation, tried, all_tested(evaluation));
-    fmt::print("{:18} {:>11} {:>11} {:>11} {:>11} {:>11}\n", tried.name,
-               text::human_time(got.mae_s), factor(got.median_abs_log10_error),
-               decimal(got.spearman_gpu_time, 3), text::human_share(got.coverage_90),
-               factor(got.interval_width));
-  }
-  fmt::print(
-      "\nTyp. off by: half of the jobs run at most so many times as long, or as short, as was "
-      "said.\nOrder right: rank correlation of GPU times; 1 = in the right order.\nIn range: jobs "
-      "that end within the range said, which should be 90 %; range: its upper end over its "
-      "lower.\n");
-  fmt::print("\nTypically off by, by group\n{:18} {:18} {:>8}", "by", "group", "jobs");
-  for (const Tried& tried : evaluation.estimators)
-    fmt::print(" {:>{}}", tried.name, std::max<std::size_t>(8, tried.name.size()));
-  fmt::print("\n");
-  for (const Group& group : groups) {
-    fmt::print("{:18} {:18} {:>8}", group.by, group.name, group.jobs.size());
-    for (const Tried& tried : evaluation.estimators) {
-      fmt::print(" {:>{}}", factor(score(evaluation, tried, group.jobs).median_abs_log10_error),
-                 std::max<std::size_t>(8, tried.name.size()));
-    }
-    fmt::print("\n");
-  }
+figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
+  using figure::Tier;
+  constexpr int kDigits = 6;
+  figure::Rows rows(scores);
+  const auto add = [&](const char* name, const char* label, auto field, auto show) {
+    rows.add(
+            name, label, [field](const ScoreRow& row) { return row.score.*field; }, show)
+        .significant(kDigits);
+  };
+  rows.add("name", "estimator", &ScoreRow::name);
+  rows.add(Tier::data, "by", &ScoreRow::by);
+  rows.add(Tier::data, "group", &ScoreRow::group);
+  rows.add(Tier::data, "jobs", [](const ScoreRow& row) { return row.score.jobs; });
+  add("mae_s", "mean error", &Score::mae_s, text::human_time);
+  add("median_abs_log10_error", "typ. off by", &Score::median_abs_log10_error, factor);
+  add("spearman_gpu_time", "order right", &Score::spearman_gpu_time, figure::Decimals{3});
+  add("coverage_90", "in range", &Score::coverage_90, text::human_share);
+  add("interval_width_log10", "range", &Score::interval_width, factor);
+  return rows;
 }
+
+figure::Listing groups_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+  figure::Rows rows(groups);
+  rows.add("by", &Group::by);
+  rows.add(figure::Tier::key, "group", &Group::name);
+  rows.add("jobs", [](const Group& group) { return group.jobs.size(); });
+  for (const Tried& tried : evaluation.estimators) {
+    rows.add(
+        tried.name,
+        [&](const Group& group) {
+          return score(evaluation, tried, group.jobs).median_abs_log10_error;
+        },
+        factor);
+  }
+  return rows;
+}
+
+constexpr std::string_view kExplained =
+    "\nTyp. off by: half of the jobs run at most so many times as long, or as short, as was "
+    "said.\nOrder right: rank correlation of GPU times; 1 = in the right order.\nIn range: jobs "
+    "that end within the range said, which should be 90 %; range: its upper end over its "
+    "lower.\n\nTypically off by, by group\n";
 
 Result<int> evaluate(const PredictEvaluateOptions& options,
                      const std::vector<std::string>& command) {
@@ -161,16 +163,19 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
     const auto written = report::write_document(options.out, document);
     if (!written) return tl::unexpected(written.error());
   }
-  if (options.output == "json") {
-    print_json(*evaluation, by);
-  } else if (options.output == "csv") {
-    if (auto printed = print_evaluation_csv(*evaluation, by); !printed) {
-      return tl::unexpected(printed.error());
-    }
-  } else {
-    print_table(*evaluation, by);
+  const ListOptions& list = options.list;
+  if (list.wants_document()) {
+    fmt::print("{}\n", evaluation_json(*evaluation, by).dump(2));
+    return kDone;
   }
-  return kDone;
+  std::vector<ScoreRow> scores = scores_of(*evaluation, by);
+  if (!list.explains()) return list.print(rows_of(scores));
+  std::erase_if(scores, [](const ScoreRow& row) { return !row.by.empty(); });
+  fmt::print("{} jobs from {} on; models fitted {} times, {:.1f} s in all\n\n",
+             text::grouped(static_cast<std::int64_t>(evaluation->jobs.size())),
+             text::format_datetime(evaluation->from), evaluation->fits, evaluation->fit_s);
+  return list.print(rows_of(scores),
+                    std::string(kExplained) + groups_of(*evaluation, by).table(table_form()));
 }
 
 }  // namespace
@@ -189,9 +194,7 @@ void register_predict_evaluate(Program& program) {
   command
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command, "almanac predict evaluate log.csv");
   program.on(command, [options, &program] { return evaluate(*options, program.command_line); });
 }

@@ -43,9 +43,8 @@ Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
   return fail(Code::not_found, fmt::format("no job is called {}", id), {.file = trace.path});
 }
 
-void print_words(const std::string& id, const predict::Forecast& forecast, double truth,
-                 const predict::Distribution& believed,
-                 const std::vector<predict::Reason>& reasons) {
+void say(const std::string& id, const predict::Forecast& forecast, double truth,
+         const predict::Distribution& believed, const std::vector<predict::Reason>& reasons) {
   fmt::print("Job {} is most likely to run about {}; as likely shorter as longer than {}.\n", id,
              text::human_time(from_log(forecast.typical)),
              text::human_time(from_log(forecast.median)));
@@ -64,8 +63,8 @@ void print_words(const std::string& id, const predict::Forecast& forecast, doubl
   }
 }
 
-void print_json(const std::string& id, const predict::Forecast& forecast, double truth,
-                const std::vector<predict::Reason>& reasons) {
+Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
+             const std::vector<predict::Reason>& reasons) {
   Json list = Json::array();
   for (const predict::Reason& each : reasons) {
     list.push_back({{"feature", each.feature},
@@ -73,14 +72,13 @@ void print_json(const std::string& id, const predict::Forecast& forecast, double
                     {"value", each.value},
                     {"factor", each.factor}});
   }
-  const Json json{{"job_id", id},
-                  {"typical_s", from_log(forecast.typical)},
-                  {"median_s", from_log(forecast.median)},
-                  {"low_s", from_log(forecast.low)},
-                  {"high_s", from_log(forecast.high)},
-                  {"ran_s", from_log(truth)},
-                  {"reasons", list}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return {{"job_id", id},
+          {"typical_s", from_log(forecast.typical)},
+          {"median_s", from_log(forecast.median)},
+          {"low_s", from_log(forecast.low)},
+          {"high_s", from_log(forecast.high)},
+          {"ran_s", from_log(truth)},
+          {"reasons", list}};
 }
 
 Result<int> explain(const PredictExplainOptions& options) {
@@ -116,9 +114,10 @@ Result<int> explain(const PredictExplainOptions& options) {
   const predict::Forecast forecast = learned.forecast(prediction);
   const double truth = predict::log_time(job.outcome.run);
   if (options.output == "json") {
-    print_json(options.job, forecast, truth, reasons);
+    const Json json = explained_json(options.job, forecast, truth, reasons);
+    fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    print_words(options.job, forecast, truth, prediction.believed, reasons);
+    say(options.job, forecast, truth, prediction.believed, reasons);
   }
   return kDone;
 }

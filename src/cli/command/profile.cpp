@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
-#include "cli/print_profile.h"
 #include "cli/program.h"
+#include "cli/show_profile.h"
 #include "cli/words_after_mark.h"
 #include "profiling/findings.h"
 #include "profiling/machine.h"
@@ -40,7 +40,7 @@ struct ProfileOptions {
   std::string patience = "60s";
   std::string name;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
   bool dry_run = false;
 };
 
@@ -125,7 +125,7 @@ void note_limits(Question& question, const Machine& machine) {
   question.memories_gb.clear();
 }
 
-void print_plan(const Question& question, double run_s, double budget_s) {
+void show_plan(const Question& question, double run_s, double budget_s) {
   const std::vector<Condition> plan = usual_plan(question);
   fmt::print(
       "{} runs of up to {:.0f} s each within {:.0f} s, if the job is as most are; which ones "
@@ -155,7 +155,7 @@ Result<int> profile(const ProfileOptions& options) {
   }
   note_limits(*question, machine);
   if (options.dry_run) {
-    print_plan(*question, *run_s, *budget_s);
+    show_plan(*question, *run_s, *budget_s);
     return kDone;
   }
 
@@ -189,8 +189,9 @@ Result<int> profile(const ProfileOptions& options) {
     if (!written) return tl::unexpected(written.error());
   }
   if (!made.runs.empty()) {
-    print_profile(made, findings, {.model = name, .read_as = bencher.read_as(), .file = out},
-                  options.output);
+    const ProfileTitle title{.model = name, .read_as = bencher.read_as(), .file = out};
+    const auto shown = show_profile(made, findings, title, options.list);
+    if (!shown) return shown;
   }
   for (const Measured& run : made.runs) {
     if (!run.said.empty()) note(run.said);
@@ -248,9 +249,7 @@ void register_profile(Program& program) {
                      "The model's name in the profile; default: that of the script");
   command.add_option("--out", options->out, "The profile to write; default: NAME.csv")
       ->type_name("FILE.csv");
-  command.add_option("-o,--output", options->output, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   command.add_flag("--dry-run", options->dry_run, "Print the plan, run nothing");
   add_example(command, "almanac profile --gpus 1,2,4 -- python train.py");
   add_example(command, "almanac profile --batch 32,64 -- python train.py --batch-size {batch}");

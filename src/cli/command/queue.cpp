@@ -9,6 +9,7 @@
 
 #include "cli/job_list.h"
 #include "cli/job_words.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -20,7 +21,7 @@ struct QueueOptions {
   ServiceOptions service;
   std::string user;
   std::string state;
-  std::string output;
+  ListOptions list;
 };
 
 /// Those that run, then those that wait as the policy would start them, then those held.
@@ -37,17 +38,12 @@ Result<int> queue(const QueueOptions& options) {
   serve::Client::Query query;
   if (!options.user.empty()) query.emplace_back("user", options.user);
   if (!options.state.empty()) query.emplace_back("state", options.state);
-  if (options.output == "json") return print_jobs_answer(*client, query);
+  if (options.list.wants_document()) return relay_jobs(*client, query);
   auto jobs = list_jobs(*client, query);
   if (!jobs) return tl::unexpected(jobs.error());
   std::sort(jobs->begin(), jobs->end(),
             [](const auto& a, const auto& b) { return order(a) < order(b); });
-  if (options.output == "csv") {
-    print_jobs_csv(*jobs);
-  } else {
-    print_queue(*jobs, wall_clock(), options.output == "wide");
-  }
-  return kDone;
+  return options.list.print(job_rows(*jobs, wall_clock(), JobList::queue));
 }
 
 }  // namespace
@@ -59,10 +55,10 @@ void register_queue(Program& program) {
   const auto options = std::make_shared<QueueOptions>();
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");
-  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac queue -o wide");
-  program.on(command, [options] { return queue(*options); });
+  options->list.on(program, command, [options] { return queue(*options); });
 }
 
 }  // namespace almanac::cli

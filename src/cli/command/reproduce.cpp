@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac reproduce: published tables and figures again, ours beside the paper's.
-#include <atomic>
-#include <cmath>
-#include <memory>
-#include <utility>
+/// almanac reproduce: starts almanac-reproduce, a program of its own, where it is installed.
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "cli/program.h"
-#include "cli/progress.h"
-#include "reproduce/recipe.h"
-#include "table/csv_writer.h"
-#include "text/nearest.h"
+#include "process/own_program.h"
 
 namespace almanac::cli {
 
@@ -22,167 +18,22 @@ void register_reproduce(Program& program);
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr const char* kProgram = "almanac-reproduce";
 
-struct ReproduceOptions {
-  std::vector<std::string> names;
-  std::string data;
-  std::string output = "table";
-};
-
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-std::string shown(double value) {
-  return std::isfinite(value) ? fmt::format("{:.7g}", value) : "-";
-}
-
-void print_list(const std::string& output) {
-  Json all = Json::array();
-  for (const reproduce::Recipe& recipe : reproduce::recipes().all()) {
-    Json needs = Json::array();
-    for (const reproduce::Need& need : recipe.needs) {
-      needs.push_back({{"files", need.files}, {"from", need.from}});
-    }
-    all.push_back({{"name", recipe.name},
-                   {"summary", recipe.summary},
-                   {"paper", recipe.paper},
-                   {"takes_minutes", recipe.takes_minutes},
-                   {"needs", std::move(needs)}});
-    if (output == "table") {
-      fmt::print("{:18} {}  [{}]\n", recipe.name, recipe.summary, recipe.paper);
-    }
+/// Becomes that program; returns only if it cannot.
+Result<int> become(const std::vector<std::string>& words) {
+  const std::filesystem::path sibling = process::own_program().parent_path() / kProgram;
+  const std::string file = std::filesystem::exists(sibling) ? sibling.string() : kProgram;
+  std::vector<char*> arguments{const_cast<char*>(kProgram)};
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  ::execvp(file.c_str(), arguments.data());
+  if (errno == ENOENT) {
+    return fail(Code::unavailable, fmt::format("{} is not installed", kProgram), {},
+                "build it from the source: docs/reproduce.md");
   }
-  if (output == "json") fmt::print("{}\n", all.dump(2));
-}
-
-void print_json(const std::vector<reproduce::Row>& rows) {
-  Json all = Json::array();
-  for (const reproduce::Row& row : rows) {
-    all.push_back({{"what", row.what},
-                   {"published", number(row.published)},
-                   {"ours", number(row.ours)},
-                   {"difference", number(row.difference())},
-                   {"unit", row.unit}});
-  }
-  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
-Result<void> print_rows_csv(const std::vector<reproduce::Row>& rows) {
-  table::OutputFile file = table::OutputFile::standard_output();
-  table::CsvWriter csv(file);
-  csv.header({"what", "published", "ours", "difference", "unit"});
-  for (const reproduce::Row& row : rows) {
-    csv.text(row.what).decimal(row.published).decimal(row.ours).decimal(row.difference());
-    csv.text(row.unit).end_row();
-  }
-  csv.flush();
-  return file.commit();
-}
-
-void print_table(const std::vector<reproduce::Row>& rows) {
-  std::size_t width = 4;
-  for (const reproduce::Row& row : rows) width = std::max(width, row.what.size());
-  fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  unit\n", "what", width, "published", "ours",
-             "difference");
-  for (const reproduce::Row& row : rows) {
-    fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  {}\n", row.what, width, shown(row.published),
-               shown(row.ours), shown(row.difference()), row.unit);
-  }
-}
-
-Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::string>& names) {
-  const auto& all = reproduce::recipes().all();
-  std::vector<const reproduce::Recipe*> found;
-  if (names == std::vector<std::string>{"all"}) {
-    for (const reproduce::Recipe& recipe : all) {
-      if (recipe.takes_minutes) {
-        note(fmt::format("{} takes minutes: name it to have it", recipe.name));
-      } else {
-        found.push_back(&recipe);
-      }
-    }
-    return found;
-  }
-  for (const std::string& name : names) {
-    found.push_back(reproduce::recipes().find(name));
-    if (found.back() != nullptr) continue;
-    std::vector<std::string> known{"list", "all"};
-    for (const reproduce::Recipe& recipe : all) known.push_back(recipe.name);
-    return fail(Code::usage, fmt::format("no recipe is called '{}'", name), {},
-                text::meant_or_known(name, known));
-  }
-  return found;
-}
-
-using Played = std::vector<std::pair<const reproduce::Recipe*, reproduce::Outcome>>;
-
-/// What each makes of the public data; nothing of those that need data where there are none.
-Played played(const std::vector<const reproduce::Recipe*>& recipes, const std::string& data) {
-  Played made;
-  std::atomic<std::size_t> whole = 0;
-  std::atomic<double> part = 0;
-  const ProgressBar bar(
-      recipes.size() == 1 ? "reproducing " + recipes.front()->name : "reproducing",
-      [&] { return (static_cast<double>(whole) + part) / static_cast<double>(recipes.size()); });
-  for (const reproduce::Recipe* const recipe : recipes) {
-    const bool lacks_data = data.empty() && !recipe->needs.empty();
-    made.emplace_back(
-        recipe, lacks_data ? reproduce::Outcome{} : reproduce::reproduce(*recipe, data, &part));
-    part = 0;
-    ++whole;
-  }
-  return made;
-}
-
-Result<int> reproduce_named(const ReproduceOptions& options) {
-  if (options.names == std::vector<std::string>{"list"}) {
-    if (options.output == "csv") return fail(Code::usage, "the list is a table or json");
-    print_list(options.output);
-    return kDone;
-  }
-  const auto recipes = chosen(options.names);
-  if (!recipes) return tl::unexpected(recipes.error());
-  std::vector<reproduce::Row> rows;
-  Exit status = kDone;
-  bool lacks_data = false;
-  for (auto& [recipe, made] : played(*recipes, options.data)) {
-    if (options.data.empty() && !recipe->needs.empty()) {
-      for (const reproduce::Need& need : recipe->needs) {
-        note(fmt::format("{} needs {}: {}", recipe->name, need.files, need.from));
-      }
-      lacks_data = true;
-      continue;
-    }
-    for (const std::string& sentence : made.notes) {
-      note(fmt::format("{}: {}", recipe->name, sentence));
-    }
-    for (const reproduce::Need& need : made.absent) {
-      note(fmt::format("{}: {} has no {} ({})", recipe->name, options.data, need.files, need.from));
-    }
-    for (const Error& error : made.malformed) {
-      note(fmt::format("{}: left out {}", recipe->name, to_string(error)));
-      status = kBadData;
-    }
-    if (made.rows.empty() && status == kDone) status = kNoInput;
-    for (reproduce::Row& row : made.rows) {
-      if (recipes->size() > 1) row.what = fmt::format("{}: {}", recipe->name, row.what);
-      rows.push_back(std::move(row));
-    }
-  }
-  const auto no_data = [] {
-    return fail(Code::not_found, "the public data are not at hand", {},
-                "name their folder, with data/ and golden/ in it, by --data or ALMANAC_SHARED");
-  };
-  if (lacks_data && rows.empty()) return no_data();
-  if (options.output == "json") {
-    print_json(rows);
-  } else if (options.output == "csv") {
-    if (const auto printed = print_rows_csv(rows); !printed) return tl::unexpected(printed.error());
-  } else if (!rows.empty()) {
-    print_table(rows);
-  }
-  if (lacks_data) return no_data();
-  return status;
+  return fail(Code::unavailable,
+              fmt::format("{} cannot be started: {}", file, std::strerror(errno)));
 }
 
 }  // namespace
@@ -190,23 +41,10 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
 void register_reproduce(Program& program) {
   CLI::App& command =
       program.command(Purpose::understand, "reproduce",
-                      "Make published tables and figures again, ours beside the paper's");
-  const auto options = std::make_shared<ReproduceOptions>();
-  command
-      .add_option("NAME", options->names,
-                  "Recipes; list shows them, all makes those that take no minutes")
-      ->required();
-  command
-      .add_option("--data", options->data,
-                  "Folder of the public data, with data/ and golden/ in it")
-      ->envname("ALMANAC_SHARED")
-      ->type_name("DIR");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
-  add_example(command, "almanac reproduce list");
-  add_example(command, "almanac reproduce afs --data ~/public -o json");
-  program.on(command, [options] { return reproduce_named(*options); });
+                      "Make published tables and figures again (almanac-reproduce)");
+  command.prefix_command();
+  command.set_help_flag();
+  program.on(command, [&command] { return become(command.remaining()); });
 }
 
 }  // namespace almanac::cli

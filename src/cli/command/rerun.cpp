@@ -35,7 +35,7 @@ namespace {
 struct RerunOptions {
   std::string run;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
   int threads = 0;
 };
 
@@ -48,7 +48,8 @@ Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& c
   if (!prepared) return tl::unexpected(prepared.error());
   const auto report = run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
-  print_summaries(report->summaries, options.output);
+  const Result<int> shown = show_summaries(report->summaries, options.list);
+  if (!shown) return shown;
   note_run(options.out);
   if (report->interrupted) return kInterrupted;
   if (!record->complete) {
@@ -81,7 +82,7 @@ void register_rerun(Program& program) {
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
-  add_summary_output(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac rerun out/run");
   program.on(command, [options, &program] { return rerun(*options, program.command_line); });
 }

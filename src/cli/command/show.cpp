@@ -53,7 +53,7 @@ std::string training_text(const live::JobView& view) {
   return text;
 }
 
-void print(const serve::ListedJob& listed, Time now) {
+void say(const serve::ListedJob& listed, Time now) {
   const store::Job& job = listed.view.job;
   const store::Submission& asked = job.asked;
   line("Job", asked.name.empty() ? listed.id : fmt::format("{} ({})", listed.id, asked.name));
@@ -110,12 +110,12 @@ Result<int> show(const ShowOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = "/v1/jobs/" + options.job;
-  if (options.output == "json") return print_answer(*client, path);
+  if (options.output == "json") return relay_answer(*client, path);
   const auto said = client->get(path);
   if (!said) return tl::unexpected(said.error());
   const auto job = serve::read_job(said->body);
   if (!job) return tl::unexpected(job.error());
-  print(*job, wall_clock());
+  say(*job, wall_clock());
   return kDone;
 }
 

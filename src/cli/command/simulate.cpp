@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/experiment_options.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "cli/with_requests.h"
@@ -22,7 +23,7 @@ struct SimulateOptions {
   ExperimentOptions experiment{};
   WithRequests with{};
   std::string out;
-  std::string output = "table";
+  ListOptions list;
   int threads = 0;
 };
 
@@ -54,11 +55,12 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
     if (!options.out.empty()) {
       return fail(Code::usage, "--with leaves no run directory", {}, "leave --out out, or --with");
     }
-    return simulate_with_requests(options.with, *prepared, options.output);
+    return simulate_with_requests(options.with, *prepared, options.list);
   }
   const Result<RunReport> report = run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
-  print_summaries(report->summaries, options.output);
+  const Result<int> shown = show_summaries(report->summaries, options.list);
+  if (!shown) return shown;
   note_run(options.out);
   if (!report->interrupted) return kDone;
   note("interrupted: what was simulated until then is marked incomplete");
@@ -80,7 +82,7 @@ void register_simulate(Program& program) {
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
-  add_summary_output(command, options->output);
+  options->list.add_to(command);
   add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");
   add_example(command, "almanac simulate log.csv --policy easy+gpu_time+best_fit");
   add_example(command,

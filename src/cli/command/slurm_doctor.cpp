@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/columns.h"
-#include "cli/program.h"
-#include "cli/service_options.h"
+#include "cli/list_options.h"
 #include "slurm/connect.h"
 #include "slurm/doctor.h"
 
@@ -26,10 +25,10 @@ using slurm::Verdict;
 
 struct SlurmDoctorOptions {
   std::string way;
-  std::string output;
+  ListOptions list;
 };
 
-void print_json(const slurm::Site& site, const Diagnosis& diagnosis) {
+nlohmann::ordered_json site_json(const slurm::Site& site, const Diagnosis& diagnosis) {
   nlohmann::ordered_json document;
   document["version"] = site.version;
   document["cluster"] = site.cluster;
@@ -44,7 +43,7 @@ void print_json(const slurm::Site& site, const Diagnosis& diagnosis) {
     for (const Lever lever : each.levers) finding["levers"].push_back(to_string(lever));
     document["findings"].push_back(std::move(finding));
   }
-  fmt::print("{}\n", document.dump(2));
+  return document;
 }
 
 /// What keeps a lever from working as it should: the findings as bad as the lever.
@@ -58,25 +57,30 @@ std::string reasons(const Diagnosis& diagnosis, Lever lever) {
   return made;
 }
 
-void print_table(const slurm::Site& site, const Diagnosis& diagnosis) {
-  fmt::print("Slurm {} of cluster {}\n\n", site.version,
-             site.cluster.empty() ? "(not told)" : site.cluster);
-  std::vector<std::vector<std::string>> levers;
-  for (const Lever lever : slurm::kLevers) {
-    levers.push_back({std::string(to_string(lever)), std::string(to_string(diagnosis.of(lever))),
-                      reasons(diagnosis, lever)});
-  }
-  print_columns({{"LEVER"}, {"WORKS"}, {"BECAUSE OF"}}, levers);
-  fmt::print("\n");
+figure::Listing rows_of(const Diagnosis& diagnosis) {
+  figure::Rows rows{std::span<const Lever>(slurm::kLevers)};
+  rows.add("lever", "LEVER", [](Lever lever) { return to_string(lever); });
+  rows.add(figure::Tier::key, "works", "WORKS",
+           [&](Lever lever) { return to_string(diagnosis.of(lever)); });
+  rows.add(figure::Tier::key, "because_of", "BECAUSE OF",
+           [&](Lever lever) { return reasons(diagnosis, lever); });
+  return rows;
+}
+
+/// All findings, the worst first.
+std::string diagnosis_in_words(const Diagnosis& diagnosis) {
+  std::string made = "\n";
   for (const Verdict verdict :
        {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}) {
     for (const Finding& each : diagnosis.findings) {
       if (each.verdict != verdict) continue;
-      fmt::print("{:8}  {}{}{}{}\n", to_string(verdict), each.what, each.found.empty() ? "" : " = ",
-                 each.found, each.means.empty() ? "" : ": " + each.means);
-      if (!each.to_do.empty()) fmt::print("          -> {}\n", each.to_do);
+      made += fmt::format("{:8}  {}{}{}{}\n", to_string(verdict), each.what,
+                          each.found.empty() ? "" : " = ", each.found,
+                          each.means.empty() ? "" : ": " + each.means);
+      if (!each.to_do.empty()) made += fmt::format("          -> {}\n", each.to_do);
     }
   }
+  return made;
 }
 
 Result<int> doctor(const SlurmDoctorOptions& options) {
@@ -94,10 +98,15 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
   const auto news = (*link)->news();
   if (!news) return tl::unexpected(news.error());
   const Diagnosis diagnosis = slurm::diagnose(*site, *news, (*link)->can(), (*link)->way());
-  if (options.output == "json") {
-    print_json(*site, diagnosis);
+  if (options.list.wants_document()) {
+    fmt::print("{}\n", site_json(*site, diagnosis).dump(2));
   } else {
-    print_table(*site, diagnosis);
+    if (options.list.explains()) {
+      fmt::print("Slurm {} of cluster {}\n\n", site->version,
+                 site->cluster.empty() ? "(not told)" : site->cluster);
+    }
+    const auto shown = options.list.print(rows_of(diagnosis), diagnosis_in_words(diagnosis));
+    if (!shown) return shown;
   }
   const bool all_work =
       std::none_of(std::begin(slurm::kLevers), std::end(slurm::kLevers),
@@ -113,10 +122,10 @@ void register_slurm_doctor(Program& program) {
            .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
   const auto options = std::make_shared<SlurmDoctorOptions>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
-  add_output(command, options->output, {"table", "json"});
+  options->list.add_to(command);
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");
-  program.on(command, [options] { return doctor(*options); });
+  options->list.on(program, command, [options] { return doctor(*options); });
 }
 
 }  // namespace almanac::cli

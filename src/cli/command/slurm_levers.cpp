@@ -5,7 +5,9 @@
 /// speak with it by files of its state folder (steer/control.h).
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,7 +16,7 @@
 
 #include "agent/keys.h"
 #include "base/wall_clock.h"
-#include "cli/columns.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
 #include "serve/client.h"
@@ -29,6 +31,7 @@ namespace almanac::cli {
 namespace {
 
 struct SlurmLeversOptions {
+  ListOptions list;
   std::string state = serve::default_state();
   std::string way;
   std::string lever;
@@ -41,40 +44,50 @@ struct SlurmLeversOptions {
 /// It is written every few seconds, unless the controller or the disk keeps the service waiting.
 constexpr Duration kOld = 30s;
 
-void print_levers(const steer::Status& status) {
-  std::vector<std::vector<std::string>> rows;
+figure::Listing rows_of(const std::vector<live::LeverView>& levers) {
+  using live::LeverView;
+  figure::Rows rows(levers);
+  rows.add("name", "LEVER", &LeverView::name);
+  rows.add(figure::Tier::key, "how", "SWITCH",
+           [](const LeverView& each) { return to_string(each.how); });
+  rows.add("wanted", "WANTED", &LeverView::wanted);
+  rows.add("done", "DONE", &LeverView::done);
+  rows.add("failed", "FAILED", &LeverView::failed);
+  rows.add("refused", "REFUSED", &LeverView::refused);
+  rows.add("rests", "RESTS", &LeverView::rests);
+  return rows;
+}
+
+std::string summary_of(const steer::Status& status) {
+  std::string made;
+  made += fmt::format("Slurm {} ({}), by {}, policy {}\n", status.manager.cluster,
+                      status.manager.version, status.manager.way, status.policy);
+  made += fmt::format("{} wait, {} of them not for the policy; {} run\n", status.waiting,
+                      status.manager.aside, status.running);
+  made += fmt::format(
+      "the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
+      text::human_time(status.manager.news_s), text::human_time(status.manager.round_s),
+      status.manager.changes_per_s);
+  if (!status.canary.empty()) made += fmt::format("{}\n", status.canary);
+  for (const std::string& each : status.warnings) made += fmt::format("warning: {}\n", each);
+  return made;
+}
+
+/// The next actions of each lever.
+std::string next_in_words(const steer::Status& status) {
+  std::string made;
   for (const live::LeverView& each : status.manager.levers) {
-    rows.push_back({each.name, std::string(to_string(each.how)), std::to_string(each.wanted),
-                    std::to_string(each.done), std::to_string(each.failed),
-                    std::to_string(each.refused), each.rests});
+    for (const std::string& next : each.next) made += fmt::format("  {}: {}\n", each.name, next);
   }
-  print_columns({{"LEVER"},
-                 {"SWITCH"},
-                 {"WANTED", true},
-                 {"DONE", true},
-                 {"FAILED", true},
-                 {"REFUSED", true},
-                 {"RESTS"}},
-                rows);
-  for (const live::LeverView& each : status.manager.levers) {
-    for (const std::string& next : each.next) fmt::print("  {}: {}\n", each.name, next);
-  }
+  return made;
 }
 
 Result<int> show_status(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
-  fmt::print("Slurm {} ({}), by {}, policy {}\n", status->manager.cluster, status->manager.version,
-             status->manager.way, status->policy);
-  fmt::print("{} wait, {} of them not for the policy; {} run\n", status->waiting,
-             status->manager.aside, status->running);
-  fmt::print("the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
-             text::human_time(status->manager.news_s), text::human_time(status->manager.round_s),
-             status->manager.changes_per_s);
-  if (!status->canary.empty()) fmt::print("{}\n", status->canary);
-  for (const std::string& each : status->warnings) fmt::print("warning: {}\n", each);
-  fmt::print("\n");
-  print_levers(*status);
+  if (options.list.explains()) fmt::print("{}\n", summary_of(*status));
+  const auto printed = options.list.print(rows_of(status->manager.levers), next_in_words(*status));
+  if (!printed) return printed;
   const Duration age = wall_clock() - status->at;
   const std::string old = fmt::format("this is {} old", text::human_time(seconds(age)));
   const auto is_held = steer::Lock::is_held(steer::lock_of_folder(options.state));
@@ -111,26 +124,25 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
     note("no agent reports; almanac serve --agents HOST:PORT listens for them");
     return kDone;
   }
-  const auto percent = [](const std::optional<double>& share) {
-    return share ? fmt::format("{:.0f} %", 100 * *share) : std::string("-");
+  using live::AgentView;
+  figure::Rows rows(status->manager.agents);
+  rows.add("node", "NODE", &AgentView::node);
+  rows.add("jobs", "JOBS", &AgentView::jobs);
+  rows.add("held", "HELD", &AgentView::held);
+  const auto add = [&](const char* name, const char* label, auto get, const char* format,
+                       double scale) {
+    rows.add(name, label, [=](const AgentView& each) {
+      const std::optional<double> value = std::invoke(get, each);
+      return value ? figure::Cell(*value, fmt::format(fmt::runtime(format), scale * *value))
+                   : figure::Cell();
+    });
   };
-  std::vector<std::vector<std::string>> rows;
-  for (const live::AgentView& each : status->manager.agents) {
-    rows.push_back({each.node, std::to_string(each.jobs), std::to_string(each.held),
-                    fmt::format("{:.1f}", each.load), percent(each.cpu_pressure),
-                    percent(each.memory_pressure), percent(each.io_pressure),
-                    each.bandwidth_gbs ? fmt::format("{:.1f}", *each.bandwidth_gbs) : "-"});
-  }
-  print_columns({{"NODE"},
-                 {"JOBS", true},
-                 {"HELD", true},
-                 {"LOAD", true},
-                 {"WANT CORES", true},
-                 {"WANT MEMORY", true},
-                 {"WANT IO", true},
-                 {"GB/S", true}},
-                rows);
-  return kDone;
+  add("load", "LOAD", &AgentView::load, "{:.1f}", 1);
+  add("cpu_pressure", "WANT CORES", &AgentView::cpu_pressure, "{:.0f} %", 100);
+  add("memory_pressure", "WANT MEMORY", &AgentView::memory_pressure, "{:.0f} %", 100);
+  add("io_pressure", "WANT IO", &AgentView::io_pressure, "{:.0f} %", 100);
+  add("bandwidth_gbs", "GB/S", &AgentView::bandwidth_gbs, "{:.1f}", 1);
+  return options.list.print(std::move(rows));
 }
 
 Result<int> set_lever(const SlurmLeversOptions& options) {
@@ -200,12 +212,14 @@ void register_slurm_levers(Program& program) {
   CLI::App& status =
       *slurm.add_subcommand("status", "Say what Almanac does to Slurm, and would do");
   add_state(status);
+  options->list.add_to(status);
   add_example(status, "almanac slurm status --state /var/lib/almanac");
-  program.on(status, [options] { return show_status(*options); });
+  options->list.on(program, status, [options] { return show_status(*options); });
 
   CLI::App& agents = *slurm.add_subcommand(
       "agents", "Say how nodes fare on which an agent reports, and how many jobs it holds back");
   add_state(agents);
+  options->list.add_to(agents);
   agents.add_option("--key", options->key, "Print the key of a node instead, for its agent")
       ->type_name("NODE");
   agents.add_option("--revoke", options->revoked, "Revoke the key of a node: it is good no more")
@@ -218,7 +232,7 @@ void register_slurm_levers(Program& program) {
   add_example(agents,
               "almanac slurm agents --key gpu017 | ssh gpu017 install -m 600 /dev/stdin "
               "/etc/almanac/agent.secret");
-  program.on(agents, [options] { return show_agents(*options); });
+  options->list.on(program, agents, [options] { return show_agents(*options); });
 
   CLI::App& levers = *slurm.add_subcommand("levers", "Turn a lever off, dry or on");
   add_state(levers);

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "cli/judged_logs.h"
-#include "cli/print_document.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/show_document.h"
 #include "cli/studied_trace.h"
 #include "report/document_directory.h"
 #include "study/figures.h"
@@ -93,7 +93,7 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
     const auto written = report::write_document(options.out, document);
     if (!written) return tl::unexpected(written.error());
   }
-  print_document(document, options.output, options.out);
+  show_document(document, options.output, options.out);
   return kDone;
 }
 

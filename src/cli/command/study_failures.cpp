@@ -2,9 +2,8 @@
 
 /// \file
 /// almanac study failures: why the jobs failed whose logs lie in a folder.
-#include <cmath>
-#include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -13,8 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/judged_logs.h"
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/trace_options.h"
+#include "figure/rows_json.h"
 #include "study/failure_table.h"
 #include "table/output_file.h"
 #include "text/human.h"
@@ -30,46 +30,45 @@ struct StudyFailuresOptions {
   TraceOptions trace;
   std::string rules;
   std::string out;
-  std::string output = "table";
+  ListOptions list;
 };
 
-void print_table(const study::Drawing& drawing) {
-  const figure::Figure& table = drawing.figure;
-  const bool joined = table.columns.size() > 6;
-  fmt::print("{}\n\n", table.caption);
-  fmt::print("{:<22} {:<8} {:>8} {:>6}", "CAUSE", "CLASS", "ATTEMPTS", "SHARE");
-  if (joined) fmt::print(" {:>6} {:>5} {:>8} {:>9}", "JOBS", "USERS", "RTF P50", "GPU TIME");
-  fmt::print("  WHAT TO DO\n");
-  for (std::size_t at = 0; at < table.rows(); ++at) {
-    fmt::print("{:<22} {:<8} {:>8} {:>6}", table["category"].texts[at], table["class"].texts[at],
-               table["trials"].numbers[at],
-               text::human_share(table["trials_percent"].numbers[at] / 100));
-    if (joined) {
-      fmt::print(" {:>6} {:>5} {:>8} {:>9}", table["jobs"].numbers[at], table["users"].numbers[at],
-                 text::human_time(table["rtf_p50_min"].numbers[at] * 60),
-                 text::human_share(table["rtf_x_demand_percent"].numbers[at] / 100));
+std::string share_of(double percent) { return text::human_share(percent / 100); }
+
+figure::Listing rows_of(const figure::Figure& table) {
+  struct Shown {
+    std::string label;
+    std::string (*show)(double) = nullptr;
+  };
+  static const std::map<std::string, Shown> kShown{
+      {"category", {"CAUSE"}},
+      {"class", {"CLASS"}},
+      {"trials", {"ATTEMPTS"}},
+      {"trials_percent", {"SHARE", share_of}},
+      {"jobs", {"JOBS"}},
+      {"users", {"USERS"}},
+      {"rtf_p50_min", {"RTF P50", [](double minutes) { return text::human_time(60 * minutes); }}},
+      {"rtf_x_demand_percent", {"GPU TIME", share_of}},
+      {"suggestion", {"WHAT TO DO"}}};
+  figure::Listing rows;
+  for (const figure::Column& from : table.columns) {
+    const auto known = kShown.find(from.name);
+    const bool is_shown = known != kShown.end();
+    auto& column = rows.column(is_shown ? figure::Tier::usual : figure::Tier::wide, from.name,
+                               is_shown ? known->second.label : from.name);
+    for (const std::string& text : from.texts) column.cells.emplace_back(text);
+    for (const double number : from.numbers) {
+      column.cells.push_back(is_shown && known->second.show != nullptr
+                                 ? figure::Cell(number, known->second.show(number))
+                                 : figure::Cell(number));
     }
-    fmt::print("  {}\n", table["suggestion"].texts[at]);
   }
+  return rows;
 }
 
-std::string to_json(const JudgedLogs& judged) {
+std::string judged_json(const JudgedLogs& judged) {
   const study::Drawing& drawing = judged.drawing;
   const study::FailureTrials& trials = judged.trials;
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (std::size_t at = 0; at < drawing.figure.rows(); ++at) {
-    nlohmann::ordered_json row;
-    for (const figure::Column& column : drawing.figure.columns) {
-      if (column.type == figure::Type::text) {
-        row[column.name] = column.texts[at];
-      } else if (std::isnan(column.numbers[at])) {
-        row[column.name] = nullptr;
-      } else {
-        row[column.name] = column.numbers[at];
-      }
-    }
-    rows.push_back(std::move(row));
-  }
   nlohmann::ordered_json unread = nlohmann::ordered_json::array();
   for (const failure::JudgedLog& log : judged.logs) {
     if (!log.trouble.empty()) unread.push_back({{"path", log.path}, {"why", log.trouble}});
@@ -82,7 +81,7 @@ std::string to_json(const JudgedLogs& judged) {
                                     {"completed", trials.succeeded},
                                     {"not_ended", trials.unended},
                                     {"cancelled", trials.cancelled},
-                                    {"causes", std::move(rows)},
+                                    {"causes", figure::to_array(rows_of(drawing.figure))},
                                     {"damaged_logs", std::move(unread)}};
   return made.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -98,7 +97,7 @@ Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
       !done) {
     return done;
   }
-  return table::write_file((path / "failures.json").string(), to_json(judged));
+  return table::write_file((path / "failures.json").string(), judged_json(judged));
 }
 
 Result<int> study_failures(const StudyFailuresOptions& options) {
@@ -114,16 +113,13 @@ Result<int> study_failures(const StudyFailuresOptions& options) {
     const auto written = write_all(options.out, *judged);
     if (!written) return tl::unexpected(written.error());
   }
-  if (options.output == "json") {
-    fmt::print("{}", to_json(*judged));
-  } else if (options.output == "csv") {
-    const auto printed =
-        figure::write_csv(table::OutputFile::standard_output(), judged->drawing.figure);
-    if (!printed) return tl::unexpected(printed.error());
-  } else {
-    print_table(judged->drawing);
+  if (options.list.wants_document()) {
+    fmt::print("{}", judged_json(*judged));
+    return kDone;
   }
-  return kDone;
+  const figure::Figure& causes = judged->drawing.figure;
+  if (options.list.explains()) fmt::print("{}\n\n", causes.caption);
+  return options.list.print(rows_of(causes));
 }
 
 }  // namespace
@@ -149,9 +145,7 @@ void register_study_failures(Program& program) {
                   "Folder for philly_table7.csv, verdicts.csv (a line for each attempt, with the "
                   "line of its log that decided) and failures.json")
       ->type_name("DIR");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   command.footer("");  // not those of study
   add_example(command, "almanac study failures logs");
   program.on(command, [options] { return study_failures(*options); });

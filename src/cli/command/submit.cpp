@@ -213,7 +213,7 @@ std::string look(serve::Client& client, store::JobNumber number) {
   }
 }
 
-void print_expected(const std::string& body) {
+void say_expected(const std::string& body) {
   const auto listed = serve::read_job(body);
   if (!listed) return;
   const auto& [job, expected] = std::tie(listed->view.job, listed->view.expected);
@@ -228,7 +228,7 @@ void print_expected(const std::string& body) {
 }
 
 /// Disks are held on few machines, which users who ask for that would not guess.
-void print_means(serve::Client& client) {
+void say_means(serve::Client& client) {
   const auto said = client.get("/v1/overview");
   if (!said) return;
   const auto overview = serve::read_overview(said->body);
@@ -236,7 +236,7 @@ void print_means(serve::Client& client) {
   fmt::print("Limits are held by: {}\n", overview->limits_by);
 }
 
-void print_json(const std::vector<store::JobNumber>& numbers, const std::string& first) {
+void relay_job(const std::vector<store::JobNumber>& numbers, const std::string& first) {
   nlohmann::ordered_json out = {{"numbers", nlohmann::ordered_json::array()}};
   for (const store::JobNumber each : numbers) {
     out["numbers"].push_back(static_cast<std::int64_t>(each));
@@ -246,14 +246,14 @@ void print_json(const std::vector<store::JobNumber>& numbers, const std::string&
   fmt::print("{}\n", out.dump(2));
 }
 
-void print_submitted(serve::Client& client, const store::Submission& asked,
-                     const std::vector<store::JobNumber>& numbers) {
+void say_submitted(serve::Client& client, const store::Submission& asked,
+                   const std::vector<store::JobNumber>& numbers) {
   fmt::print("Submitted job {}{}\n", static_cast<std::int64_t>(numbers.front()),
              asked.indices.empty() ? "" : fmt::format(" of {} tasks", numbers.size()));
-  if (asked.io_mbs) print_means(client);
+  if (asked.io_mbs) say_means(client);
   std::fflush(stdout);
   // Where no terminal shows it, it is not waited for.
-  if (::isatty(STDOUT_FILENO) != 0) print_expected(look(client, numbers.front()));
+  if (::isatty(STDOUT_FILENO) != 0) say_expected(look(client, numbers.front()));
 }
 
 Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
@@ -283,9 +283,9 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   if (options.parsable) {
     fmt::print("{}\n", first);
   } else if (options.json) {
-    print_json(*numbers, look(*client, numbers->front()));
+    relay_job(*numbers, look(*client, numbers->front()));
   } else {
-    print_submitted(*client, *asked, *numbers);
+    say_submitted(*client, *asked, *numbers);
   }
   std::fflush(stdout);
   return options.wait ? await_ends(*client, *numbers) : kDone;

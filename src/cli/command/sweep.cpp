@@ -210,7 +210,7 @@ Result<int> run_missing(const SweepOptions& options, const sim::SweepPlan& plan,
 Result<int> show(const SweepOptions& options, const sim::SweepPlan& plan,
                  const std::vector<sim::SweepPoint>& points,
                  const std::vector<std::string>& command) {
-  print_sweep(points, plan.seeds.size());
+  show_points(points, plan.seeds.size());
   if (!options.out.empty()) {
     if (auto written = write_points(options, points, command); !written) {
       return tl::unexpected(written.error());

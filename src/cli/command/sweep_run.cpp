@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <thread>
 
@@ -20,11 +19,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/columns.h"
 #include "cli/draft_submission.h"
 #include "cli/interrupt.h"
 #include "cli/job_list.h"
 #include "cli/leaderboard.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -44,7 +43,7 @@ struct SweepRunOptions {
   ServiceOptions service;
   std::string file;
   std::string name;
-  std::string output;
+  ListOptions list;
   bool detach = false;
   bool dry_run = false;
 };
@@ -69,8 +68,8 @@ Result<Sweep> read_sweep(const SweepRunOptions& options) {
   return made;
 }
 
-int print_drawn(const Sweep& sweep, const std::string& output) {
-  if (output == "json") {
+Result<int> show_drawn(const Sweep& sweep, const ListOptions& options) {
+  if (options.wants_document()) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const trials::Trial& each : sweep.trials) {
       const auto job = trials::to_job(sweep.space, sweep.name, each, {});
@@ -79,19 +78,15 @@ int print_drawn(const Sweep& sweep, const std::string& output) {
     fmt::print("{}\n", nlohmann::ordered_json{{"name", sweep.name}, {"trials", list}}.dump(2));
     return kDone;
   }
-  std::vector<Column> columns = {{"TRIAL", false}};
-  std::vector<std::string> header = {"trial"};
-  for (const trials::Parameter& each : sweep.space.parameters) {
-    columns.push_back({each.name, true});
-    header.push_back(each.name);
+  figure::Rows rows(sweep.trials);
+  rows.add("trial", "TRIAL",
+           [&](const trials::Trial& each) { return trials::job_name(sweep.name, each); });
+  for (std::size_t at = 0; at < sweep.space.parameters.size(); ++at) {
+    rows.add(sweep.space.parameters[at].name,
+             [at](const trials::Trial& each) { return each.values[at]; })
+        .right();
   }
-  std::vector<std::vector<std::string>> rows;
-  for (const trials::Trial& each : sweep.trials) {
-    rows.push_back({trials::job_name(sweep.name, each)});
-    rows.back().insert(rows.back().end(), each.values.begin(), each.values.end());
-  }
-  output == "csv" ? print_csv(header, rows) : print_columns(columns, rows);
-  return kDone;
+  return options.print(std::move(rows));
 }
 
 /// Says once where nothing compares the trials. Fails at a manager that is given no jobs here.
@@ -189,14 +184,13 @@ class Screen {
   void draw(const serve::ListedSweep& sweep) {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
-    constexpr int kBeside = 4;  // summary, header, "and more", the cursor
-    const auto room = static_cast<std::size_t>(std::max(1, size.ws_row - kBeside));
+    constexpr int kOther = 3;  // summary, header, the cursor
     wipe();
-    for (std::string line : leaderboard(sweep, wall_clock(), room)) {
-      if (line.size() > size.ws_col) line.resize(size.ws_col);
-      fmt::print("{}\n", line);
-      ++lines_;
-    }
+    figure::Listing rows = trial_rows(sweep, wall_clock());
+    rows.cut(static_cast<std::size_t>(std::max(1, size.ws_row - kOther)));
+    fmt::print("{:.{}}\n{}", summary_of(sweep, wall_clock()), size.ws_col,
+               rows.table(table_form()));
+    lines_ = rows.size() + 2;
     std::fflush(stdout);
   }
   void wipe() {
@@ -205,7 +199,7 @@ class Screen {
   }
 
  private:
-  int lines_ = 0;
+  std::size_t lines_ = 0;
 };
 
 /// Looks until no trial waits or runs; nothing where it was interrupted.
@@ -232,24 +226,22 @@ Result<std::optional<serve::ListedSweep>> follow(serve::Client& client, const st
   return std::optional<serve::ListedSweep>();
 }
 
-int print_sweep(serve::Client& client, const serve::ListedSweep& sweep, const std::string& output) {
+Result<int> show_trials(serve::Client& client, const serve::ListedSweep& sweep,
+                        const ListOptions& list) {
+  if (list.wants_document()) return relay_answer(client, "/v1/sweeps/" + sweep.name);
   constexpr std::size_t kShown = 20;
-  if (output == "json") {
-    static_cast<void>(print_answer(client, "/v1/sweeps/" + sweep.name));
-  } else if (output == "csv") {
-    print_leaderboard_csv(sweep, wall_clock());
-  } else {
-    for (const std::string& line : leaderboard(sweep, wall_clock(), kShown)) {
-      fmt::print("{}\n", line);
-    }
-  }
-  return kDone;
+  figure::Listing rows = trial_rows(sweep, wall_clock());
+  const std::size_t more = sweep.trials.size() - std::min(kShown, sweep.trials.size());
+  if (!list.explains()) return list.print(std::move(rows));
+  rows.cut(kShown);
+  fmt::print("{}\n", summary_of(sweep, wall_clock()));
+  return list.print(std::move(rows), more > 0 ? fmt::format("... and {} more\n", more) : "");
 }
 
 Result<int> run_sweep(const SweepRunOptions& options) {
   const auto sweep = read_sweep(options);
   if (!sweep) return tl::unexpected(sweep.error());
-  if (options.dry_run) return print_drawn(*sweep, options.output);
+  if (options.dry_run) return show_drawn(*sweep, options.list);
   auto base = base_submission();
   if (base) base = with_asked(*std::move(base), sweep->space.asked);
   if (!base) return tl::unexpected(base.error());
@@ -276,18 +268,19 @@ Result<int> run_sweep(const SweepRunOptions& options) {
   if (options.detach) {
     there = look_at_sweep(*client, sweep->name);
     if (!there) return tl::unexpected(there.error());
-    if (options.output == "table") note(later);
-    return options.output == "table" ? kDone : print_sweep(*client, *there, options.output);
+    if (!options.list.explains()) return show_trials(*client, *there, options.list);
+    note(later);
+    return kDone;
   }
-  const bool shows = options.output == "table" && ::isatty(STDOUT_FILENO) != 0;
+  const bool shows = options.list.explains() && ::isatty(STDOUT_FILENO) != 0;
   const auto over = follow(*client, sweep->name, shows);
   if (!over) return tl::unexpected(over.error());
   if (!*over) {
     note("the trials go on; " + later);
     return kInterrupted;
   }
-  print_sweep(*client, **over, options.output);
-  if (options.output == "table") fmt::print("{}\n", best_in_words(**over));
+  if (auto shown = show_trials(*client, **over, options.list); !shown) return shown;
+  if (options.list.explains()) fmt::print("{}\n", best_in_words(**over));
   return (*over)->trials.front().best ? kDone : kCheckFailed;
 }
 
@@ -303,7 +296,7 @@ void register_sweep_run(Program& program) {
       ->type_name("NAME");
   command.add_flag("--detach", options->detach, "Return when all trials are submitted");
   command.add_flag("--dry-run", options->dry_run, "Print the trials, submit nothing");
-  add_output(command, options->output, {"table", "json", "csv"});
+  options->list.add_to(command);
   options->service.add_to(command);
   command.footer("");  // not those of sweep
   add_example(command, "almanac sweep run mnist.toml");

@@ -2,13 +2,13 @@
 
 /// \file
 /// almanac sweep show: how the trials of a sweep stand.
-#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/job_list.h"
 #include "cli/leaderboard.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -22,15 +22,15 @@ namespace {
 struct SweepShowOptions {
   ServiceOptions service;
   std::string name;
-  std::string output;
+  ListOptions list;
   std::string out;
 };
 
 Result<int> show_sweep(const SweepShowOptions& options, const std::vector<std::string>& command) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "json" && options.out.empty())
-    return print_answer(*client, "/v1/sweeps/" + options.name);
+  if (options.list.wants_document() && options.out.empty())
+    return relay_answer(*client, "/v1/sweeps/" + options.name);
   const auto sweep = look_at_sweep(*client, options.name);
   if (!sweep) return tl::unexpected(sweep.error());
   if (!options.out.empty()) {
@@ -45,13 +45,9 @@ Result<int> show_sweep(const SweepShowOptions& options, const std::vector<std::s
     note(fmt::format("the report is {}", options.out));
     return kDone;
   }
-  if (options.output == "csv") {
-    print_leaderboard_csv(*sweep, wall_clock());
-    return kDone;
-  }
-  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
-  for (const std::string& line : leaderboard(*sweep, wall_clock(), kAll)) fmt::print("{}\n", line);
-  return kDone;
+  const Time now = wall_clock();
+  if (options.list.explains()) fmt::print("{}\n", summary_of(*sweep, now));
+  return options.list.print(trial_rows(*sweep, now));
 }
 
 }  // namespace
@@ -61,14 +57,15 @@ void register_sweep_show(Program& program) {
   CLI::App& command = *program.noun(Purpose::choose, "sweep", "")
                            .add_subcommand("show", "Show the trials of a sweep, the best first");
   command.add_option("NAME", options->name, "The sweep; of jobs their --group")->required();
-  add_output(command, options->output, {"table", "json", "csv"});
+  options->list.add_to(command);
   command.add_option("--out", options->out, "Write a report instead, an HTML file")
       ->type_name("FILE");
   options->service.add_to(command);
   command.footer("");  // not those of sweep
   add_example(command, "almanac sweep show mnist");
   add_example(command, "almanac sweep show mnist --out mnist.html");
-  program.on(command, [options, &program] { return show_sweep(*options, program.command_line); });
+  options->list.on(program, command,
+                   [options, &program] { return show_sweep(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/columns.h"
 #include "cli/job_list.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "serve/view_json.h"
@@ -19,20 +19,17 @@
 namespace almanac::cli {
 namespace {
 
+using figure::Cell;
+using figure::Tier;
+
 struct TenantsOptions {
   ServiceOptions service;
-  std::string output;
+  ListOptions list;
 };
 
 std::string hours(double gpu_s) {
   const double gpu_h = gpu_s / 3600;
   return gpu_h < 9.95 ? fmt::format("{:.2g}", gpu_h) : text::grouped(std::llround(gpu_h));
-}
-
-std::string ratio(double value) { return std::isnan(value) ? "" : fmt::format("{:.2f}", value); }
-
-std::string part(double had, double due) {
-  return due > 0 ? text::human_share(had / due) : std::string();
 }
 
 /// Two blanks further in for each tenant above it.
@@ -50,72 +47,81 @@ std::string indented(const live::TenantView& tenant, const live::Tenancy& all) {
   return name;
 }
 
-void print(const live::Tenancy& tenancy, bool wide) {
-  std::vector<Column> columns{{tenancy.by_tenant ? "TENANT" : "USER"}};
-  const auto number = [&](const char* name) { columns.push_back({name, true}); };
-  if (tenancy.by_tenant) number("GUARANTEE");
+figure::Listing rows_of(const live::Tenancy& tenancy) {
+  using live::TenantView;
   const bool has_limits =
       std::any_of(tenancy.tenants.begin(), tenancy.tenants.end(),
-                  [](const live::TenantView& each) { return !std::isnan(each.limit); });
-  if (has_limits) number("LIMIT");
-  for (const char* const name : {"HOLDS", "WAITS", "HAD", "DUE", "OF ITS DUE"}) number(name);
-  if (wide) {
-    for (const char* const name : {"LENT", "BORROWED", "RUN", "WAIT", "RHO"}) number(name);
-  }
-  number("USE");
-  std::vector<std::vector<std::string>> rows;
-  for (const live::TenantView& each : tenancy.tenants) {
-    std::vector<std::string>& row = rows.emplace_back();
-    row.push_back(indented(each, tenancy));
-    if (tenancy.by_tenant) {
-      row.push_back(each.guarantee > 0 ? fmt::format("{:.4g}", each.guarantee) : "");
-    }
-    if (has_limits) row.push_back(std::isnan(each.limit) ? "" : fmt::format("{:.4g}", each.limit));
-    row.push_back(fmt::format("{:g}", each.gpus_held));
-    row.push_back(fmt::format("{:g}", each.gpus_waiting));
-    row.push_back(hours(each.had_gpu_s));
-    row.push_back(hours(each.due_gpu_s));
-    row.push_back(part(each.had_gpu_s, each.due_gpu_s));
-    if (wide) {
-      row.push_back(hours(each.lent_gpu_s));
-      row.push_back(hours(each.borrowed_gpu_s));
-      row.push_back(std::to_string(each.running));
-      row.push_back(std::to_string(each.waiting));
-      row.push_back(ratio(each.finish_time_ratio));
-    }
-    row.push_back(hours(each.use_gpu_s));
-  }
-  print_columns(columns, rows);
-  fmt::print("HAD, DUE: GPU-hours of the last {}. USE: GPU-hours, half forgotten after {}{}.\n",
-             text::human_time(seconds(tenancy.to - tenancy.from)),
-             text::human_time(seconds(tenancy.half_life)),
-             tenancy.use_by.empty() ? "" : fmt::format(", as {} counts it", tenancy.use_by));
+                  [](const TenantView& each) { return !std::isnan(each.limit); });
+  figure::Rows rows(tenancy.tenants);
+  rows.add("name", tenancy.by_tenant ? "TENANT" : "USER",
+           [&](const TenantView& each) { return Cell(each.name, indented(each, tenancy)); });
+  rows.add(Tier::data, "parent", "PARENT", &TenantView::parent);
+  const auto add_gpus = [&](const char* name, const char* label, double TenantView::*of) -> auto& {
+    return rows.add(name, label, [of](const TenantView& each) {
+      return Cell(each.*of, each.*of >= 0 ? fmt::format("{:.4g}", each.*of) : "");
+    });
+  };
+  const auto add_hours = [&](const char* name, const char* label, double TenantView::*of) -> auto& {
+    return rows.add(name, label, of, hours);
+  };
+  rows.add(tenancy.by_tenant ? Tier::usual : Tier::data, "guarantee", "GUARANTEE",
+           [](const TenantView& each) {
+             return Cell(each.guarantee,
+                         each.guarantee > 0 ? fmt::format("{:.4g}", each.guarantee) : "");
+           });
+  add_gpus("limit", "LIMIT", &TenantView::limit).in(has_limits ? Tier::detail : Tier::data);
+  add_gpus("gpus_held", "HOLDS", &TenantView::gpus_held);
+  add_gpus("gpus_waiting", "WAITS", &TenantView::gpus_waiting);
+  add_hours("had_gpu_s", "HAD", &TenantView::had_gpu_s);
+  add_hours("due_gpu_s", "DUE", &TenantView::due_gpu_s);
+  rows.add("due_share", "OF ITS DUE", [](const TenantView& each) {
+    const double part = each.had_gpu_s / each.due_gpu_s;
+    return each.due_gpu_s > 0 ? Cell(part, text::human_share(part)) : Cell::nothing("");
+  });
+  add_hours("lent_gpu_s", "LENT", &TenantView::lent_gpu_s).wide();
+  add_hours("borrowed_gpu_s", "BORROWED", &TenantView::borrowed_gpu_s).wide();
+  rows.add(Tier::wide, "running", "RUN", &TenantView::running);
+  rows.add(Tier::wide, "waiting", "WAIT", &TenantView::waiting);
+  rows.add(Tier::wide, "finish_time_ratio", "RHO", [](const TenantView& each) {
+    const double ratio = each.finish_time_ratio;
+    return Cell(ratio, std::isnan(ratio) ? "" : fmt::format("{:.2f}", ratio));
+  });
+  add_hours("use_gpu_s", "USE", &TenantView::use_gpu_s).detail();
+  return rows;
+}
+
+std::string explanation(const live::Tenancy& tenancy) {
+  std::string made = fmt::format(
+      "HAD, DUE: GPU-hours of the last {}. USE: GPU-hours, half forgotten after {}{}.\n",
+      text::human_time(seconds(tenancy.to - tenancy.from)),
+      text::human_time(seconds(tenancy.half_life)),
+      tenancy.use_by.empty() ? "" : fmt::format(", as {} counts it", tenancy.use_by));
   if (!tenancy.worst.empty()) {
-    fmt::print("share error {}; Jain {:.2f}; worst off: {}, with {} of its due\n",
-               text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
-               text::human_share(tenancy.worst_due));
+    made += fmt::format("share error {}; Jain {:.2f}; worst off: {}, with {} of its due\n",
+                        text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
+                        text::human_share(tenancy.worst_due));
   }
   for (const live::TenantLoan& loan : tenancy.loans) {
     constexpr double kWorthSaying = 360;
     if (loan.gpu_s < kWorthSaying) break;
-    fmt::print("{} lent {} GPU-hours to {}\n", loan.from, hours(loan.gpu_s), loan.to);
+    made += fmt::format("{} lent {} GPU-hours to {}\n", loan.from, hours(loan.gpu_s), loan.to);
   }
+  return made;
 }
 
 Result<int> tenants(const TenantsOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "json") return print_answer(*client, "/v1/tenants");
+  if (options.list.wants_document()) return relay_answer(*client, "/v1/tenants");
   const auto said = client->get("/v1/tenants");
   if (!said) return tl::unexpected(said.error());
   const auto found = serve::read_tenancy(said->body);
   if (!found) return tl::unexpected(found.error());
-  if (found->tenants.empty()) {
+  if (found->tenants.empty() && options.list.explains()) {
     fmt::print("Nobody has asked for a GPU yet.\n");
     return kDone;
   }
-  print(*found, options.output == "wide");
-  return kDone;
+  return options.list.print(rows_of(*found), explanation(*found));
 }
 
 }  // namespace
@@ -125,10 +131,10 @@ void register_tenants(Program& program) {
       program.command(Purpose::jobs, "tenants",
                       "Show who had how much of its due: tenants, or users where there are none");
   const auto options = std::make_shared<TenantsOptions>();
-  add_output(command, options->output, {"table", "wide", "json"});
+  options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac tenants -o wide");
-  program.on(command, [options] { return tenants(*options); });
+  options->list.on(program, command, [options] { return tenants(*options); });
 }
 
 }  // namespace almanac::cli

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <pwd.h>
 
-#include "cli/columns.h"
 #include "cli/job_list.h"
+#include "cli/list_options.h"
 #include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
@@ -30,7 +30,7 @@ struct TokenOptions {
   std::string name;
   std::string expires = "90d";
   std::string user;
-  std::string output;
+  ListOptions list;
   std::vector<std::string> ids;
 };
 
@@ -45,6 +45,10 @@ Result<std::uint32_t> user_called(const std::string& name) {
 std::string user_name(std::uint32_t uid) {
   const passwd* const entry = ::getpwuid(uid);
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+Time expiry_of(const json& token) {
+  return Time(Duration(static_cast<std::int64_t>(token.value("expires_s", 0.0) * 1e3)));
 }
 
 /// Text of the service, as JSON; it is ours, so what it lacks is its fault.
@@ -73,32 +77,33 @@ Result<int> create(const TokenOptions& options) {
   const auto made = read(said->body);
   if (!made) return tl::unexpected(made.error());
   fmt::print("{}\n", made->value("token", ""));
-  note(fmt::format(
-      "it is shown this once; it may {} as {} until {}, or until almanac token revoke "
-      "{}",
-      options.scope, user_name(made->value("uid", 0U)),
-      moment(Time(Duration(static_cast<std::int64_t>(made->value("expires_s", 0.0) * 1e3)))),
-      made->value("id", "")));
+  note(
+      fmt::format("it is shown this once; it may {} as {} until {}, or until almanac token revoke "
+                  "{}",
+                  options.scope, user_name(made->value("uid", 0U)), moment(expiry_of(*made)),
+                  made->value("id", "")));
   return kDone;
 }
 
 Result<int> list(const TokenOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  if (options.output == "json") return print_answer(*client, "/v1/tokens");
+  if (options.list.wants_document()) return relay_answer(*client, "/v1/tokens");
   const auto said = client->get("/v1/tokens");
   if (!said) return tl::unexpected(said.error());
   const auto found = read(said->body);
   if (!found) return tl::unexpected(found.error());
-  std::vector<std::vector<std::string>> rows;
-  for (const json& each : found->value("tokens", json::array())) {
-    rows.push_back(
-        {each.value("id", ""), each.value("name", ""), user_name(each.value("uid", 0U)),
-         each.value("scope", ""),
-         moment(Time(Duration(static_cast<std::int64_t>(each.value("expires_s", 0.0) * 1e3))))});
-  }
-  print_columns({{"ID"}, {"NAME"}, {"USER"}, {"MAY"}, {"EXPIRES"}}, rows);
-  return kDone;
+  const std::vector<json> tokens = found->value("tokens", std::vector<json>());
+  figure::Rows rows(tokens);
+  const auto text_of = [](const char* key) {
+    return [key](const json& each) { return each.value(key, ""); };
+  };
+  rows.add("id", "ID", text_of("id"));
+  rows.add("name", "NAME", text_of("name"));
+  rows.add("user", "USER", [](const json& each) { return user_name(each.value("uid", 0U)); });
+  rows.add("scope", "MAY", text_of("scope"));
+  rows.add("expires_s", "EXPIRES", [](const json& each) { return expiry_of(each); });
+  return options.list.print(std::move(rows));
 }
 
 Result<int> revoke(const TokenOptions& options) {
@@ -138,10 +143,10 @@ void register_token(Program& program) {
   program.on(creates, [options] { return create(*options); });
 
   CLI::App& lists = *noun.add_subcommand("list", "Show yours; root sees all");
-  add_output(lists, options->output, {"table", "json"});
+  options->list.add_to(lists);
   options->service.add_to(lists);
   add_example(lists, "almanac token list");
-  program.on(lists, [options] { return list(*options); });
+  options->list.on(program, lists, [options] { return list(*options); });
 
   CLI::App& revokes = *noun.add_subcommand("revoke", "End some at once");
   revokes.add_option("ID", options->ids, "As almanac token list shows it")->required();

@@ -33,48 +33,47 @@ std::string_view name_of(std::size_t state) {
   return name.empty() ? "unknown" : name;
 }
 
-Json to_json(const Spread& spread) {
+Json summary_json(const Spread& spread) {
   return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50},
           {"p90", spread.p90},     {"p99", spread.p99},   {"max", spread.max}};
 }
 
-Json to_json(const HostUse& use) {
-  return {{"cpus", to_json(use.cpus)},
-          {"memory_gb", to_json(use.memory_gb)},
+Json summary_json(const HostUse& use) {
+  return {{"cpus", summary_json(use.cpus)},
+          {"memory_gb", summary_json(use.memory_gb)},
           {"core_time_s", use.core_time_s}};
 }
 
-void print_json(const trace::Trace& trace, const Summary& summary) {
+Json summary_json(const trace::Trace& trace, const Summary& summary) {
   Json states = Json::object();
   for (std::size_t i = 0; i < summary.states.size(); ++i) {
     if (summary.states[i] > 0) states[std::string(name_of(i))] = summary.states[i];
   }
-  const Json json{{"trace", trace.path},
-                  {"format", trace.format},
-                  {"sha256", trace.sha256},
-                  {"rows", trace.rows},
-                  {"dropped", trace.dropped},
-                  {"jobs", summary.jobs},
-                  {"gpu_jobs", summary.gpu_jobs},
-                  {"cpu_jobs", summary.jobs - summary.gpu_jobs},
-                  {"never_ran", summary.never_ran},
-                  {"time_zone", trace.time_zone.empty() ? Json() : Json(trace.time_zone)},
-                  {"users", summary.users},
-                  {"vcs", summary.vcs},
-                  {"first_submit_s", seconds(summary.first_submit)},
-                  {"last_submit_s", seconds(summary.last_submit)},
-                  {"span_s", seconds(summary.last_submit - summary.first_submit)},
-                  {"gpu_time_gpu_s", summary.gpu_time_gpu_s},
-                  {"run_s", to_json(summary.run_s)},
-                  {"wait_s", to_json(summary.wait_s)},
-                  {"wait_from", trace.knows_eligible ? "eligible" : "submission"},
-                  {"gpus", to_json(summary.gpus)},
-                  {"gpu_hosts", to_json(summary.gpu_hosts)},
-                  {"cpu_run_s", to_json(summary.cpu_run_s)},
-                  {"cpu_hosts", to_json(summary.cpu_hosts)},
-                  {"states", states},
-                  {"notes", trace.notes}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+  return {{"trace", trace.path},
+          {"format", trace.format},
+          {"sha256", trace.sha256},
+          {"rows", trace.rows},
+          {"dropped", trace.dropped},
+          {"jobs", summary.jobs},
+          {"gpu_jobs", summary.gpu_jobs},
+          {"cpu_jobs", summary.jobs - summary.gpu_jobs},
+          {"never_ran", summary.never_ran},
+          {"time_zone", trace.time_zone.empty() ? Json() : Json(trace.time_zone)},
+          {"users", summary.users},
+          {"vcs", summary.vcs},
+          {"first_submit_s", seconds(summary.first_submit)},
+          {"last_submit_s", seconds(summary.last_submit)},
+          {"span_s", seconds(summary.last_submit - summary.first_submit)},
+          {"gpu_time_gpu_s", summary.gpu_time_gpu_s},
+          {"run_s", summary_json(summary.run_s)},
+          {"wait_s", summary_json(summary.wait_s)},
+          {"wait_from", trace.knows_eligible ? "eligible" : "submission"},
+          {"gpus", summary_json(summary.gpus)},
+          {"gpu_hosts", summary_json(summary.gpu_hosts)},
+          {"cpu_run_s", summary_json(summary.cpu_run_s)},
+          {"cpu_hosts", summary_json(summary.cpu_hosts)},
+          {"states", states},
+          {"notes", trace.notes}};
 }
 
 /// "00:03:24", rounded to seconds.
@@ -82,26 +81,26 @@ std::string length(double secs) {
   return text::format_duration(Duration(std::llround(secs) * 1000));
 }
 
-void print_lengths(const char* what, const Spread& spread) {
+void say_lengths(const char* what, const Spread& spread) {
   if (spread.count == 0) return;
   fmt::print("{:14} mean {}, median {}, p90 {}, p99 {}, longest {}\n", what, length(spread.mean),
              length(spread.p50), length(spread.p90), length(spread.p99), length(spread.max));
 }
 
-void print_amounts(const char* what, const Spread& spread) {
+void say_amounts(const char* what, const Spread& spread) {
   if (spread.count == 0) return;
   fmt::print("{:14} mean {:.3f}, median {:g}, p99 {:g}, most {:g}\n", what, spread.mean, spread.p50,
              spread.p99, spread.max);
 }
 
-void print_hosts(const HostUse& use) {
+void say_hosts(const HostUse& use) {
   if (use.cpus.count > 0)
     fmt::print("{:14} {:.1f} core-hours\n", "core time", use.core_time_s / kHour);
-  print_amounts("cores a job", use.cpus);
-  print_amounts("GB a job", use.memory_gb);
+  say_amounts("cores a job", use.cpus);
+  say_amounts("GB a job", use.memory_gb);
 }
 
-void print_table(const trace::Trace& trace, const Summary& summary) {
+void say(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {}\n", "trace", trace.path);
   fmt::print("{:14} {}\n", "format", trace.format);
   fmt::print("{:14} {}\n", "sha256", trace.sha256);
@@ -129,11 +128,11 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
   if (summary.gpu_jobs > 0) {
     fmt::print("{:14} {:.1f} GPU-hours of run time\n", "GPU time", summary.gpu_time_gpu_s / kHour);
-    print_amounts("GPUs a job", summary.gpus);
-    print_hosts(summary.gpu_hosts);
+    say_amounts("GPUs a job", summary.gpus);
+    say_hosts(summary.gpu_hosts);
   }
-  print_lengths("run", summary.run_s);
-  print_lengths("wait", summary.wait_s);
+  say_lengths("run", summary.run_s);
+  say_lengths("wait", summary.wait_s);
   if (summary.wait_s.count > 0 && !trace.knows_eligible) {
     fmt::print(
         "{:14} from submission: the log does not say when jobs became eligible (sacct's column "
@@ -142,8 +141,8 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   }
   if (summary.jobs > summary.gpu_jobs) {
     fmt::print("{:14} {}\n", "CPU jobs", summary.jobs - summary.gpu_jobs);
-    print_hosts(summary.cpu_hosts);
-    print_lengths("run", summary.cpu_run_s);
+    say_hosts(summary.cpu_hosts);
+    say_lengths("run", summary.cpu_run_s);
   }
   std::string states;
   for (std::size_t i = 0; i < summary.states.size(); ++i) {
@@ -174,7 +173,12 @@ void register_trace_info(Program& program) {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());
     const Summary summary = summarize(*trace);
-    arguments->output == "json" ? print_json(*trace, summary) : print_table(*trace, summary);
+    if (arguments->output == "json") {
+      const Json json = summary_json(*trace, summary);
+      fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+    } else {
+      say(*trace, summary);
+    }
     return kDone;
   });
 }

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/program.h"
+#include "cli/list_options.h"
 #include "cli/trace_options.h"
+#include "figure/rows_json.h"
 #include "text/human.h"
 #include "trace/validate.h"
 
@@ -18,27 +19,38 @@ void register_trace_validate(Program& program);
 
 namespace {
 
-void print_json(const trace::Trace& trace, const std::vector<trace::Finding>& findings) {
-  using Json = nlohmann::ordered_json;
-  Json list = Json::array();
-  for (const trace::Finding& finding : findings) {
-    list.push_back(
-        Json{{"what", finding.what}, {"jobs", finding.jobs}, {"first_job", finding.first_job}});
-  }
-  const Json json{{"trace", trace.path}, {"format", trace.format},    {"valid", true},
-                  {"rows", trace.rows},  {"jobs", trace.jobs.size()}, {"dropped", trace.dropped},
-                  {"findings", list},    {"notes", trace.notes}};
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+figure::Listing rows_of(const std::vector<trace::Finding>& findings) {
+  using trace::Finding;
+  figure::Rows rows(findings);
+  rows.add("what", &Finding::what);
+  rows.add("jobs", &Finding::jobs);
+  rows.add("first_job", &Finding::first_job);
+  return rows;
 }
 
-void print_table(const trace::Trace& trace, const std::vector<trace::Finding>& findings) {
-  fmt::print("{}: valid ({}), {} of {}, {} dropped\n", trace.path, trace.format,
-             text::counted(trace.jobs.size(), "job"),
-             text::counted(static_cast<std::uint64_t>(trace.rows), "row"), trace.dropped);
+nlohmann::ordered_json validation_json(const trace::Trace& trace,
+                               const std::vector<trace::Finding>& findings) {
+  return {{"trace", trace.path},
+          {"format", trace.format},
+          {"valid", true},
+          {"rows", trace.rows},
+          {"jobs", trace.jobs.size()},
+          {"dropped", trace.dropped},
+          {"findings", figure::to_array(rows_of(findings))},
+          {"notes", trace.notes}};
+}
+
+std::string in_words(const trace::Trace& trace, const std::vector<trace::Finding>& findings) {
+  std::string made =
+      fmt::format("{}: valid ({}), {} of {}, {} dropped\n", trace.path, trace.format,
+                  text::counted(trace.jobs.size(), "job"),
+                  text::counted(static_cast<std::uint64_t>(trace.rows), "row"), trace.dropped);
   for (const trace::Finding& finding : findings) {
-    fmt::print("  odd: {}: {}, the first is {}\n", finding.what,
-               text::counted(static_cast<std::uint64_t>(finding.jobs), "job"), finding.first_job);
+    made += fmt::format("  odd: {}: {}, the first is {}\n", finding.what,
+                        text::counted(static_cast<std::uint64_t>(finding.jobs), "job"),
+                        finding.first_job);
   }
+  return made;
 }
 
 }  // namespace
@@ -46,20 +58,24 @@ void print_table(const trace::Trace& trace, const std::vector<trace::Finding>& f
 void register_trace_validate(Program& program) {
   struct Arguments {
     TraceOptions trace;
-    std::string output = "table";
+    ListOptions list;
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
       *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("validate", "Check a job log; exit status 65 if it is bad");
   arguments->trace.add_to(command);
-  add_output_option(command, arguments->output);
+  arguments->list.add_to(command);
   add_example(command, "almanac trace validate log.csv");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());
     const auto findings = find_oddities(*trace);
-    arguments->output == "json" ? print_json(*trace, findings) : print_table(*trace, findings);
+    const ListOptions& list = arguments->list;
+    if (!list.wants_document() && !list.explains()) return list.print(rows_of(findings));
+    constexpr auto kMend = nlohmann::ordered_json::error_handler_t::replace;
+    fmt::print("{}", list.explains() ? in_words(*trace, findings)
+                                     : validation_json(*trace, findings).dump(2, ' ', false, kMend) + "\n");
     return kDone;
   });
 }

@@ -5,7 +5,7 @@
 /// its rule draws them from each client's rhythm and lengths, at the rate that all have together.
 /// A client is a tenant.
 ///
-/// Source   Xiang et al. 2025 (ServeGen); published/servegen.h.
+/// Source   Xiang et al. 2025 (ServeGen); workload/servegen.h.
 /// Differs  images, sounds and films of one request are of one size.
 #include <algorithm>
 #include <cmath>
@@ -14,9 +14,9 @@
 
 #include <fmt/format.h>
 
-#include "inference/published/servegen.h"
 #include "inference/registry.h"
 #include "inference/request_log.h"
+#include "inference/workload/servegen.h"
 
 namespace almanac::inference::format {
 namespace {

@@ -10,7 +10,7 @@
 /// of
 ///          kernels; a service beyond a whole GPU has whole ones for as long as it fills them; each
 ///          has the most accurate variant that is in time. The released algorithm is in
-///          published/igniter.h.
+///          artifacts/serving/igniter.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>

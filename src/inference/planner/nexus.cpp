@@ -8,7 +8,7 @@
 ///          as it fills them, with the largest batch of which two are in time; what is left of it
 ///          by occupancy, the fullest first, to the GPU that is fullest with it.
 /// Differs  a service has the most accurate variant that is in time. The released scheduler, which
-///          adds sessions one by one, is in published/nexus.h.
+///          adds sessions one by one, is in artifacts/serving/nexus.h.
 #include <algorithm>
 #include <optional>
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "inference/recipe/sheet.h"
+#include "inference/profile/sheet.h"
 #include "stats/least_squares.h"
 
 namespace almanac::inference {

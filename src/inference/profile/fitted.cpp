@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "inference/recipe/sheet.h"
+#include "inference/profile/sheet.h"
 
 namespace almanac::inference {
 

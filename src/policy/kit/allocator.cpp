@@ -4,12 +4,31 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
+namespace {
+
+/// The bit of the GPUs of a class of nodes among Cluster::gpu_kinds(), without making these: it is
+/// asked for each job of each deal.
+std::uint64_t bit_of(std::size_t node_class, const cluster::Cluster& cluster) {
+  const auto first = cluster.classes.begin();
+  const auto first_alike = [&](auto own) {
+    return std::find_if(first, own, [&](const cluster::NodeClass& other) {
+      return cluster::Cluster::kind_of(other) == cluster::Cluster::kind_of(*own);
+    });
+  };
+  const auto own = first_alike(first + static_cast<std::ptrdiff_t>(node_class));
+  std::uint64_t bit = 1;
+  for (auto other = first; other != own; ++other) {
+    if (first_alike(other) == other) bit <<= 1;
+  }
+  return bit;
+}
+
+}  // namespace
 
 void Allocator::decide(std::span<const Event> events, const View& view, Plan& plan) {
   if (vcs_.size() < view.cluster.vcs.size()) {
@@ -25,8 +44,14 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
   if (plan.quotas != nullptr) {
     for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
   }
-  for (std::uint32_t vc = 0; vc < vcs_.size(); ++vc) {
-    if (std::exchange(vcs_[vc].touched, false)) settle(VcId{vc}, view, plan);
+  for (std::uint32_t at = 0; at < vcs_.size(); ++at) {
+    Vc& vc = vcs_[at];
+    const bool stands = std::exchange(vc.stands, false);
+    if (std::exchange(vc.touched, false)) {
+      settle(VcId{at}, view, plan);
+    } else if (stands) {
+      passed_by(VcId{at}, view, plan);
+    }
   }
   const std::vector<JobId> aside = std::exchange(aside_, {});
   leave_aside(plan);
@@ -99,9 +124,12 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         break;
       case EventKind::signal_changed:
         signalled(event, view);
-        [[fallthrough]];
-      case EventKind::timer:
         for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
+        break;
+      case EventKind::timer:
+        for (Vc& vc : vcs_) {
+          if (!vc.jobs.empty()) (vc.due <= view.now ? vc.touched : vc.stands) = true;
+        }
         break;
     }
   }
@@ -131,6 +159,9 @@ cluster::Demand Allocator::wanted(const Wish& wish, const View& view) {
 void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   const std::vector<JobId>& jobs = vcs_[index(vc)].jobs;
   const Quotas* const lent = lent_quotas(plan);
+  const std::size_t changes = plan.changes().size();
+  const std::size_t wakes = plan.wakes.size();
+  const bool all_can_move = all_ready(vc, plan.ledger);
   movable_.clear();
   for (const JobId job : jobs) {
     const bool waits = view.progress(job).phase == Phase::waiting;
@@ -138,7 +169,9 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
       return view.held_until(job) <= view.now && (plan.quotas == nullptr || lent != nullptr ||
                                                   plan.quotas->has_room(plan.quotas->of(job)));
     };
-    if (waits ? may_start() : can_move(job, view, plan.ledger)) movable_.push_back(job);
+    if (waits ? may_start() : all_can_move || can_move(job, view, plan.ledger)) {
+      movable_.push_back(job);
+    }
   }
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);
@@ -147,15 +180,36 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   groups_jobs() ? meet_groups(vc, view, plan) : meet(vc, view, plan);
   // Jobs that are not to run now stand behind those that are.
   const std::size_t named = line.size();
-  std::vector<JobId> in_line = line;
-  std::sort(in_line.begin(), in_line.end());
+  in_line_.clear();
+  for (const JobId job : line) in_line_.add(job);
   for (const JobId job : jobs) {
-    if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
-    if (!std::binary_search(in_line.begin(), in_line.end(), job)) line.push_back(job);
+    if (view.progress(job).phase != Phase::waiting || in_line_.has(job)) continue;
+    if (plan.find(job) == nullptr) line.push_back(job);
   }
   order_rest(vc, std::span(line).subspan(named));
   if (types_.learns()) note_types(jobs, view, plan);
   settled(vc, view, plan);
+  vcs_[index(vc)].due = due(vc, changes, wakes, view, plan);
+}
+
+Time Allocator::due(VcId vc, std::size_t changes, std::size_t wakes, const View& view,
+                    const Plan& plan) const {
+  // A plan that changes something is looked at again: a job that stops may be named as it waits.
+  const bool is_settled = plan.changes().size() == changes && over_.empty();
+  if (!is_settled || placement_->draws()) return Time::min();
+  Time first = stands_until(vc, view);
+  for (std::size_t at = wakes; at < plan.wakes.size(); ++at) {
+    first = std::min(first, plan.wakes[at]);
+  }
+  return first;
+}
+
+bool Allocator::all_ready(VcId vc, const cluster::Ledger& ledger) {
+  const auto pools = ledger.pools(vc);
+  return std::all_of(pools.begin(), pools.end(), [](const cluster::Pool& pool) {
+    const auto gpus = pool.nodes.size() * static_cast<std::size_t>(pool.gpus_per_node);
+    return gpus > 0 && static_cast<std::size_t>(pool.capacity) == gpus;
+  });
 }
 
 void Allocator::stop(JobId job, const View& view, Plan& plan) {
@@ -170,26 +224,22 @@ Quotas* Allocator::lent_quotas(const Plan& plan) const {
 
 void Allocator::meet(VcId vc, const View& view, Plan& plan) {
   Quotas* const lent = lent_quotas(plan);
-  std::vector<JobId> staying;
+  staying_.clear();
   for (const Wish& wish : wishes_) {
     if (!stays(wish, view, plan.ledger)) continue;
-    staying.push_back(wish.job);
+    staying_.add(wish.job);
     if (view.config(wish.job) == wish.config) continue;
     plan.set(wish.job, {.grants = view.grants(wish.job), .config = wish.config});
   }
-  std::sort(staying.begin(), staying.end());
-  const auto is_staying = [&](JobId job) {
-    return std::binary_search(staying.begin(), staying.end(), job);
-  };
-  std::vector<JobId> homeless;  // running jobs that gave back what they held
+  homeless_.clear();
   for (const JobId job : movable_) {
-    if (view.progress(job).phase != Phase::running || is_staying(job)) continue;
+    if (view.progress(job).phase != Phase::running || staying_.has(job)) continue;
     for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
-    homeless.push_back(job);
+    homeless_.push_back(job);
   }
   std::vector<JobId> unnamed;  // homeless, whose quotas are lent to those that are named
   if (lent != nullptr) {
-    for (const JobId job : homeless) {
+    for (const JobId job : homeless_) {
       const auto is_its = [&](const Wish& wish) { return wish.job == job; };
       if (std::any_of(wishes_.begin(), wishes_.end(), is_its)) continue;
       unnamed.push_back(job);
@@ -201,11 +251,11 @@ void Allocator::meet(VcId vc, const View& view, Plan& plan) {
   }
   std::vector<JobId>& line = lines_[index(vc)];
   for (const Wish& wish : wishes_) {
-    if (is_staying(wish.job)) continue;
+    if (staying_.has(wish.job)) continue;
     const bool placed = place(vc, wish, view, plan);
     if (!placed && view.progress(wish.job).phase == Phase::waiting) line.push_back(wish.job);
   }
-  for (const JobId job : homeless) {
+  for (const JobId job : homeless_) {
     if (plan.find(job) != nullptr) continue;  // it is placed anew
     bool has_room = true;
     if (std::find(unnamed.begin(), unnamed.end(), job) != unnamed.end()) {
@@ -225,29 +275,37 @@ void Allocator::by_deadline(std::span<JobId> jobs, const View& view) {
   });
 }
 
-void Allocator::order_as(std::span<const JobId> line, std::span<JobId> waiting) {
-  std::unordered_map<JobId, std::size_t> places;
-  for (const JobId job : line) places.emplace(job, places.size());
-  const auto place = [&](JobId job) {
-    const auto found = places.find(job);
-    return found == places.end() ? line.size() : found->second;
+void Allocator::order_as(std::span<const JobId> line, std::span<JobId> waiting) const {
+  unordered_.clear();
+  for (const JobId job : waiting) unordered_.add(job);
+  std::vector<JobId> ordered;
+  ordered.reserve(waiting.size());
+  const auto take = [&](JobId job) {
+    if (unordered_.remove(job)) ordered.push_back(job);
   };
-  std::stable_sort(waiting.begin(), waiting.end(),
-                   [&](JobId one, JobId other) { return place(one) < place(other); });
+  std::for_each(line.begin(), line.end(), take);
+  std::for_each(waiting.begin(), waiting.end(), take);
+  std::copy(ordered.begin(), ordered.end(), waiting.begin());
 }
 
 bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
-  if (view.progress(wish.job).phase != Phase::running) return false;
-  const cluster::Demand demand = wanted(wish, view);
-  const auto held = view.grants(wish.job);
-  if (held_gpus(wish.job, view) != demand.gpus) return false;
-  const auto is_wished = [&](const cluster::Grant& grant) {
-    if (!ledger.suits(grant.node, demand)) return false;
-    return wish.on.empty() || std::any_of(wish.on.begin(), wish.on.end(), [&](const NodeGpus& at) {
-             return at.node == grant.node && at.gpus == grant.count();
-           });
-  };
-  return std::all_of(held.begin(), held.end(), is_wished);
+  const Progress& state = view.progress(wish.job);
+  if (state.phase != Phase::running) return false;
+  const cluster::Demand& demand = view.demand(state.demand);
+  const int gpus = wish.gpus > 0 ? wish.gpus : int{demand.gpus};
+  const std::uint64_t types = demand.gpu_types & wish.gpu_types;
+  int held = 0;
+  for (const cluster::Grant& grant : view.grants(wish.job)) {
+    held += grant.count();
+    const cluster::Pool& pool = ledger.pool(grant.node);
+    if ((pool.gpu_type & types) == 0 || (gpus > 0 && pool.gpus_per_node == 0)) return false;
+    const bool is_wished =
+        wish.on.empty() || std::any_of(wish.on.begin(), wish.on.end(), [&](const NodeGpus& at) {
+          return at.node == grant.node && at.gpus == grant.count();
+        });
+    if (!is_wished) return false;
+  }
+  return held == gpus;
 }
 
 bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
@@ -303,12 +361,6 @@ bool Allocator::can_move(JobId job, const View& view, const cluster::Ledger& led
   });
 }
 
-int Allocator::held_gpus(JobId job, const View& view) {
-  int gpus = 0;
-  for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
-  return gpus;
-}
-
 bool Allocator::go_on(JobId job, const View& view, Plan& plan) {
   const auto held = view.grants(job);
   const bool free = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
@@ -331,11 +383,17 @@ std::vector<Stock> Allocator::stock(VcId vc, const cluster::Ledger& ledger) {
   return made;
 }
 
-bool Allocator::take(std::vector<Stock>& stock, const cluster::Demand& demand) {
+bool Allocator::is_in(const std::vector<Stock>& stock, const cluster::Demand& demand) {
   const std::int64_t milli = std::int64_t{demand.gpus} * demand.gpu_milli;
+  return demand.is_cpu_job() || std::any_of(stock.begin(), stock.end(), [&](const Stock& each) {
+           return (each.gpu_type & demand.gpu_types) != 0 && each.milli >= milli;
+         });
+}
+
+bool Allocator::take(std::vector<Stock>& stock, std::int64_t milli, std::uint64_t types) {
   Stock* best = nullptr;
   for (Stock& each : stock) {
-    if ((each.gpu_type & demand.gpu_types) == 0 || each.milli < milli) continue;
+    if ((each.gpu_type & types) == 0 || each.milli < milli) continue;
     if (best == nullptr || each.milli > best->milli) best = &each;
   }
   if (best == nullptr) return false;
@@ -343,11 +401,16 @@ bool Allocator::take(std::vector<Stock>& stock, const cluster::Demand& demand) {
   return true;
 }
 
+bool Allocator::take(std::vector<Stock>& stock, const cluster::Demand& demand) {
+  return take(stock, std::int64_t{demand.gpus} * demand.gpu_milli, demand.gpu_types);
+}
+
 bool Allocator::take(std::vector<Stock>& stock, JobId job, const View& view) {
-  cluster::Demand demand = asked(job, view);
+  const cluster::Demand& demand = asked(job, view);
   if (demand.is_cpu_job()) return true;
-  if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
-  return take(stock, demand);
+  const std::uint64_t held = type_held(job, view);
+  return take(stock, std::int64_t{demand.gpus} * demand.gpu_milli,
+              held != 0 ? held : demand.gpu_types);
 }
 
 void Allocator::note_types(std::span<const JobId> jobs, const View& view, const Plan& plan) {
@@ -370,10 +433,7 @@ std::uint64_t Allocator::type_held(JobId job, const View& view) {
 std::uint64_t Allocator::type_of(std::span<const cluster::Grant> grants, const View& view) {
   for (const cluster::Grant& grant : grants) {
     if (grant.gpus == 0) continue;
-    const auto kind = cluster::Cluster::kind_of(
-        view.cluster.classes[view.cluster.nodes[index(grant.node)].node_class]);
-    const auto kinds = view.cluster.gpu_kinds();
-    return std::uint64_t{1} << (std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
+    return bit_of(view.cluster.nodes[index(grant.node)].node_class, view.cluster);
   }
   return 0;
 }

@@ -9,7 +9,11 @@
 /// finds no place keeps what it held if that is still free. A running job that is not named stops
 /// only where another job takes its place: if its GPUs are still free, it goes on.
 ///
-/// Cost     O(jobs that wait or run in a virtual cluster) where something happened in it.
+/// A virtual cluster is dealt out when something happens in it, and when the policy asked to be
+/// woken. A wake of one virtual cluster is an event for all of them; those of which the policy says
+/// that their last deal still stands (Allocator::stands_until()) are left as they are.
+///
+/// Cost     O(jobs that wait or run in a virtual cluster) for each deal.
 #pragma once
 
 #include <memory>
@@ -19,6 +23,7 @@
 
 #include "policy/contract/contract.h"
 #include "policy/kit/beliefs.h"
+#include "policy/kit/job_marks.h"
 #include "policy/kit/rate_on.h"
 #include "policy/kit/type_beliefs.h"
 #include "policy/slots.h"
@@ -83,6 +88,21 @@ class Allocator : public Policy {
   /// the same: then allocate() has jobs too for which a quota leaves no room, and those that it
   /// does not name give their room back before those that it does are placed.
   virtual bool keeps_quotas() const { return false; }
+  /// Until when allocate() would name the same jobs in the same order, and change nothing that the
+  /// policy keeps, if no event but timers comes for `vc` and nobody asks to be woken for it. Asked
+  /// after a deal that changed nothing; the deal is repeated at the first timer from then on, or
+  /// from the next wake that the virtual cluster asked for. Time::min() = at every timer.
+  virtual Time stands_until(VcId vc, const View& view) const {
+    static_cast<void>(vc);
+    static_cast<void>(view);
+    return Time::min();
+  }
+  /// Told of a timer at which the last deal of `vc` stands, in its turn among the deals.
+  virtual void passed_by(VcId vc, const View& view, Plan& plan) {
+    static_cast<void>(vc);
+    static_cast<void>(view);
+    static_cast<void>(plan);
+  }
   /// Told when the wishes are met as far as they can be: the time to ask to be woken.
   virtual void settled(VcId vc, const View& view, Plan& plan) {
     static_cast<void>(vc);
@@ -99,7 +119,7 @@ class Allocator : public Policy {
   static void by_deadline(std::span<JobId> jobs, const View& view);
   /// Puts `waiting` in the order of `line`; behind it those that are not in it, as jobs that are
   /// held, or at a quota.
-  static void order_as(std::span<const JobId> line, std::span<JobId> waiting);
+  void order_as(std::span<const JobId> line, std::span<JobId> waiting) const;
   /// Told of what a job reports: `metric` is NaN where it is none.
   virtual void reported(JobId job, double metric, const View& view) {
     static_cast<void>(job);
@@ -139,11 +159,16 @@ class Allocator : public Policy {
   static bool will_run(JobId job, const View& view, const Plan& plan);
   /// GPUs of each type of `vc` on ready nodes, in use by `jobs` or free.
   static std::vector<Stock> stock(VcId vc, const cluster::Ledger& ledger);
-  /// Takes a demand of the type of which most is left; false = changed nothing.
+  /// Whether take() would find a demand in the stock.
+  static bool is_in(const std::vector<Stock>& stock, const cluster::Demand& demand);
+  /// Takes so many thousandths of a GPU of the type among `types` of which most is left; false =
+  /// changed nothing.
+  static bool take(std::vector<Stock>& stock, std::int64_t milli, std::uint64_t types);
+  /// The same of a demand.
   static bool take(std::vector<Stock>& stock, const cluster::Demand& demand);
   /// Takes what a job asks, of the type that it holds if it runs.
   static bool take(std::vector<Stock>& stock, JobId job, const View& view);
-  /// The type of the GPUs of a running job, one bit; 0 = it holds none.
+  /// The type of the GPUs of a running job, one bit; 0 = it holds none. O(classes of nodes).
   static std::uint64_t type_held(JobId job, const View& view);
   static std::uint64_t type_of(std::span<const cluster::Grant> grants, const View& view);
   /// The speed that is believed of a GPU job on what it asks, of a type (one bit): as profiled
@@ -171,12 +196,17 @@ class Allocator : public Policy {
   struct Vc {
     std::vector<JobId> jobs;  // that wait or run, in the order in which they came
     bool touched = false;
+    bool stands = false;     // a timer came at which its last deal stands
+    Time due = Time::min();  // the first timer at which it must be dealt out, if nothing happens
   };
 
   void take_in(std::span<const Event> events, const View& view);
   /// Carries out what end() said.
   void end_jobs(const View& view, Plan& plan);
   void settle(VcId vc, const View& view, Plan& plan);
+  /// When the deal of `vc` is to be repeated that began with so many changes and wakes in the plan.
+  Time due(VcId vc, std::size_t changes, std::size_t wakes, const View& view,
+           const Plan& plan) const;
   /// Places those that are to run as they are wished, and stops whom that displaces.
   void meet(VcId vc, const View& view, Plan& plan);
   /// The same where jobs may be beside each other.
@@ -197,7 +227,8 @@ class Allocator : public Policy {
   bool is_aside(JobId job) const;
   static cluster::Demand wanted(const Wish& wish, const View& view);
   static bool can_move(JobId job, const View& view, const cluster::Ledger& ledger);
-  static int held_gpus(JobId job, const View& view);
+  /// Whether no node of `vc` is drained, asleep or booting; false where it has nodes without GPUs.
+  static bool all_ready(VcId vc, const cluster::Ledger& ledger);
   static bool go_on(JobId job, const View& view, Plan& plan);
   /// Notes which of the jobs are on GPUs of which type once the plan is carried out.
   void note_types(std::span<const JobId> jobs, const View& view, const Plan& plan);
@@ -208,6 +239,10 @@ class Allocator : public Policy {
   std::vector<Vc> vcs_;
   std::vector<JobId> movable_;
   std::vector<Wish> wishes_;
+  std::vector<JobId> homeless_;  // running jobs that gave back what they held
+  JobMarks staying_;             // of the wishes: jobs that run on where they are
+  JobMarks in_line_;
+  mutable JobMarks unordered_;  // of order_as()
   std::vector<cluster::Grant> grants_;
   std::vector<JobId> over_;     // that end() named
   std::vector<JobId> stopped_;  // by the last decision; they join their lines with the next one

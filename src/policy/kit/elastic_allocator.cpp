@@ -124,11 +124,10 @@ bool ElasticAllocator::are_newcomers_alone(std::span<const JobId> jobs, const Vi
 void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                                 std::vector<Wish>& wishes) {
   std::vector<Stock> left = stock(vc, plan.ledger);
-  if (dealt_ == kNoTime || view.now >= dealt_ + every_ || are_newcomers_alone(jobs, view)) {
-    dealt_ = view.now;
-  }
-  if (dealt_ != view.now) {
-    is_behind_ = true;
+  has_elastic_.resize(view.cluster.vcs.size());
+  has_elastic_[index(vc)] = std::any_of(jobs.begin(), jobs.end(),
+                                        [&](JobId job) { return view.request(job).max_gpus > 0; });
+  if (!is_time_to_deal(are_newcomers_alone(jobs, view), view) || !has_elastic_[index(vc)]) {
     return carry_on(jobs, std::move(left), view, wishes);
   }
   std::vector<Room> rooms;
@@ -174,6 +173,22 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
   const std::size_t dealt = wishes.size();
   deal_types(vc, open_jobs, rooms, view, plan.ledger, wishes);
   heed_least(open_jobs, dealt, rooms, wishes);
+}
+
+bool ElasticAllocator::is_time_to_deal(bool at_once, const View& view) {
+  if (dealt_ == kNoTime || view.now >= dealt_ + every_ || at_once) dealt_ = view.now;
+  is_behind_ = is_behind_ || dealt_ != view.now;
+  return dealt_ == view.now;
+}
+
+/// Where no job is elastic all have what they ask, in a deal and between.
+Time ElasticAllocator::stands_until(VcId vc, const View&) const {
+  return has_elastic_[index(vc)] ? Time::min() : kNever;
+}
+
+void ElasticAllocator::passed_by(VcId vc, const View& view, Plan& plan) {
+  is_time_to_deal(false, view);
+  settled(vc, view, plan);
 }
 
 void ElasticAllocator::hear(const Elastic& job, const View& view) {

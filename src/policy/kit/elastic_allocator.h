@@ -84,7 +84,11 @@ class ElasticAllocator : public Allocator {
  private:
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) final;
+  Time stands_until(VcId vc, const View& view) const final;
+  void passed_by(VcId vc, const View& view, Plan& plan) final;
   void settled(VcId vc, const View& view, Plan& plan) final;
+  /// Whether GPUs are dealt out now; else jobs are to go on until then.
+  bool is_time_to_deal(bool at_once, const View& view);
   /// Heard at once: it may have ended before the next deal.
   void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
@@ -110,6 +114,7 @@ class ElasticAllocator : public Allocator {
   static void open_up(std::span<Room> rooms, std::span<const cluster::Grant> held);
 
   Duration every_;
+  std::vector<bool> has_elastic_;  // jobs, by VcId
   Time dealt_ = kNoTime;
   bool is_behind_ = false;  // something has happened since
   Time wakes_ = kNoTime;    // for another deal

@@ -41,6 +41,13 @@ bool has_beside(NodeId node, const cluster::Demand& demand, const cluster::Ledge
 
 }  // namespace
 
+void GuestTier::remove(JobId job) {
+  const auto found = running_.find(job);
+  if (found == running_.end()) return;
+  is_mixed_ = is_mixed_ || !found->second.is_guest;
+  running_.erase(found);
+}
+
 std::vector<JobId> GuestTier::owners() const {
   std::vector<JobId> jobs;
   for (const auto& [job, held] : running_) {
@@ -58,8 +65,7 @@ std::vector<JobId> GuestTier::guests() const {
 }
 
 void GuestTier::lift(const View& view, cluster::Ledger& ledger) {
-  hosts_.clear();
-  guests_.clear();
+  forget_places();
   for (auto& [job, held] : running_) {
     const auto now = view.grants(job);
     held.grants.assign(now.begin(), now.end());
@@ -79,6 +85,7 @@ bool GuestTier::promote(JobId job, cluster::Ledger& ledger) {
   Held& held = running_.at(job);
   if (!take_all(held.grants, ledger)) return false;
   held.is_guest = false;
+  is_mixed_ = true;
   return true;
 }
 
@@ -88,6 +95,7 @@ void GuestTier::start(JobId job, bool is_guest, std::vector<Grant> grants, const
   Held& held = running_[job];
   held = {
       .grants = std::move(grants), .is_guest = is_guest, .is_part = is_of_part(asked(job, view))};
+  is_mixed_ = is_mixed_ || !is_guest;
   note(job, held);
 }
 
@@ -106,6 +114,8 @@ void GuestTier::note(JobId job, const Held& held) {
 
 std::vector<JobId> GuestTier::lay_guests(const View& view, cluster::Ledger& ledger) {
   for (const auto& [job, held] : running_) note(job, held);
+  is_mixed_ = std::any_of(running_.begin(), running_.end(),
+                          [](const auto& each) { return !each.second.is_guest; });
   std::vector<JobId> homeless;
   for (const JobId job : guests()) {
     if (lay(job, running_.at(job), view, ledger)) continue;

@@ -25,8 +25,22 @@ namespace almanac::policy {
 
 class GuestTier {
  public:
-  void add(JobId job, bool is_guest) { running_[job].is_guest = is_guest; }
-  void remove(JobId job) { running_.erase(job); }
+  void add(JobId job, bool is_guest) {
+    running_[job].is_guest = is_guest;
+    is_mixed_ = true;
+  }
+  void remove(JobId job);
+  /// Sees to it that is_mixed() holds until guests are laid next: nodes have changed.
+  void look_again() { is_mixed_ = true; }
+
+  /// Whether guests may be on GPUs of others, or have been since they were laid: else each has its
+  /// GPUs to itself, and lift() and lay_guests() would leave all as it is.
+  bool is_mixed() const { return is_mixed_; }
+  /// Forgets who is on which GPU, where guests are not lifted.
+  void forget_places() {
+    hosts_.clear();
+    guests_.clear();
+  }
 
   /// Those that are no guests, in order of number.
   std::vector<JobId> owners() const;
@@ -81,6 +95,7 @@ class GuestTier {
   double left_on(const Gpu& gpu, JobId guest, Known& known, const View& view,
                  const cluster::Ledger& ledger) const;
 
+  bool is_mixed_ = true;
   std::map<JobId, Held> running_;  // in order of number
   Holders hosts_;                  // of this decision
   Holders guests_;                 // likewise

@@ -2,6 +2,7 @@
 #include "policy/kit/keeping.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "policy/kit/aside.h"
@@ -9,10 +10,12 @@
 
 namespace almanac::policy {
 
-Keeping::Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept)
+Keeping::Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_kept, IfFull if_full)
     : others_(std::move(others)),
       is_kept_(std::move(is_kept)),
-      placement_(registry().placements.make("consolidate", {})) {}
+      if_full_(if_full),
+      desk_(registry().orders.make("fifo"), registry().placements.make("consolidate", {}), nullptr,
+            nullptr, nullptr) {}
 
 void Keeping::tell_change(VcId vc) {
   const Event changed{EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))};
@@ -58,19 +61,116 @@ Keeping::NodeHolds Keeping::held_for_good(const View& view) const {
   return held;
 }
 
-void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan) {
-  told_.clear();
-  for (const Event& event : events) {
-    if (!take_in(event, view)) told_.push_back(event);
+void Keeping::note_other(const Event& event) {
+  switch (event.kind) {
+    case EventKind::job_arrived:
+    case EventKind::job_adopted:
+      others_jobs_.insert(JobId{event.subject});
+      return;
+    case EventKind::job_ended:
+    case EventKind::job_withdrawn:
+      others_jobs_.erase(JobId{event.subject});
+      return;
+    default:
+      return;
   }
+}
+
+std::vector<JobId> Keeping::by_loss(VcId vc, const View& view, const Plan& plan) const {
+  struct Loss {
+    double gpu_s;
+    Time since;
+    JobId job;
+  };
+  std::vector<Loss> losses;
+  for (const JobId job : others_jobs_) {
+    const Progress& state = view.progress(job);
+    if (state.phase != Phase::running || state.vc != vc || plan.find(job) != nullptr) continue;
+    double gpus = 0;
+    for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
+    const Duration lost =
+        view.restart.of_failure(view.request(job), view.worked(job), view.grants(job));
+    losses.push_back({gpus * seconds(lost), state.since, job});
+  }
+  std::sort(losses.begin(), losses.end(), [](const Loss& a, const Loss& b) {
+    return std::tuple(a.gpu_s, b.since, b.job) < std::tuple(b.gpu_s, a.since, a.job);
+  });
+  std::vector<JobId> jobs;
+  jobs.reserve(losses.size());
+  for (const Loss& loss : losses) jobs.push_back(loss.job);
+  return jobs;
+}
+
+bool Keeping::reclaim_for(JobId job, const View& view, Plan& plan) {
+  const Progress& state = view.progress(job);
+  const cluster::Demand& demand = view.demand(state.demand);
+  if (!desk_.is_within_quotas(demand)) return false;
+  const std::vector<JobId> order = by_loss(state.vc, view, plan);
+  auto next = order.begin();
+  const auto grants =
+      eviction_.make_room(state.vc, demand, [&] { return next == order.end() ? kNoJob : *next++; });
+  if (grants.empty()) return false;
+  for (const JobId victim : eviction_.victims()) {
+    plan.set(victim, {});
+    stops_.push_back({EventKind::job_failed, static_cast<std::uint32_t>(index(victim))});
+  }
+  plan.set(job, {.grants = grants});
+  return true;
+}
+
+bool Keeping::reclaim(const View& view, Plan& plan) {
+  std::erase_if(waiting_, [&](JobId job) {
+    const bool starts =
+        start_now(desk_.placement(), job, view, plan) || reclaim_for(job, view, plan);
+    if (starts) tell_change(view.progress(job).vc);
+    return starts;
+  });
+  if (stops_.empty()) return false;
+  stops_.insert(stops_.end(), told_.begin(), told_.end());
+  return true;
+}
+
+void Keeping::hear(std::span<const Event> events, const View& view) {
+  const bool is_own_timer = own_wake_ == view.now && !others_wake_now_;
+  told_ = std::exchange(stops_, {});
+  for (const Event& event : events) {
+    if (take_in(event, view)) continue;
+    if (is_own_timer && event.kind == EventKind::timer) continue;
+    if (if_full_ == IfFull::stop_others) note_other(event);
+    told_.push_back(event);
+  }
+}
+
+void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan) {
+  desk_.open(view, plan);
+  desk_.touched.clear();
+  hear(events, view);
+  others_wake_now_ = false;
+  // The others must hear of each stop before they plan anything else. Jobs therefore stop only in a
+  // decision in which the others have nothing to answer.
+  const bool may_reclaim = if_full_ == IfFull::stop_others && !waiting_.empty();
+  const bool others_hear = !told_.empty();
+  others_decided_ = false;
+  if (may_reclaim && !others_hear && reclaim(view, plan)) {
+    own_wake_ = view.now;
+    plan.wake(view.now);
+    return;
+  }
+  decide_all(view, plan);
+  if (!may_reclaim || !others_hear || waiting_.empty()) return;
+  own_wake_ = view.now;
+  plan.wake(view.now);
+}
+
+void Keeping::decide_all(const View& view, Plan& plan) {
   const std::vector<cluster::Grant> before = std::exchange(aside_, {});
   const NodeHolds held = waiting_.empty() ? NodeHolds{} : held_for_good(view);
   std::erase_if(waiting_, [&](JobId job) {
-    if (start_now(*placement_, job, view, plan)) {
+    if (start_now(desk_.placement(), job, view, plan)) {
       tell_change(view.progress(job).vc);
       return true;
     }
-    boot_for(*placement_, job, view, plan);
+    boot_for(desk_.placement(), job, view, plan);
     set_aside(job, held, view, plan.ledger, aside_);
     return false;
   });
@@ -81,17 +181,28 @@ void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan
       }
     }
   }
-  std::stable_sort(told_.begin(), told_.end(),
-                   [](const Event& a, const Event& b) { return a.kind < b.kind; });
-  if (!told_.empty()) others_->decide(told_, view, plan);
+  if (!told_.empty()) {
+    std::stable_sort(told_.begin(), told_.end(),
+                     [](const Event& a, const Event& b) { return a.kind < b.kind; });
+    others_->decide(told_, view, plan);
+    others_decided_ = true;
+    others_stopped_.clear();
+    for (const Plan::Change& change : plan.changes()) {
+      if (change.action == Plan::Action::stop) others_stopped_.push_back(change.job);
+    }
+    others_wake_now_ =
+        std::find(plan.wakes.begin(), plan.wakes.end(), view.now) != plan.wakes.end();
+  }
   for (const cluster::Grant& grant : aside_) plan.ledger.give_back(grant);
 }
 
 Reason Keeping::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {
   const std::size_t before = ledger.mark();
-  if (kept_.contains(job)) {
-    return short_of(job, view, ledger);
-  }
+  const Event stopped{EventKind::job_failed, static_cast<std::uint32_t>(index(job))};
+  const bool is_unheard = std::any_of(stops_.begin(), stops_.end(), [&](const Event& each) {
+    return each.kind == stopped.kind && each.subject == stopped.subject;
+  });
+  if (is_unheard || kept_.contains(job)) return short_of(job, view, ledger);
   for (const cluster::Grant& grant : aside_) {
     if (ledger.can_take(grant)) ledger.take(grant);
   }
@@ -101,8 +212,18 @@ Reason Keeping::why_waiting(JobId job, const View& view, cluster::Ledger& ledger
 }
 
 void Keeping::line_up(std::vector<JobId>& line) const {
-  line.insert(line.end(), waiting_.begin(), waiting_.end());
+  const auto from = static_cast<std::ptrdiff_t>(line.size());
   others_->line_up(line);
+  const auto put_first = [&](JobId job) {
+    const VcId vc = desk_.view().progress(job).vc;
+    const auto place = std::find_if(line.begin() + from, line.end(), [&](JobId each) {
+      return desk_.view().progress(each).vc >= vc;
+    });
+    line.insert(place, job);
+  };
+  if (!others_decided_) std::for_each(others_stopped_.begin(), others_stopped_.end(), put_first);
+  // Kept jobs are the first of their virtual cluster, in the order in which they came.
+  std::for_each(waiting_.rbegin(), waiting_.rend(), put_first);
 }
 
 bool keeps_apart(const Composition& composition) {
@@ -112,9 +233,9 @@ bool keeps_apart(const Composition& composition) {
 }
 
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,
-                                std::function<bool(JobId)> is_kept) {
-  if (!keeps_apart(composition)) return policy;
-  return std::make_unique<Keeping>(std::move(policy), std::move(is_kept));
+                                std::function<bool(JobId)> is_kept, IfFull if_full) {
+  if (if_full == IfFull::wait && !keeps_apart(composition)) return policy;
+  return std::make_unique<Keeping>(std::move(policy), std::move(is_kept), if_full);
 }
 
 }  // namespace almanac::policy

@@ -7,18 +7,30 @@ namespace almanac::policy {
 
 void LeaseAllocator::allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
-  Vc& vc = vcs_[id];
+  if (vcs_.size() < view.cluster.vcs.size()) vcs_.resize(view.cluster.vcs.size());
+  Vc& vc = vcs_[index(id)];
   Deal made{
       .vc = id, .jobs = jobs, .begins = view.now >= vc.lease_ends, .left = stock(id, plan.ledger)};
   if (made.begins) vc.lease_ends = view.now + lease_;
   vc.jobs.assign(jobs.begin(), jobs.end());
   deal(made, view, plan, wishes);
+  const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
+  vc.began = made.begins;
+  vc.named_more = std::any_of(wishes.begin(), wishes.end(), [&](const Wish& wish) {
+    return waits(wish.job) || std::any_of(wish.beside.begin(), wish.beside.end(), waits);
+  });
   if (!groups_jobs()) return;
   vc.groups.clear();
   for (const Wish& wish : wishes) {
     std::vector<JobId>& group = vc.groups.emplace_back(1, wish.job);
     group.insert(group.end(), wish.beside.begin(), wish.beside.end());
   }
+}
+
+Time LeaseAllocator::stands_until(VcId id, const View&) const {
+  const Vc& vc = vcs_[index(id)];
+  // As a lease begins jobs that run may be passed over, and go on; within it they come first.
+  return !stands_in_lease() || vc.began || vc.named_more ? Time::min() : vc.lease_ends;
 }
 
 bool LeaseAllocator::stays(JobId job, const Deal& deal, const View& view) const {
@@ -46,7 +58,7 @@ std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,
   std::vector<JobId> there(deal.jobs.begin(), deal.jobs.end());
   std::sort(there.begin(), there.end());
   std::vector<JobId> named;
-  for (std::vector<JobId>& group : vcs_[deal.vc].groups) {
+  for (std::vector<JobId>& group : vcs_[index(deal.vc)].groups) {
     std::erase_if(group, [&](JobId job) {
       return !std::binary_search(there.begin(), there.end(), job) ||
              view.progress(job).phase != Phase::running;
@@ -91,7 +103,7 @@ bool LeaseAllocator::is_outdated(const Division& last, const Deal& deal, Duratio
 }
 
 void LeaseAllocator::settled(VcId id, const View& view, Plan& plan) {
-  const Vc& vc = vcs_[id];
+  const Vc& vc = vcs_[index(id)];
   const auto runs = [&](JobId job) { return will_run(job, view, plan); };
   const bool shares = std::any_of(vc.groups.begin(), vc.groups.end(),
                                   [](const auto& group) { return group.size() > 1; });

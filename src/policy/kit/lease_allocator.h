@@ -12,7 +12,6 @@
 /// Cost     O(n) a decision beside deal() with n jobs that wait or run.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,6 +38,10 @@ class LeaseAllocator : public Allocator {
   };
   /// As allocate(). It is to name the jobs that keep() or keep_groups() names.
   virtual void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) = 0;
+  /// Whether deal() names in a lease, beside the jobs that it keeps, only jobs that wait and for
+  /// which it finds all that they ask among the GPUs left, and keeps no account of time: where it
+  /// named none it names none until the lease ends or something happens.
+  virtual bool stands_in_lease() const { return false; }
   /// Whether to deal out anew at the end of the lease even where all jobs run and none share.
   virtual bool renews(VcId vc) const {
     static_cast<void>(vc);
@@ -52,7 +55,7 @@ class LeaseAllocator : public Allocator {
   /// that still run, if any of them stays where it is, and CPU jobs; gives the others.
   std::vector<JobId> keep_groups(Deal& deal, const View& view, std::vector<Wish>& wishes);
   /// Jobs that were to run beside each other, or alone, by the last decision.
-  std::span<const std::vector<JobId>> groups(VcId vc) { return vcs_[vc].groups; }
+  std::span<const std::vector<JobId>> groups(VcId vc) { return vcs_[index(vc)].groups; }
 
   Duration lease() const { return lease_; }
 
@@ -72,15 +75,18 @@ class LeaseAllocator : public Allocator {
     std::vector<JobId> jobs;                 // at the last decision
     std::vector<std::vector<JobId>> groups;  // as last wished, where jobs may be beside each other
     Time lease_ends{};
+    bool began = false;       // a lease, with the last deal
+    bool named_more = false;  // the last deal named a job that waits
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) final;
+  Time stands_until(VcId id, const View& view) const final;
   void settled(VcId id, const View& view, Plan& plan) final;
   bool stays(JobId job, const Deal& deal, const View& view) const;
 
   Duration lease_;
-  std::map<VcId, Vc> vcs_;
+  std::vector<Vc> vcs_;  // by VcId
 };
 
 }  // namespace almanac::policy

@@ -14,7 +14,15 @@ void LinePolicy::decide(std::span<const Event> events, const View& view, Plan& p
   for (const JobId job : std::exchange(stopped_, {})) queue(job, view);
   for (const Event& event : events) take_in(event, view, plan.ledger);
   begin(view);
-  for (std::uint32_t vc = 0; vc < lines_.size(); ++vc) serve(VcId{vc}, lines_[vc], view, plan);
+  // What one virtual cluster lets go of a quota another may have.
+  const bool all_at_once = plan.quotas != nullptr || !serves_apart(view);
+  for (std::uint32_t vc = 0; vc < lines_.size(); ++vc) {
+    Line& line = lines_[vc];
+    if (!line.touched && !all_at_once) continue;
+    const std::size_t changes = plan.changes().size();
+    serve(VcId{vc}, line.jobs, view, plan);
+    line.touched = plan.changes().size() != changes;
+  }
   look_at_quotas(view, plan);
   if (!stopped_.empty()) plan.wake(view.now);
 }
@@ -22,8 +30,8 @@ void LinePolicy::decide(std::span<const Event> events, const View& view, Plan& p
 void LinePolicy::look_at_quotas(const View& view, const Plan& plan) {
   aside_.clear();
   if (plan.quotas == nullptr) return;
-  for (const std::vector<JobId>& line : lines_) {
-    std::copy_if(line.begin(), line.end(), std::back_inserter(aside_),
+  for (const Line& line : lines_) {
+    std::copy_if(line.jobs.begin(), line.jobs.end(), std::back_inserter(aside_),
                  [&](JobId job) { return !has_quota(job, view, plan); });
   }
   std::sort(aside_.begin(), aside_.end());
@@ -38,6 +46,7 @@ void LinePolicy::take_in(const Event& event, const View& view, const cluster::Le
       break;
     case EventKind::job_adopted:
       adopted(job, view);
+      line_of(job, view).touched = true;
       break;
     case EventKind::job_failed:
       left(job, view);
@@ -45,31 +54,37 @@ void LinePolicy::take_in(const Event& event, const View& view, const cluster::Le
       break;
     case EventKind::job_ended:
       left(job, view);
+      line_of(job, view).touched = true;
       break;
     case EventKind::job_withdrawn:
-      std::erase(line_of(job, view), job);
+      std::erase(line_of(job, view).jobs, job);
+      line_of(job, view).touched = true;
+      break;
+    case EventKind::job_released:
+      line_of(job, view).touched = true;
       break;
     case EventKind::capacity_changed:
     case EventKind::node_down:
     case EventKind::node_up:
       nodes_changed(ledger);
+      for (Line& line : lines_) line.touched = true;
       break;
-    case EventKind::job_released:
     case EventKind::job_reported:
     case EventKind::node_notice:
     case EventKind::signal_changed:
     case EventKind::timer:
-      break;  // what is free is looked at in each decision
+      break;
   }
 }
 
 void LinePolicy::queue(JobId job, const View& view) {
-  std::vector<JobId>& line = line_of(job, view);
+  Line& line = line_of(job, view);
+  line.touched = true;
   const auto key = [&](JobId each) {
     return std::tuple(-priority(each, view), view.request(each).submit, each);
   };
   const auto before = [&](JobId a, JobId b) { return key(a) < key(b); };
-  line.insert(std::upper_bound(line.begin(), line.end(), job, before), job);
+  line.jobs.insert(std::upper_bound(line.jobs.begin(), line.jobs.end(), job, before), job);
 }
 
 Reason LinePolicy::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {
@@ -85,8 +100,8 @@ Reason LinePolicy::why_waiting(JobId job, const View& view, cluster::Ledger& led
 }
 
 void LinePolicy::line_up(std::vector<JobId>& line) const {
-  for (const std::vector<JobId>& each : lines_) {
-    std::copy_if(each.begin(), each.end(), std::back_inserter(line),
+  for (const Line& each : lines_) {
+    std::copy_if(each.jobs.begin(), each.jobs.end(), std::back_inserter(line),
                  [&](JobId job) { return !is_aside(job); });
   }
 }

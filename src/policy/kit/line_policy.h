@@ -7,8 +7,9 @@
 ///
 /// What follows: jobs stand in a line by priority and then as they came, and those that were
 /// stopped join it again with the next decision; jobs for which a quota has no room are passed by.
-///
-/// Cost     O(n) a decision with n jobs that wait, beside serve().
+/// A virtual cluster is served when something happens in it and once more after each plan that
+/// changed it; where virtual clusters depend on each other (serves_apart()), all are served at each
+/// decision.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +32,9 @@ class LinePolicy : public Policy {
   virtual void open(const View& view, const cluster::Ledger& ledger) = 0;
   /// Told once events are taken in, before any virtual cluster is served.
   virtual void begin(const View&) {}
+  /// Whether serve() would change nothing again that it has just not changed, whatever happens in
+  /// other virtual clusters and however late it is.
+  virtual bool serves_apart(const View& view) const = 0;
   /// Starts jobs of `waiting` in the plan, and takes these out of it.
   virtual void serve(VcId vc, std::vector<JobId>& waiting, const View& view, Plan& plan) = 0;
   /// Told of a job that comes to wait for the first time, of one that runs already, and of one that
@@ -57,6 +61,11 @@ class LinePolicy : public Policy {
   }
 
  private:
+  struct Line {
+    std::vector<JobId> jobs;  // that wait, the next one first
+    bool touched = true;      // since it was served last
+  };
+
   void take_in(const Event& event, const View& view, const cluster::Ledger& ledger);
   void queue(JobId job, const View& view);
   /// Notes those for which no quota has room, as the plan leaves it.
@@ -65,13 +74,11 @@ class LinePolicy : public Policy {
     return plan.quotas == nullptr || plan.quotas->has_room(asked(job, view).claim);
   }
   bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
-  std::vector<JobId>& line_of(JobId job, const View& view) {
-    return lines_[index(view.progress(job).vc)];
-  }
+  Line& line_of(JobId job, const View& view) { return lines_[index(view.progress(job).vc)]; }
 
-  std::vector<std::vector<JobId>> lines_;  // by VcId
-  std::vector<JobId> stopped_;             // by the plan in the making
-  std::vector<JobId> aside_;  // those for which no quota had room at last, in order of number
+  std::vector<Line> lines_;     // by VcId
+  std::vector<JobId> stopped_;  // by the plan in the making
+  std::vector<JobId> aside_;    // those for which no quota had room at last, in order of number
 };
 
 }  // namespace almanac::policy

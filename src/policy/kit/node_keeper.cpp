@@ -16,8 +16,10 @@ std::vector<NodeId> idle_nodes(const cluster::Ledger& ledger, VcId vc) {
   std::vector<NodeId> idle;
   for (const cluster::Pool& pool : ledger.pools(vc)) {
     const cluster::NodeSet& free = pool.by_free[static_cast<std::size_t>(pool.gpus_per_node)];
+    const cluster::Amount all{pool.gpus_per_node, pool.cpu_milli, pool.memory_mb};
     for (auto at = free.first(); at != cluster::NodeSet::kNone; at = free.next(at)) {
-      idle.push_back(pool.nodes[at]);
+      // CPU jobs may run there.
+      if (ledger.room(pool.nodes[at]) == all) idle.push_back(pool.nodes[at]);
     }
   }
   std::sort(idle.begin(), idle.end());

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "policy/kit/desk.h"
+#include "policy/kit/doubted_nodes.h"
+#include "policy/kit/eviction.h"
 #include "policy/kit/node_keeper.h"
 #include "policy/kit/quota_keeper.h"
 #include "policy/registry.h"
@@ -33,7 +35,8 @@ class Pipeline final : public Policy {
  public:
   Pipeline(const Composition& composition, Host host)
       : desk_(registry().orders.make(composition.order),
-              registry().placements.make(composition.placement, host),
+              std::make_unique<AvoidingPlacement>(
+                  registry().placements.make(composition.placement, host), doubted_),
               registry().shapes.make(composition.shape), registry().sizes.make(composition.size),
               std::move(host.estimator)),
         throttle_(registry().throttles.make(composition.throttle)),
@@ -41,6 +44,9 @@ class Pipeline final : public Policy {
         packing_(registry().packings.make(composition.packing, desk_, std::move(host.may_share))) {
     if (packing_) desk_.set_packing(*packing_);
     const Traits& traits = registry().passes.at(composition.pass).traits;
+    const TraitSet does = registry().traits(composition);
+    may_move_ = does.any_of({Trait::stops_jobs, Trait::moves_jobs}) &&
+                !does.any_of({Trait::resizes_jobs, Trait::gives_cores, Trait::chooses_cores});
     // What tells GPU jobs from CPU jobs is not told that a job becomes the other.
     offers_choice_ = !traits.bars.has(Trait::revises_waiting) &&
                      !traits.has.has(Trait::splits_queue) && desk_.size() == nullptr &&
@@ -53,6 +59,7 @@ class Pipeline final : public Policy {
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     desk_.open(view, plan);
+    doubted_.hear(events, view);
     if (vcs_.empty()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
@@ -244,6 +251,41 @@ class Pipeline final : public Policy {
     need_.push_back(vc.vc);
   }
 
+  /// Moves the jobs of a node that will go in `notice_s` to others where they fit: they lose a
+  /// restart, and not what they did since their last checkpoint. Those that are believed to end by
+  /// then stay.
+  void leave(NodeId node, double notice_s) {
+    for (std::uint32_t at = 0; at < has_come_.size(); ++at) {
+      const JobId job{at};
+      if (!has_come_[at]) continue;
+      if (desk_.view().progress(job).phase != Phase::running || !desk_.runs(job)) continue;
+      const auto held = desk_.view().grants(job);
+      const bool is_there = std::any_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+        return grant.node == node;
+      });
+      if (!is_there || desk_.is_paired(job) || !may_move(desk_, job)) continue;
+      const double left_s = seconds(desk_.remaining(job));
+      if (left_s > 0 && left_s <= notice_s) continue;
+      move_off(job);
+    }
+  }
+  void move_off(JobId job) {
+    const std::size_t before = desk_.ledger().mark();
+    desk_.give_back(job);
+    std::vector<cluster::Grant> grants;
+    const bool fits = desk_.place(desk_.ledger(), desk_.view().progress(job).vc, desk_.demand(job),
+                                  desk_.view().rng, grants);
+    if (fits && !doubted_.has_any(grants)) return desk_.move(job, grants);
+    desk_.ledger().undo(before);
+  }
+
+  /// Other jobs of the view may be decided about elsewhere.
+  void note_came(JobId job) {
+    if (!may_move_) return;
+    if (has_come_.size() <= index(job)) has_come_.resize(desk_.view().num_jobs());
+    has_come_[index(job)] = true;
+  }
+
   void take(const Event& event) {
     const JobId job{event.subject};
     switch (event.kind) {
@@ -267,6 +309,7 @@ class Pipeline final : public Policy {
       }
       case EventKind::job_adopted: {
         VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+        note_came(job);
         desk_.beliefs().believe(job, desk_.view());
         desk_.expect(job);
         desk_.adopt(vc, job);
@@ -279,6 +322,7 @@ class Pipeline final : public Policy {
       }
       case EventKind::job_arrived: {
         VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+        note_came(job);
         desk_.beliefs().believe(job, desk_.view());
         desk_.expect(job);
         pass_->file(desk_, vc, job);
@@ -297,20 +341,25 @@ class Pipeline final : public Policy {
         break;
       case EventKind::job_released:
       case EventKind::job_reported:
-      case EventKind::node_notice:
       case EventKind::signal_changed:
         break;  // no slot asks
+      case EventKind::node_notice:
+        if (may_move_) leave(NodeId{event.subject}, event.value);
+        break;
       case EventKind::timer:
         pass_->timer(vcs_, need_);
         break;
     }
   }
 
+  DoubtedNodes doubted_;
   mutable Desk desk_;                   // a question is asked through it, and leaves it as it was
   std::unique_ptr<Throttle> throttle_;  // null = no job is slowed
   std::unique_ptr<Pass> pass_;
   std::unique_ptr<Packing> packing_;    // null = every GPU asked for whole is
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
+  bool may_move_ = false;               // whether jobs leave a node that will go
+  std::vector<bool> has_come_;          // of each job, where that is so
   bool offers_choice_ = false;          // whether jobs take what is free of what they accept
   std::vector<VcState> vcs_;
   std::vector<VcId> need_;

@@ -20,6 +20,7 @@
 ///          shared. A job that asks a part of a GPU shares it with none.
 /// Cost     A step a decision for each job that runs, and for each opportunistic job that waits in
 ///          vain one for each GPU: it is for some thousand of these.
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -50,7 +51,15 @@ class AntMan final : public LinePolicy {
     tiers_[index(view.progress(job).vc)].remove(job);
   }
 
+  /// A guarantee is for all virtual clusters together.
+  bool serves_apart(const View& view) const override {
+    return view.cluster.tenants.empty() && !placement_->draws();
+  }
+  void nodes_changed(const cluster::Ledger&) override {
+    for (GuestTier& tier : tiers_) tier.look_again();
+  }
   void begin(const View& view) override {
+    if (view.cluster.tenants.empty()) return;
     guaranteed_.assign(view.cluster.tenants.size(), 0);
     for (const GuestTier& tier : tiers_) {
       for (const JobId job : tier.owners()) guarantee(job, view);
@@ -59,9 +68,18 @@ class AntMan final : public LinePolicy {
 
   void serve(VcId id, std::vector<JobId>& waiting, const View& view, Plan& plan) override {
     GuestTier& tier = tiers_[index(id)];
+    const auto guaranteed = [&](JobId job) { return is_guaranteed(job, view); };
+    const auto any_guaranteed = [&](const std::vector<JobId>& jobs) {
+      return std::any_of(jobs.begin(), jobs.end(), guaranteed);
+    };
+    if (!tier.is_mixed() && !any_guaranteed(tier.guests()) && !any_guaranteed(waiting)) {
+      tier.forget_places();
+      start_guests(id, waiting, view, plan);
+      return;
+    }
     tier.lift(view, plan.ledger);
     for (const JobId job : tier.guests()) {
-      if (is_guaranteed(job, view) && tier.promote(job, plan.ledger)) guarantee(job, view);
+      if (guaranteed(job) && tier.promote(job, plan.ledger)) guarantee(job, view);
     }
     start_guaranteed(id, waiting, view, plan);
     for (const JobId job : tier.lay_guests(view, plan.ledger)) stop(job, plan);

@@ -18,8 +18,9 @@
 /// Differs  Use decays in closed form, not in steps of PriorityCalcPeriod. Astraea rounds the
 ///          fairness of jobs to fifths, and orders those that are equal by how likely they end in
 ///          the next lease; here they come in the order of submission.
-/// Cost     O(n log n) a decision with n jobs.
+/// Cost     O(n) a deal with n jobs of a virtual cluster, and O(w log w) with w that wait.
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -45,72 +46,111 @@ class FairShare final : public Allocator {
         lease_(lease) {}
 
  private:
+  /// Use of an owner, or of a tenant above it, and what runs for it now.
+  struct Account {
+    explicit Account(double half_life_s) : use(half_life_s) {}
+    fairness::DecayedUse use;  // until `since`
+    std::int64_t milli = 0;    // of GPUs that have run since
+    Time since{};
+  };
   /// A job, and what its owner and those above it have used for their shares, from the top down.
   struct Next {
-    std::vector<double> used;
+    const std::vector<double>* used = nullptr;
     double had = 0;  // GPU time, for what the job deserved
     JobId job{};
-  };
-  struct Run {
-    double gpus = 0;
-    Time since{};  // until then it is counted
   };
   struct Vc {
     std::vector<JobId> jobs;
     std::vector<JobId> line;  // those that did not run on, the next one first
     Time lease_ends{};
+    Time stands_until = Time::min();
     bool waits = false;
-    std::map<JobId, double> deserved_s;  // GPU time; where there are leases
-    Time counted{};                      // until then it is
+    Time counted{};  // until then deserved_s_ is
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
     if (past_use_) take_past(view);
-    for (auto& [job, run] : runs_) count(job, run, view);
     Vc& vc = vcs_[id];
     std::vector<Stock> left = stock(id, plan.ledger);
     if (lease_ > Duration{0}) count_deserved(vc, jobs, left, view);
     vc.jobs.assign(jobs.begin(), jobs.end());
     const bool deals_anew = lease_ > Duration{0} && view.now >= vc.lease_ends;
     if (deals_anew) vc.lease_ends = view.now + lease_;
+    std::map<Owner, std::vector<double>> used_by;
     std::vector<Next> line;
     for (const JobId job : jobs) {
       const bool runs = view.progress(job).phase == Phase::running;
       if (runs && !(deals_anew && has_gained(job, lease_, view))) {
         take(left, job, view);
         wishes.push_back({job});
-      } else {
-        line.push_back({used(job, view), had_of_deserved(vc, job, view), job});
+        continue;
       }
+      const auto [used, is_new] = used_by.try_emplace(owner_of(job, view));
+      if (is_new) used->second = used_of(used->first, view);
+      line.push_back({&used->second, had_of_deserved(job, view), job});
     }
     std::stable_sort(line.begin(), line.end(), [](const Next& one, const Next& other) {
-      return std::tie(one.used, one.had) < std::tie(other.used, other.had);
+      if (one.used == other.used) return one.had < other.had;
+      return std::tie(*one.used, one.had) < std::tie(*other.used, other.had);
     });
     vc.line.clear();
     for (const Next& next : line) vc.line.push_back(next.job);
+    const std::vector<Stock> free = left;
     vc.waits = false;
     for (const Next& next : line) {
       vc.waits = !take(left, next.job, view);
       if (vc.waits) break;
       wishes.push_back({next.job});
     }
+    // The line changes as jobs run, so it stands only as long as it does not matter who is first.
+    const bool any_fits = std::any_of(line.begin(), line.end(), [&](const Next& next) {
+      return is_in(free, asked(next.job, view));
+    });
+    vc.stands_until = deals_anew || any_fits ? Time::min() : vc.lease_ends;
   }
+
+  Time stands_until(VcId id, const View&) const override { return vcs_.at(id).stands_until; }
 
   static double had_s(JobId job, const View& view) {
     return seconds(view.attained(job)) * gpus_of(job, view);
   }
-  static double gpus_of(JobId job, const View& view) {
+  static std::int64_t milli_of(JobId job, const View& view) {
     const cluster::Demand& demand = asked(job, view);
-    return demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
+    return std::int64_t{demand.gpus} * demand.gpu_milli;
+  }
+  static double gpus_of(JobId job, const View& view) {
+    return static_cast<double>(milli_of(job, view)) / cluster::kWholeGpu;
   }
 
   /// Adds what jobs that were there at the last decision have deserved since.
   void count_deserved(Vc& vc, std::span<const JobId> jobs, const std::vector<Stock>& stock,
-                      const View& view) const {
+                      const View& view) {
     const double passed_s = seconds(view.now - std::exchange(vc.counted, view.now));
+    if (passed_s > 0) {
+      const std::map<Owner, double> of = deserved_gpus(vc.jobs, stock, view);
+      for (const JobId job : vc.jobs) {
+        deserved_s_[index(job)] +=
+            passed_s * std::min(gpus_of(job, view), of.at(owner_of(job, view)));
+      }
+    }
+    there_.clear();
+    for (const JobId job : jobs) {
+      if (index(job) >= deserved_s_.size()) deserved_s_.resize(2 * index(job) + 64, kNotThere);
+      double& deserved_s = deserved_s_[index(job)];
+      if (deserved_s == kNotThere) deserved_s = had_s(job, view);
+      there_.add(job);
+    }
+    for (const JobId job : vc.jobs) {
+      if (!there_.has(job)) deserved_s_[index(job)] = kNotThere;
+    }
+  }
+
+  /// GPUs that each job of an owner deserves while `jobs` are there.
+  static std::map<Owner, double> deserved_gpus(const std::vector<JobId>& jobs,
+                                               const std::vector<Stock>& stock, const View& view) {
     std::map<Owner, double> of;  // so many jobs; then so many GPUs for each of them
-    for (const JobId job : vc.jobs) of[owner_of(job, view)] += 1;
+    for (const JobId job : jobs) of[owner_of(job, view)] += 1;
     std::vector<Owner> present;
     for (const auto& [owner, count] : of) present.push_back(owner);
     double gpus = 0;
@@ -119,22 +159,13 @@ class FairShare final : public Allocator {
     for (std::size_t at = 0; at < present.size(); ++at) {
       of[present[at]] = gpus * parts[at] / of[present[at]];
     }
-    for (auto& [job, deserved_s] : vc.deserved_s) {
-      deserved_s += passed_s * std::min(gpus_of(job, view), of[owner_of(job, view)]);
-    }
-    std::map<JobId, double> there;
-    for (const JobId job : jobs) {
-      const auto before = vc.deserved_s.find(job);
-      there[job] = before == vc.deserved_s.end() ? had_s(job, view) : before->second;
-    }
-    vc.deserved_s = std::move(there);
+    return of;
   }
 
   /// GPU time that a job has had for what it deserved; 0 without leases.
-  static double had_of_deserved(const Vc& vc, JobId job, const View& view) {
-    const auto deserved = vc.deserved_s.find(job);
-    if (deserved == vc.deserved_s.end()) return 0;
-    return had_s(job, view) / std::max(1e-3, deserved->second);
+  double had_of_deserved(JobId job, const View& view) const {
+    if (lease_ == Duration{0}) return 0;
+    return had_s(job, view) / std::max(1e-3, deserved_s_[index(job)]);
   }
 
   void order_rest(VcId id, std::span<JobId> waiting) const override {
@@ -145,27 +176,38 @@ class FairShare final : public Allocator {
     const Vc& vc = vcs_[id];
     bool any_runs = false;
     for (const JobId job : vc.jobs) {
-      if (!will_run(job, view, plan)) continue;
-      any_runs = true;
-      runs_.try_emplace(job, Run{gpus_of(job, view), view.now});
+      if (running_.has(job)) {
+        any_runs = true;
+      } else if (will_run(job, view, plan)) {
+        any_runs = true;
+        running_.add(job);
+        run_more(job, milli_of(job, view), view);
+      }
     }
     if (lease_ > Duration{0} && vc.waits && any_runs) plan.wake(vc.lease_ends);
   }
 
   void left(JobId job, const View& view) override {
-    const auto run = runs_.find(job);
-    if (run == runs_.end()) return;
-    count(job, run->second, view);
-    runs_.erase(run);
+    if (running_.remove(job)) run_more(job, -milli_of(job, view), view);
   }
 
-  /// Adds what a job has held since it was counted last.
-  void count(JobId job, Run& run, const View& view) {
-    if (run.since >= view.now) return;
-    for_all_above(owner_of(job, view), view, [&](fairness::DecayedUse& use) {
-      use.add(run.gpus, in_s(run.since), in_s(view.now));
+  /// From now on so much more, in thousandths of a GPU, runs for the owner of a job.
+  void run_more(JobId job, std::int64_t milli, const View& view) {
+    for_all_above(owner_of(job, view), view, [&](Account& account) {
+      account.use = use_until(account, view.now);
+      account.since = std::max(account.since, view.now);
+      account.milli += milli;
     });
-    run.since = view.now;
+  }
+
+  /// Use that includes what has run until `now`.
+  static fairness::DecayedUse use_until(const Account& account, Time now) {
+    fairness::DecayedUse use = account.use;
+    if (account.milli > 0 && account.since < now) {
+      const double gpus = static_cast<double>(account.milli) / cluster::kWholeGpu;
+      use.add(gpus, in_s(account.since), in_s(now));
+    }
+    return use;
   }
 
   /// Adds what was used before all that it has seen.
@@ -173,7 +215,8 @@ class FairShare final : public Allocator {
     const auto all = std::exchange(past_use_, nullptr);
     for (const PastUse& past : *all) {
       const Owner owner = owner_of(past.tenant, past.user, view);
-      for_all_above(owner, view, [&](fairness::DecayedUse& use) {
+      for_all_above(owner, view, [&](Account& account) {
+        fairness::DecayedUse& use = account.use;
         if (past.from < past.until) {
           use.add(past.gpu_s / seconds(past.until - past.from), in_s(past.from), in_s(past.until));
         } else {
@@ -183,11 +226,11 @@ class FairShare final : public Allocator {
     }
   }
 
-  /// Tells `take` the use of an owner and of those above it.
+  /// Tells `take` the account of an owner and of those above it.
   template <typename Take>
   void for_all_above(Owner owner, const View& view, Take take) {
     while (true) {
-      take(use_.try_emplace(owner, half_life_s_).first->second);
+      take(accounts_.try_emplace(owner, half_life_s_).first->second);
       if (owner >= view.cluster.tenants.size()) return;
       const std::int32_t parent = view.cluster.tenants[owner].parent;
       if (parent < 0) return;
@@ -197,10 +240,10 @@ class FairShare final : public Allocator {
 
   static double in_s(Time at) { return seconds(at.time_since_epoch()); }
 
-  std::vector<double> used(JobId job, const View& view) const {
+  /// What an owner and those above it have used for their shares, from the top down.
+  std::vector<double> used_of(Owner owner, const View& view) const {
     std::vector<double> path;
     const auto& tenants = view.cluster.tenants;
-    Owner owner = owner_of(job, view);
     if (owner >= tenants.size()) {
       const double after_tenants = tenants.empty() ? 0 : std::numeric_limits<double>::infinity();
       return {after_tenants, use_of(owner, view)};
@@ -220,16 +263,19 @@ class FairShare final : public Allocator {
     return path;
   }
   double use_of(Owner owner, const View& view) const {
-    const auto use = use_.find(owner);
-    return use == use_.end() ? 0 : use->second.at(in_s(view.now));
+    const auto account = accounts_.find(owner);
+    return account == accounts_.end() ? 0 : use_until(account->second, view.now).at(in_s(view.now));
   }
 
   std::shared_ptr<const std::vector<PastUse>> past_use_;  // null = it is taken, or there is none
   double half_life_s_;
   Duration lease_;
   std::map<VcId, Vc> vcs_;
-  std::map<JobId, Run> runs_;
-  std::map<Owner, fairness::DecayedUse> use_;
+  std::map<Owner, Account> accounts_;
+  JobMarks running_;  // jobs that their owners' accounts count
+  JobMarks there_;
+  static constexpr double kNotThere = -1;
+  std::vector<double> deserved_s_;  // GPU time, by job; where there are leases
 };
 
 }  // namespace

@@ -34,6 +34,8 @@ class FairSrtf final : public LeaseAllocator {
         power_(told.number("power")) {}
 
  private:
+  bool stands_in_lease() const override { return true; }
+
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     std::vector<Stock>& left = deal.left;
     double gpus = 0;

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "fairness/trade.h"
 #include "policy/kit/lease_allocator.h"
@@ -33,56 +34,85 @@ class GandivaFair final : public LeaseAllocator {
         trades_(told.word("trade") == "yes") {}
 
  private:
-  /// An owner, with what it has of each type.
+  /// An owner, with what it has of each type in the order of the stock.
   struct Account {
     Owner owner{};
-    std::vector<double> due;  // GPUs
-    std::vector<JobId> jobs;  // that wait, the one that has run least first
+    bool is_new = true;
+    std::vector<double> due{};   // GPUs
+    std::vector<double> pass{};  // had / due
+    std::vector<JobId> jobs{};
+    std::vector<JobId> waiting{};  // the one that has run least first
   };
-  using Pass = std::map<std::uint64_t, double>;  // had / due of each type
-  using Passes = std::map<Owner, Pass>;
+  using Accounts = std::vector<Account>;  // in order of owners
+
+  bool stands_in_lease() const override { return true; }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
-    Passes& passes = passes_[deal.vc];
-    std::vector<Account> accounts = open_accounts(deal, view, plan);
-    begin_alike(passes, accounts, deal.left);
-    for (Account& account : accounts) {
-      account.jobs = keep(account.jobs, deal, view, wishes);
-      std::stable_sort(account.jobs.begin(), account.jobs.end(), [&](JobId one, JobId other) {
-        return view.attained(one) < view.attained(other);
-      });
+    Accounts& accounts = accounts_[deal.vc];
+    file_jobs(accounts, deal, view);
+    set_dues(accounts, deal, view, plan);
+    begin_alike(accounts, deal.left.size());
+    bool any_fits = false;
+    for (Account& account : accounts) account.waiting = keep(account.jobs, deal, view, wishes);
+    for (const Account& account : accounts) {
+      any_fits =
+          any_fits || std::any_of(account.waiting.begin(), account.waiting.end(),
+                                  [&](JobId job) { return is_in(deal.left, asked(job, view)); });
     }
     if (deal.begins) {
       for (const Wish& wish : wishes) {
-        charge(passes, accounts, wish.job, type_held(wish.job, view), deal.left, view);
+        if (asked(wish.job, view).is_cpu_job()) continue;
+        charge(find(accounts, owner_of(wish.job, view)), wish.job, type_held(wish.job, view),
+               deal.left, view);
       }
     }
-    while (start_next(passes, accounts, deal.left, view, wishes)) {
-    }
+    if (any_fits) start_jobs(accounts, deal.left, view, wishes);
   }
 
-  /// In order of owners.
-  std::vector<Account> open_accounts(const Deal& deal, const View& view, const Plan& plan) const {
-    std::map<Owner, std::vector<JobId>> of;
-    for (const JobId job : deal.jobs) of[owner_of(job, view)].push_back(job);
+  static std::int64_t milli_of(JobId job, const View& view) {
+    const cluster::Demand& demand = asked(job, view);
+    return std::int64_t{demand.gpus} * demand.gpu_milli;
+  }
+
+  static Account& find(Accounts& accounts, Owner owner) {
+    const auto at =
+        std::lower_bound(accounts.begin(), accounts.end(), owner,
+                         [](const Account& each, Owner wanted) { return each.owner < wanted; });
+    const bool is_known = at != accounts.end() && at->owner == owner;
+    return is_known ? *at : *accounts.insert(at, {.owner = owner});
+  }
+
+  /// Those of owners that have no job are closed.
+  static void file_jobs(Accounts& accounts, const Deal& deal, const View& view) {
+    for (Account& account : accounts) account.jobs.clear();
+    for (const JobId job : deal.jobs) {
+      find(accounts, owner_of(job, view)).jobs.push_back(job);
+    }
+    std::erase_if(accounts, [](const Account& each) { return each.jobs.empty(); });
+  }
+
+  void set_dues(Accounts& accounts, const Deal& deal, const View& view, const Plan& plan) const {
     double shares = 0;
-    for (const auto& [owner, its] : of) shares += share_of(owner, view);
-    std::vector<Account> accounts;
+    for (const Account& each : accounts) shares += share_of(each.owner, view);
+    for (Account& account : accounts) {
+      const double part = shares > 0 ? share_of(account.owner, view) / shares : 1;
+      account.due.clear();
+      for (const Stock& each : deal.left) {
+        account.due.push_back(part * static_cast<double>(each.milli) / cluster::kWholeGpu);
+      }
+    }
+    if (!trades_ || !tells_types(view)) return;
     fairness::Table due;
     fairness::Table rates;
-    for (auto& [owner, its] : of) {
-      const double part = shares > 0 ? share_of(owner, view) / shares : 1;
-      std::vector<double>& gpus = due.emplace_back();
+    for (Account& account : accounts) {
+      due.push_back(std::move(account.due));
       std::vector<double>& speeds = rates.emplace_back();
       for (const Stock& each : deal.left) {
-        gpus.push_back(part * static_cast<double>(each.milli) / cluster::kWholeGpu);
-        speeds.push_back(rate_of(its, each.gpu_type, deal.vc, view, plan.ledger));
+        speeds.push_back(rate_of(account.jobs, each.gpu_type, deal.vc, view, plan.ledger));
       }
-      accounts.push_back({owner, {}, std::move(its)});
     }
-    if (trades_ && tells_types(view)) due = fairness::trade(std::move(due), rates);
+    due = fairness::trade(std::move(due), rates);
     for (std::size_t at = 0; at < accounts.size(); ++at) accounts[at].due = std::move(due[at]);
-    return accounts;
   }
 
   /// The mean speed of an owner's jobs on a type; next to nothing where none accepts it.
@@ -94,82 +124,95 @@ class GandivaFair final : public LeaseAllocator {
       const cluster::Demand& demand = asked(job, view);
       if (demand.is_cpu_job()) continue;
       ++count;
-      if ((demand.gpu_types & type) == 0 || !tells_types(view)) continue;
+      if ((demand.gpu_types & type) == 0) continue;
       sum += rate_on_type(job, type, vc, view, ledger);
     }
     constexpr double kLeast = 1e-3;
     return count == 0 ? kLeast : std::max(kLeast, sum / static_cast<double>(count));
   }
 
-  /// Those that are new begin at the least pass; those that are gone are forgotten.
-  static void begin_alike(Passes& before, const std::vector<Account>& accounts,
-                          const std::vector<Stock>& stock) {
-    Passes passes;
-    for (const Stock& each : stock) {
-      const std::uint64_t type = each.gpu_type;
+  /// Those that are new begin at the least pass, from which all passes count.
+  static void begin_alike(Accounts& accounts, std::size_t types) {
+    for (std::size_t type = 0; type < types; ++type) {
       double least = std::numeric_limits<double>::max();
-      for (const Account& account : accounts) {
-        const auto known = before.find(account.owner);
-        if (known != before.end()) least = std::min(least, known->second[type]);
+      for (Account& account : accounts) {
+        if (account.is_new) account.pass.resize(types);
+        if (!account.is_new) least = std::min(least, account.pass[type]);
       }
-      for (const Account& account : accounts) {
-        const auto known = before.find(account.owner);
-        passes[account.owner][type] = known == before.end() ? 0 : known->second[type] - least;
+      for (Account& account : accounts) {
+        if (!account.is_new) account.pass[type] -= least;
       }
     }
-    before = std::move(passes);
+    for (Account& account : accounts) account.is_new = false;
   }
 
-  void charge(Passes& passes, const std::vector<Account>& accounts, JobId job, std::uint64_t type,
-              const std::vector<Stock>& stock, const View& view) const {
-    const Owner owner = owner_of(job, view);
-    const auto account = std::find_if(accounts.begin(), accounts.end(),
-                                      [&](const Account& each) { return each.owner == owner; });
+  void charge(Account& account, JobId job, std::uint64_t type, const std::vector<Stock>& stock,
+              const View& view) const {
     for (std::size_t at = 0; at < stock.size(); ++at) {
       if (stock[at].gpu_type != type) continue;
-      const cluster::Demand& demand = asked(job, view);
-      const double gpus = demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
-      passes[owner][type] += gpus * seconds(lease()) / std::max(account->due[at], kTooLittle);
+      const double gpus = static_cast<double>(milli_of(job, view)) / cluster::kWholeGpu;
+      account.pass[at] += gpus * seconds(lease()) / std::max(account.due[at], kTooLittle);
     }
   }
 
-  /// Names the next job; false = none finds GPUs.
-  bool start_next(Passes& passes, std::vector<Account>& accounts, std::vector<Stock>& left,
-                  const View& view, std::vector<Wish>& wishes) const {
-    struct Turn {
-      double pass = 0;
-      std::size_t account = 0;
-      std::size_t type = 0;
-      bool operator<(const Turn& other) const { return pass < other.pass; }
+  /// An owner may have GPUs of a type.
+  struct Turn {
+    double pass = 0;
+    std::size_t account = 0;
+    std::size_t type = 0;
+
+    /// For a heap: who comes last.
+    bool operator<(const Turn& other) const {
+      return std::tie(other.pass, other.account, other.type) < std::tie(pass, account, type);
+    }
+  };
+
+  /// Names jobs that wait until none finds GPUs. As GPUs become ever fewer, an owner that has no
+  /// job for those of a type will have none later.
+  void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
+                  std::vector<Wish>& wishes) const {
+    const auto turn_of = [&](std::size_t at, std::size_t type) {
+      // Who has sold all of a type comes last there.
+      const bool sold = accounts[at].due[type] <= kTooLittle;
+      return Turn{sold ? std::numeric_limits<double>::max() : accounts[at].pass[type], at, type};
     };
     std::vector<Turn> turns;
     for (std::size_t at = 0; at < accounts.size(); ++at) {
-      for (std::size_t type = 0; type < left.size() && !accounts[at].jobs.empty(); ++type) {
-        // Who has sold all of a type comes last there.
-        const bool sold = accounts[at].due[type] <= kTooLittle;
-        const double pass = passes[accounts[at].owner][left[type].gpu_type];
-        turns.push_back({sold ? std::numeric_limits<double>::max() : pass, at, type});
+      std::stable_sort(
+          accounts[at].waiting.begin(), accounts[at].waiting.end(),
+          [&](JobId one, JobId other) { return view.attained(one) < view.attained(other); });
+      for (std::size_t type = 0; type < left.size() && !accounts[at].waiting.empty(); ++type) {
+        turns.push_back(turn_of(at, type));
       }
     }
-    std::stable_sort(turns.begin(), turns.end());
-    for (const Turn& turn : turns) {
-      std::vector<JobId>& jobs = accounts[turn.account].jobs;
-      for (auto job = jobs.begin(); job != jobs.end(); ++job) {
-        cluster::Demand demand = asked(*job, view);
-        demand.gpu_types &= left[turn.type].gpu_type;
-        if (demand.gpu_types == 0 || !take(left, demand)) continue;
-        charge(passes, accounts, *job, demand.gpu_types, left, view);
-        wishes.push_back({*job, 0, demand.gpu_types});
-        jobs.erase(job);
-        return true;
-      }
+    std::make_heap(turns.begin(), turns.end());
+    while (!turns.empty()) {
+      std::pop_heap(turns.begin(), turns.end());
+      const auto [pass, at, type] = turns.back();
+      turns.pop_back();
+      if (!start_first(accounts[at], left[type].gpu_type, left, view, wishes)) continue;
+      turns.push_back(turn_of(at, type));
+      std::push_heap(turns.begin(), turns.end());
+    }
+  }
+
+  /// Names the first job of an owner that finds GPUs of a type; false = none does.
+  bool start_first(Account& account, std::uint64_t gpu_type, std::vector<Stock>& left,
+                   const View& view, std::vector<Wish>& wishes) const {
+    for (auto job = account.waiting.begin(); job != account.waiting.end(); ++job) {
+      const std::uint64_t type = asked(*job, view).gpu_types & gpu_type;
+      if (type == 0 || !take(left, milli_of(*job, view), type)) continue;
+      charge(account, *job, type, left, view);
+      wishes.push_back({*job, 0, type});
+      account.waiting.erase(job);
+      return true;
     }
     return false;
   }
 
   static constexpr double kTooLittle = 1e-9;  // GPUs
   bool trades_;
-  std::map<VcId, Passes> passes_;
+  std::map<VcId, Accounts> accounts_;
 };
 
 }  // namespace

@@ -58,6 +58,7 @@ class Hived final : public LinePolicy {
     site_of(job, view).adopt(job, owner_of(job, view), view.grants(job));
   }
   void left(JobId job, const View& view) override { site_of(job, view).release(job); }
+  bool serves_apart(const View&) const override { return !placement_->draws(); }
   int priority(JobId job, const View& view) const override { return owner_of(job, view).priority; }
 
   CellSite& site_of(JobId job, const View& view) { return sites_[index(view.progress(job).vc)]; }

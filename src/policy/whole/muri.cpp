@@ -25,14 +25,13 @@
 ///          each 64 in order of rank are matched by themselves.
 /// Cost     each round, where GPUs are short: matchings of 64 groups, some milliseconds each, until
 ///          up to four times the jobs that the GPUs hold are merged.
-#include "interleave/muri.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "interleave/groups.h"
 #include "policy/kit/lease_allocator.h"
 #include "policy/kit/sharers.h"
 #include "policy/registry.h"

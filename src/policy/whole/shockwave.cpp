@@ -40,6 +40,8 @@ class Shockwave final : public LeaseAllocator {
  private:
   using FairEnds = std::map<JobId, timeshare::FairEnd>;
 
+  bool stands_in_lease() const override { return true; }
+
   void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
     FairEnds& ends = fair_ends_[deal.vc];
     if (deal.begins) estimate(ends, deal, view);

@@ -39,6 +39,8 @@ class Themis final : public LeaseAllocator {
     double gain = 0;  // of log(1 / rho) for each GPU, by this lease
   };
 
+  bool stands_in_lease() const override { return true; }
+
   void deal(Deal& deal, const View& view, Plan&, std::vector<Wish>& wishes) override {
     double gpus = 0;
     for (const Stock& each : deal.left) gpus += each.gpus();

@@ -16,7 +16,7 @@
 /// Differs  Jobs move at the instant at which they reach a limit (the simulator moves a job of
 ///          several GPUs late). A job is stopped only for one that starts. The index learns from
 ///          jobs that ended here, the simulator reads a file of job lengths.
-/// Cost     O(n log n) a decision with n jobs of a virtual cluster.
+/// Cost     O(n) a deal with n jobs of a virtual cluster and `las`, O(n log n) with `gittins`.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -68,40 +68,49 @@ class Tiresias final : public Allocator {
  private:
   struct Candidate {
     JobId job{};
-    std::size_t queue = 0;
+    Duration attained{};
     double index = 0;  // greatest first
-
-    bool operator<(const Candidate& other) const {
-      return queue != other.queue ? queue < other.queue : index > other.index;
-    }
   };
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
-    candidates_.clear();
+    queues_.resize(limits_.size() + 1);
+    for (std::vector<Candidate>& queue : queues_) queue.clear();
     for (const JobId job : jobs) {
       promote(job, view, plan);
       const Duration service = attained(job, view);
       const auto queue = std::upper_bound(limits_.begin(), limits_.end(), service);
-      candidates_.push_back({job, static_cast<std::size_t>(queue - limits_.begin()),
-                             by_gittins_ ? services_.gittins(seconds(service), delta_) : 0});
+      queues_[static_cast<std::size_t>(queue - limits_.begin())].push_back(
+          {job, service, by_gittins_ ? services_.gittins(seconds(service), delta_) : 0});
     }
-    std::stable_sort(candidates_.begin(), candidates_.end());
     std::vector<Stock> left = stock(vc, plan.ledger);
-    for (const Candidate& each : candidates_) {
-      if (take(left, each.job, view)) wishes.push_back({each.job});
+    for (std::vector<Candidate>& queue : queues_) {
+      if (by_gittins_) {
+        std::stable_sort(
+            queue.begin(), queue.end(),
+            [](const Candidate& one, const Candidate& other) { return one.index > other.index; });
+      }
+      for (const Candidate& each : queue) {
+        if (take(left, each.job, view)) wishes.push_back({each.job});
+      }
     }
   }
+
+  /// Jobs move between queues when it asked to be woken; the index grows as jobs run and end.
+  Time stands_until(VcId, const View&) const override { return by_gittins_ ? Time::min() : kNever; }
 
   /// Wakes when the first job that runs reaches the limit of its queue.
   void settled(VcId, const View& view, Plan& plan) override {
     Time first = kNever;
-    for (const Candidate& each : candidates_) {
-      const int gpus = asked(each.job, view).gpus;
-      if (each.queue == limits_.size() || gpus == 0 || !will_run(each.job, view, plan)) continue;
-      const Duration left = limits_[each.queue] - attained(each.job, view);
-      // Whole milliseconds: a part of one more is as good as all of it.
-      first = std::min(first, view.now + std::max(Duration{1}, (left + Duration{gpus - 1}) / gpus));
+    for (std::size_t queue = 0; queue < limits_.size(); ++queue) {
+      for (const Candidate& each : queues_[queue]) {
+        const int gpus = asked(each.job, view).gpus;
+        if (gpus == 0 || !will_run(each.job, view, plan)) continue;
+        const Duration left = limits_[queue] - each.attained;
+        // Whole milliseconds: a part of one more is as good as all of it.
+        first =
+            std::min(first, view.now + std::max(Duration{1}, (left + Duration{gpus - 1}) / gpus));
+      }
     }
     if (first != kNever) plan.wake(first);
   }
@@ -119,21 +128,24 @@ class Tiresias final : public Allocator {
 
   /// GPU time since the job was last promoted: the time run times its GPUs.
   Duration attained(JobId job, const View& view) const {
-    const auto forgiven = forgiven_.find(job);
-    const Duration before = forgiven == forgiven_.end() ? Duration{0} : forgiven->second;
-    return (view.attained(job) - before) * asked(job, view).gpus;
+    return (view.attained(job) - forgiven(job)) * asked(job, view).gpus;
+  }
+
+  Duration forgiven(JobId job) const {
+    if (forgiven_.empty()) return Duration{0};
+    const auto found = forgiven_.find(job);
+    return found == forgiven_.end() ? Duration{0} : found->second;
   }
 
   void promote(JobId job, const View& view, Plan& plan) {
+    if (promote_ == 0) return;
     const auto stopped = stopped_.find(job);
-    if (promote_ == 0 || stopped == stopped_.end()) return;
+    if (stopped == stopped_.end()) return;
     if (view.progress(job).phase != Phase::waiting) {
       stopped_.erase(stopped);
       return;
     }
-    const auto forgiven = forgiven_.find(job);
-    const Duration ran =
-        view.attained(job) - (forgiven == forgiven_.end() ? Duration{0} : forgiven->second);
+    const Duration ran = view.attained(job) - forgiven(job);
     const Time at =
         stopped->second + Duration{std::llround(promote_ * static_cast<double>(ran.count()))};
     if (at > view.now) return plan.wake(at);
@@ -148,7 +160,7 @@ class Tiresias final : public Allocator {
   Services services_;
   std::unordered_map<JobId, Time> stopped_;       // since when jobs that ran wait
   std::unordered_map<JobId, Duration> forgiven_;  // time run that counts no more
-  std::vector<Candidate> candidates_;
+  std::vector<std::vector<Candidate>> queues_;    // of the virtual cluster that is dealt out
 };
 
 }  // namespace

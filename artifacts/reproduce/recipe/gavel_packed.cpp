@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What pairs on the same GPUs bring Gavel's max-min fairness as a policy of Almanac's own
+/// simulation: the first jobs of Gavel's generated streams, on 36 GPUs of each of three types.
+///
+/// A job runs as the speeds say that were fitted to Gavel's tables (`--speed public`). Jobs ask one
+/// GPU, and a restart costs what `simulate` takes for one.
+///
+/// Source   jobs, and what is compared: Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 7.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "reproduce/gavel_runs.h"
+#include "reproduce/read.h"
+#include "reproduce/recipe.h"
+#include "sim/dues.h"
+#include "sim/experiment.h"
+
+namespace almanac::reproduce {
+
+void register_gavel_packed(Recipes& registry);
+
+namespace {
+
+constexpr double kUnpublished = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kJobs = 1'000;
+constexpr std::array kPerHour{4, 6, 8};
+
+/// The first jobs of a stream, so many an hour.
+trace::Trace trace_of(const File& file, int per_hour) {
+  trace::Trace trace;
+  double arrival_s = 0;
+  Rows rows(file.path,
+            {"job", "model", "batch_size", "scale_factor", "v100_duration_s", "gap_to_next_unit"});
+  while (rows.next() && trace.jobs.size() < kJobs) {
+    trace::Job& job = trace.jobs.emplace_back();
+    job.id = trace::JobKey{static_cast<std::uint64_t>(rows.whole("job"))};
+    job.request.submit = Time{Duration{std::llround(arrival_s * 1e3)}};
+    job.request.model = trace.names.intern(rows.text("model"));
+    job.request.gpus = static_cast<std::int32_t>(rows.whole("scale_factor"));
+    if (!rows.text("batch_size").empty()) {
+      job.request.batch = static_cast<std::int32_t>(rows.whole("batch_size")) * job.request.gpus;
+    }
+    job.request.user = trace.names.intern(fmt::format("user{}", trace.jobs.size()));
+    job.outcome.run = Duration{std::llround(rows.number("v100_duration_s") * 1e3)};
+    job.outcome.state = trace::JobState::completed;
+    arrival_s += rows.number("gap_to_next_unit") * 3600 / per_hour;
+  }
+  require(!trace.jobs.empty(), "expected a job");
+  return trace;
+}
+
+/// The V100 first: run times are those on it.
+cluster::Cluster three_types() {
+  constexpr int kPerNode = 4;
+  cluster::Cluster made;
+  made.add_vc("all");
+  for (const char* const type : {"V100", "P100", "K80"}) {
+    made.add_nodes({.gpus = kPerNode, .gpu_type = type}, kEachType / kPerNode);
+  }
+  made.takes_every_job = true;
+  return made;
+}
+
+void compare(Bench& bench) {
+  bench.each(kStreams, [&](const File& file) {
+    for (const int per_hour : kPerHour) {
+      sim::Experiment experiment;
+      experiment.speed = "public";
+      experiment.policies = {"gavel:fairness", "gavel_packed"};
+      const sim::Prepared prepared =
+          value_or_throw(sim::prepare(experiment, trace_of(file, per_hour), three_types()));
+      for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
+        const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
+        const sim::Summary summary = sim::summarize(prepared.runs[run].composition, prepared.trace,
+                                                    schedule, prepared.power);
+        const std::string what =
+            fmt::format("{}, {} jobs an hour, {}: ", file.stem, per_hour, experiment.policies[run]);
+        const fairness::Dues dues = sim::judge(prepared.trace, prepared.cluster, schedule);
+        double worst = 0;
+        for (const fairness::Owner& owner : dues.owners) {
+          worst = std::max(worst, owner.finish_ratio);
+        }
+        bench.add(what + "mean JCT", kUnpublished, summary.avg_jct_s, "s");
+        bench.add(what + "mean finish-time ratio", kUnpublished, dues.finish_ratio, "");
+        bench.add(what + "worst finish-time ratio", kUnpublished, worst, "");
+        bench.add(what + "jobs above 1.05", kUnpublished, 100 * dues.unfair_jobs, "%");
+      }
+    }
+  });
+  bench.note(
+      "a ratio is time from submission to end, beside that with 1/n of the cluster for itself; "
+      "each "
+      "job is its own user");
+}
+
+}  // namespace
+
+void register_gavel_packed(Recipes& registry) {
+  registry.add({.name = "gavel-packed",
+                .summary = "what pairs on the same GPUs bring max-min fairness over GPU types",
+                .paper = "ours, on the streams of Narayanan et al., OSDI'20 (Gavel)",
+                .kind = Kind::baseline,
+                .needs = {{kStreams, kGavelData}},
+                .make = compare});
+}
+
+}  // namespace almanac::reproduce

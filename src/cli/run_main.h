@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the main() of a program does: parse the command line, run the action, report its error.
+#pragma once
+
+#include "cli/program.h"
+
+namespace almanac::cli {
+
+/// Parses the command line into `program.app`, runs `program.action` and returns the exit status.
+/// Errors go to stderr, one line each, in the name of the app.
+int run_main(int argc, char** argv, Program& program);
+
+}  // namespace almanac::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/inference_fleet.h"
+#include "cli/inference_tenants.h"
+#include "figure/rows_json.h"
+
+namespace almanac::cli {
+namespace {
+
+using Shown = std::pair<const char*, const inference::Spread*>;
+
+std::array<Shown, 4> shown(const inference::Seen& seen) {
+  return {Shown{"ttft", &seen.first_token}, Shown{"tpot", &seen.per_token},
+          Shown{"longest_gap", &seen.longest_gap}, Shown{"e2e", &seen.end_to_end}};
+}
+
+constexpr std::array<std::pair<const char*, double inference::Spread::*>, 5> kQuantiles{
+    {{"mean", &inference::Spread::mean},
+     {"p50", &inference::Spread::p50},
+     {"p90", &inference::Spread::p90},
+     {"p99", &inference::Spread::p99},
+     {"max", &inference::Spread::most}}};
+
+/// Counts and rates, by the names that JSON and CSV have.
+Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
+  const inference::Seen& seen = fleet.seen;
+  const double seconds = seen.span / 1e6;
+  const bool stays = plan.scaling.told.least == plan.scaling.told.most;
+  const double replicas =
+      stays || seconds <= 0 ? plan.service.replicas : fleet.played.replica_s / seconds;
+  const auto a_second = [&](auto count) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+  };
+  const double prompts = static_cast<double>(seen.prompt_tokens);
+  Figures made{{"replicas", replicas},
+               {"prefill_replicas", static_cast<double>(plan.service.prefill)}};
+  if (size != nullptr) {
+    made.insert(made.end(), {{"replicas_for_log", size->for_log},
+                             {"following_logs", size->drawn},
+                             {"following_served", size->served}});
+  }
+  made.insert(made.end(), {{"gpus", replicas * plan.service.replica_gpus()},
+                           {"gpu_hours", fleet.gpu_hours},
+                           {"cost", fleet.cost},
+                           {"energy_kwh", fleet.energy_kwh},
+                           {"requests", static_cast<double>(seen.requests)},
+                           {"finished", static_cast<double>(seen.finished)},
+                           {"attainment", seen.attainment()},
+                           {"goodput_rps", a_second(seen.attained)},
+                           {"throughput_rps", a_second(seen.finished)},
+                           {"output_tokens_per_s", a_second(seen.output_tokens)},
+                           {"prefix_hit_share",
+                            prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
+                           {"preemptions", static_cast<double>(seen.preemptions)},
+                           {"span_s", seconds}});
+  if (plan.service.adapters > 0) {
+    made.emplace_back("adapter_loads", static_cast<double>(fleet.played.busy.adapter_loads));
+  }
+  return made;
+}
+
+/// "TTFT <= 500 ms and TPOT <= 50 ms"; "none".
+std::string objective_of(const inference::Limits& objective) {
+  std::vector<std::string> made;
+  for (const auto& [name, bound] :
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
+    if (bound != inference::kNever)
+      made.push_back(fmt::format("{} <= {:.6g} ms", name, bound / 1e3));
+  }
+  return made.empty() ? "none" : fmt::format("{}", fmt::join(made, " and "));
+}
+
+Answer answer_of(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
+  Answer all{{"objective", objective_of(plan.service.limits)}};
+  if (size != nullptr) all.emplace_back("holds_for", size->holds_for());
+  for (const auto& [name, value] : figures(plan, fleet, size)) all.emplace_back(name, value);
+  for (const auto& [name, spread] : shown(fleet.seen)) {
+    for (const auto& [which, of] : kQuantiles) {
+      all.emplace_back(fmt::format("{}_{}_ms", name, which), spread->*of / 1e3);
+    }
+  }
+  for (const auto& [name, value] : tenant_figures(fleet.tenants)) all.emplace_back(name, value);
+  return all;
+}
+
+}  // namespace
+
+Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
+                       const inference::Size* size) {
+  if (list.wants_document()) {
+    nlohmann::ordered_json made;
+    made["objective"] = objective_of(plan.service.limits);
+    if (size != nullptr) {
+      made["holds_for"] = size->holds_for();
+      made["doubts"] = size->doubts;
+    }
+    for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
+    for (const auto& [name, spread] : shown(fleet.seen)) {
+      for (const auto& [which, of] : kQuantiles) {
+        made[std::string(name) + "_ms"][which] = spread->*of / 1e3;
+      }
+    }
+    if (!fleet.tenants.empty()) {
+      made["worst_tenant"] = fleet.tenants.front().tenant;
+      made["tenants"] = figure::to_array(tenant_rows(fleet.tenants));
+    }
+    fmt::print("{}\n", made.dump(2));
+    return kDone;
+  }
+  if (!list.explains()) return list.print(answer_rows(answer_of(plan, fleet, size)));
+  fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
+  if (size != nullptr) fmt::print("{:20} {}\n", "holds_for", size->holds_for());
+  for (const auto& [name, value] : figures(plan, fleet, size)) {
+    fmt::print("{:20} {:.6g}\n", name, value);
+  }
+  const auto latencies = shown(fleet.seen);
+  figure::Rows rows{std::span<const Shown>(latencies)};
+  rows.add("latency", [](const Shown& each) { return fmt::format("{}_ms", each.first); });
+  for (const auto& [name, of] : kQuantiles) {
+    rows.add(
+        name, [of](const Shown& each) { return each.second->*of / 1e3; }, figure::Decimals{2});
+  }
+  fmt::print("\n{}{}", rows.table(), tenants_table(fleet.tenants));
+  return kDone;
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inference/fleet.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "inference/registry.h"
+#include "text/nearest.h"
+#include "text/number.h"
+
+namespace almanac::inference {
+namespace {
+
+/// Of the requests, for the rate that a replica is found to serve.
+constexpr double kShareInTime = 0.9;
+
+/// 2 of "2p"; nothing where a word is none of this kind.
+std::optional<int> prompts_only(std::string_view word) {
+  if (!word.ends_with('p')) return std::nullopt;
+  const auto count = text::parse_whole(word.substr(0, word.size() - 1));
+  if (!count || *count < 0 || *count > 100'000) return std::nullopt;
+  return static_cast<int>(*count);
+}
+
+}  // namespace
+
+Result<void> compose(const std::string& composition, FleetPlan& plan) {
+  const Registry& all = registry();
+  for (std::size_t at = 0; at < composition.size();) {
+    const std::size_t end = std::min(composition.find('+', at), composition.size());
+    const std::string word = composition.substr(at, end - at);
+    at = end + 1;
+    if (all.formers.find(word) != nullptr) {
+      plan.service.former = word;
+    } else if (all.routers.find(word) != nullptr) {
+      plan.service.router = word;
+    } else if (all.scalers.find(word) != nullptr) {
+      plan.scaling.scaler = word;
+    } else if (const auto prefill = prompts_only(word)) {
+      plan.service.prefill = *prefill;
+    } else {
+      std::vector<std::string> names = all.formers.names();
+      for (const auto& more : {all.routers.names(), all.scalers.names()}) {
+        names.insert(names.end(), more.begin(), more.end());
+      }
+      return fail(Code::usage,
+                  fmt::format("\"{}\" of {} is no batcher, router or scaler", word, composition),
+                  {}, text::meant_or_known(word, names));
+    }
+  }
+  return {};
+}
+
+Result<void> find_rate(FleetPlan& plan, const Requests& requests, const Objective& objective) {
+  if (plan.scaling.told.least == plan.scaling.told.most) {
+    plan.scaling.scaler = "steady";
+    return {};
+  }
+  if (objective.first_token != kNever || objective.per_token != kNever) {
+    const auto rate = replica_rate(plan.service, requests, objective, kShareInTime);
+    const auto* const scaler = registry().scalers.find(plan.scaling.scaler);
+    if (!rate && scaler != nullptr && scaler->make.needs_rate) return tl::unexpected(rate.error());
+    if (rate) plan.scaling.told.replica_requests_per_s = *rate;
+  }
+  return {};
+}
+
+Result<Fleet> play_fleet(const FleetPlan& plan, const Requests& requests,
+                         const Objective& objective) {
+  auto played = play_scaled(plan.service, requests, plan.scaling);
+  if (!played) return tl::unexpected(played.error());
+  Fleet made{.played = std::move(*played)};
+  made.seen = summarize(requests, made.played.outcomes, objective);
+  made.tenants = by_tenant(requests, made.played.outcomes, objective);
+  // A fleet that stays is on from the first request to the last token, not to the next look at it.
+  if (plan.scaling.told.least == plan.scaling.told.most) {
+    made.played.replica_s = plan.service.replicas * made.seen.span / 1e6;
+  }
+  made.gpu_hours = made.played.replica_s * plan.service.replica_gpus() / 3600;
+  made.cost = made.gpu_hours * plan.gpu_hour;
+  made.energy_kwh = energy_j(plan.service, made.played.replica_s, made.played.busy) / 3.6e6;
+  return made;
+}
+
+}  // namespace almanac::inference

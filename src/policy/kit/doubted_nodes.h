@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes that jobs should not start on while others will do: those that failed under a job of late,
+/// and those that are announced to go.
+///
+/// Source   ours. Kokolis et al., HPCA'25 ("Revisiting Reliability in Large-Scale Machine Learning
+///          Research Clusters") find that few nodes, "lemons", cause many of the failures of large
+///          jobs, and that failures of a node repeat within days.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "policy/contract/contract.h"
+#include "policy/slots.h"
+
+namespace almanac::policy {
+
+class DoubtedNodes {
+ public:
+  /// How long a node is doubted after it went down under a job.
+  static constexpr Duration kAfterFailure = 24h * 7;
+  /// How long an announced node that is still there is expected to go.
+  static constexpr Duration kAfterNotice = 15min;
+
+  /// Takes in what the events of a decision say of nodes. A node that goes down while it runs
+  /// nothing is not doubted, nor is one that goes as announced. Cost: O(events), and for a node
+  /// that goes down O(jobs that failed).
+  void hear(std::span<const Event> events, const View& view) {
+    if (!empty()) expire(view.now);
+    // Events are in order of kind: mostly the last one tells that none is of a node.
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      if (event->kind < EventKind::node_down) return;
+      if (event->kind <= EventKind::node_notice) take_in(*event, events, view);
+    }
+  }
+
+  bool empty() const { return failed_.empty() && announced_.empty(); }
+  bool has(NodeId node) const { return failed_.contains(node) || announced_.contains(node); }
+  bool has_any(std::span<const cluster::Grant> grants) const {
+    return std::any_of(grants.begin(), grants.end(),
+                       [&](const cluster::Grant& grant) { return has(grant.node); });
+  }
+  /// Takes in `ledger` what is free of these nodes, and returns it.
+  std::vector<cluster::Grant> take_free(cluster::Ledger& ledger) const {
+    std::vector<cluster::Grant> taken;
+    for (const auto* const each : {&failed_, &announced_}) {
+      for (const auto& [node, until] : *each) {
+        cluster::Amount free = ledger.room(node);
+        if (free.cpu_milli == cluster::kUnbounded) free.cpu_milli = 0;
+        if (free.memory_mb == cluster::kUnbounded) free.memory_mb = 0;
+        if (!free.empty()) taken.push_back(ledger.take(node, free));
+      }
+    }
+    return taken;
+  }
+
+ private:
+  void expire(Time now) {
+    for (auto* const each : {&failed_, &announced_}) {
+      std::erase_if(*each, [&](const auto& doubt) { return doubt.second <= now; });
+    }
+  }
+  void take_in(const Event& event, std::span<const Event> events, const View& view) {
+    const NodeId node{event.subject};
+    if (event.kind == EventKind::node_notice) {
+      const Duration ahead{std::llround(1e3 * std::max(0.0, event.value))};
+      announced_[node] = view.now + ahead + kAfterNotice;
+    } else if (event.kind == EventKind::node_down) {
+      const bool was_announced = announced_.erase(node) > 0;
+      if (!was_announced && failed_a_job(node, events, view)) {
+        failed_[node] = view.now + kAfterFailure;
+      }
+    }
+  }
+  static bool failed_a_job(NodeId node, std::span<const Event> events, const View& view) {
+    return std::any_of(events.begin(), events.end(), [&](const Event& event) {
+      if (event.kind != EventKind::job_failed) return false;
+      const auto held = view.grants(JobId{event.subject});
+      return std::any_of(held.begin(), held.end(),
+                         [&](const cluster::Grant& grant) { return grant.node == node; });
+    });
+  }
+
+  std::map<NodeId, Time> failed_;     // until when they are doubted
+  std::map<NodeId, Time> announced_;  // the same
+};
+
+/// Places as `usual` does, but off doubted nodes if the job fits elsewhere on no more nodes. Cost:
+/// that of `usual`, twice if it would use a doubted node.
+class AvoidingPlacement final : public Placement {
+ public:
+  /// `doubted` outlives this.
+  AvoidingPlacement(std::unique_ptr<Placement> usual, const DoubtedNodes& doubted)
+      : usual_(std::move(usual)), doubted_(doubted) {}
+
+  bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
+             std::vector<cluster::Grant>& grants) const override {
+    if (doubted_.empty()) return usual_->place(ledger, vc, demand, rng, grants);
+    const auto had = static_cast<std::ptrdiff_t>(grants.size());
+    const std::size_t before = ledger.mark();
+    if (!usual_->place(ledger, vc, demand, rng, grants)) return false;
+    const std::vector<cluster::Grant> taken(grants.begin() + had, grants.end());
+    if (!doubted_.has_any(taken)) return true;
+    const auto undo = [&] {
+      ledger.undo(before);
+      grants.erase(grants.begin() + had, grants.end());
+    };
+    undo();
+    const std::vector<cluster::Grant> hidden = doubted_.take_free(ledger);
+    const bool fits = usual_->place(ledger, vc, demand, rng, grants);
+    if (fits && grants.size() <= static_cast<std::size_t>(had) + taken.size()) {
+      for (const cluster::Grant& grant : hidden) ledger.give_back(grant);
+      return true;
+    }
+    undo();
+    for (const cluster::Grant& grant : taken) {
+      ledger.take(grant);
+      grants.push_back(grant);
+    }
+    return true;
+  }
+  bool draws() const override { return usual_->draws(); }
+  bool places_parts() const override { return usual_->places_parts(); }
+  void expect(const cluster::Demand& demand) override { usual_->expect(demand); }
+  Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
+    return usual_->footprint(demand, pool);
+  }
+  bool keeps_together(const cluster::Demand& demand,
+                      std::span<const cluster::Pool> pools) const override {
+    return usual_->keeps_together(demand, pools);
+  }
+
+ private:
+  std::unique_ptr<Placement> usual_;
+  const DoubtedNodes& doubted_;
+};
+
+}  // namespace almanac::policy
