@@ -9,13 +9,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/run_main.h"
 #include "reproduce/recipe.h"
-#include "table/csv_writer.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -26,100 +27,87 @@ using Json = nlohmann::ordered_json;
 struct ReproduceOptions {
   std::vector<std::string> names;
   std::string data;
-  std::string output = "table";
+  ListOptions list;
 };
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+std::string significant(double value) { return fmt::format("{:.7g}", value); }
 
-std::string shown(double value) {
-  return std::isfinite(value) ? fmt::format("{:.7g}", value) : "-";
+std::string join_needs(const reproduce::Recipe& recipe) {
+  std::vector<std::string> files;
+  for (const reproduce::Need& need : recipe.needs) files.push_back(need.files);
+  return fmt::format("{}", fmt::join(files, " "));
 }
 
-void print_list(const std::string& output) {
-  Json all = Json::array();
-  for (const reproduce::Recipe& recipe : reproduce::recipes().all()) {
-    Json needs = Json::array();
-    for (const reproduce::Need& need : recipe.needs) {
-      needs.push_back({{"files", need.files}, {"from", need.from}});
+Result<int> list_recipes(const ListOptions& options) {
+  const std::vector<reproduce::Recipe>& all = reproduce::recipes().all();
+  if (options.wants_document()) {
+    Json document = Json::array();
+    for (const reproduce::Recipe& recipe : all) {
+      Json needs = Json::array();
+      for (const reproduce::Need& need : recipe.needs) {
+        needs.push_back({{"files", need.files}, {"from", need.from}});
+      }
+      document.push_back({{"name", recipe.name},
+                          {"summary", recipe.summary},
+                          {"paper", recipe.paper},
+                          {"kind", reproduce::name_of(recipe.kind)},
+                          {"takes_minutes", recipe.takes_minutes},
+                          {"needs", std::move(needs)}});
     }
-    all.push_back({{"name", recipe.name},
-                   {"summary", recipe.summary},
-                   {"paper", recipe.paper},
-                   {"kind", reproduce::name_of(recipe.kind)},
-                   {"takes_minutes", recipe.takes_minutes},
-                   {"needs", std::move(needs)}});
-    if (output == "table") {
-      fmt::print("{:18} {}  [{}; {}]\n", recipe.name, recipe.summary, recipe.paper,
-                 reproduce::describe(recipe.kind));
-    }
+    fmt::print("{}\n", document.dump(2));
+    return kDone;
   }
-  if (output == "json") fmt::print("{}\n", all.dump(2));
+  using reproduce::Recipe;
+  figure::Rows rows(all);
+  rows.add("name", "RECIPE", &Recipe::name);
+  rows.add(figure::Tier::key, "summary", "SUMMARY", &Recipe::summary);
+  rows.add(figure::Tier::detail, "paper", "PAPER", &Recipe::paper);
+  rows.add(figure::Tier::wide, "kind", "PUBLISHED IS",
+           [](const Recipe& each) { return reproduce::name_of(each.kind); });
+  rows.add(figure::Tier::wide, "takes_minutes", "MINUTES", &Recipe::takes_minutes);
+  rows.add(figure::Tier::data, "needs", "NEEDS", join_needs);
+  return options.print(std::move(rows));
 }
 
-void print_json(const std::vector<reproduce::Row>& rows) {
-  Json all = Json::array();
-  for (const reproduce::Row& row : rows) {
-    Json made{{"what", row.what},         {"published", number(row.published)},
-              {"ours", number(row.ours)}, {"difference", number(row.difference())},
-              {"unit", row.unit},         {"kind", reproduce::name_of(row.kind.value())}};
-    if (!row.remark.empty()) made["remark"] = row.remark;
-    all.push_back(std::move(made));
-  }
-  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+figure::Rows<reproduce::Row> compared(const std::vector<reproduce::Row>& rows) {
+  using reproduce::Row;
+  const auto number = [](double value) {
+    return std::isfinite(value) ? figure::Cell(value, significant(value)) : figure::Cell();
+  };
+  figure::Rows<Row> listing(rows);
+  listing.add("what", &Row::what);
+  listing.add(figure::Tier::key, "published",
+              [number](const Row& row) { return number(row.published); });
+  listing.add(figure::Tier::key, "ours", [number](const Row& row) { return number(row.ours); });
+  listing.add("difference", [number](const Row& row) { return number(row.difference()); });
+  listing.add("unit", &Row::unit);
+  listing.add(figure::Tier::data, "kind",
+              [](const Row& row) { return reproduce::name_of(row.kind.value()); });
+  listing.add("remark", [](const Row& row) {
+    return row.remark.empty() ? figure::Cell::nothing("") : figure::Cell(row.remark);
+  });
+  return listing;
 }
 
-/// Its columns have no room for what a row has to remark.
-std::string with_remark(const reproduce::Row& row) {
-  return row.remark.empty() ? row.what : fmt::format("{} ({})", row.what, row.remark);
-}
-
-Result<void> print_rows_csv(const std::vector<reproduce::Row>& rows) {
-  table::OutputFile file = table::OutputFile::standard_output();
-  table::CsvWriter csv(file);
-  csv.header({"what", "published", "ours", "difference", "unit"});
-  for (const reproduce::Row& row : rows) {
-    csv.text(with_remark(row)).decimal(row.published).decimal(row.ours).decimal(row.difference());
-    csv.text(row.unit).end_row();
-  }
-  csv.flush();
-  return file.commit();
-}
-
-void print_table(const std::vector<reproduce::Row>& rows) {
-  std::size_t width = 4;
-  for (const reproduce::Row& row : rows) width = std::max(width, row.what.size());
-  fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  unit\n", "what", width, "published", "ours",
-             "difference");
-  for (const reproduce::Row& row : rows) {
-    fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  {}{}{}\n", row.what, width, shown(row.published),
-               shown(row.ours), shown(row.difference()), row.unit,
-               row.unit.empty() || row.remark.empty() ? "" : "  ", row.remark);
-  }
-}
-
-void print_findings(const std::vector<reproduce::Row>& findings) {
-  std::size_t width = 4;
-  for (const reproduce::Row& row : findings) width = std::max(width, row.what.size());
-  fmt::print("{:{}}  {:>12}  unit\n", "nothing is published for", width, "ours");
-  for (const reproduce::Row& row : findings) {
-    fmt::print("{:{}}  {:>12}  {}\n", row.what, width, shown(row.ours), row.unit);
-  }
+/// The rows for which nothing is published, as a table.
+std::string table_of_findings(const std::vector<reproduce::Row>& findings) {
+  using reproduce::Row;
+  figure::Rows<Row> listing(findings);
+  listing.add("what", "nothing is published for", &Row::what);
+  listing.add("ours", [](const Row& row) { return figure::Cell(row.ours, significant(row.ours)); });
+  listing.add("unit", &Row::unit);
+  return listing.table(table_form());
 }
 
 /// What the published column holds: "muri: published: the authors' program, run again".
-void print_kinds(const reproduce::Recipe& recipe, const std::vector<reproduce::Row>& rows) {
-  std::vector<reproduce::Kind> kinds;
+std::string kinds_of(const reproduce::Recipe& recipe, const std::vector<reproduce::Row>& rows) {
+  std::vector<std::string> kinds;
   for (const reproduce::Row& row : rows) {
-    if (std::find(kinds.begin(), kinds.end(), *row.kind) == kinds.end()) {
-      kinds.push_back(*row.kind);
-    }
+    const std::string words(reproduce::describe(row.kind.value()));
+    if (std::find(kinds.begin(), kinds.end(), words) == kinds.end()) kinds.push_back(words);
   }
-  if (kinds.empty()) kinds.push_back(recipe.kind);
-  std::string words;
-  for (const reproduce::Kind kind : kinds) {
-    words += fmt::format("{}{}", words.empty() ? "" : "; ", reproduce::describe(kind));
-  }
-  fmt::print("{}: published: {}\n", recipe.name, words);
+  if (kinds.empty()) kinds.emplace_back(reproduce::describe(recipe.kind));
+  return fmt::format("{}: published: {}\n", recipe.name, fmt::join(kinds, "; "));
 }
 
 Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::string>& names) {
@@ -168,9 +156,7 @@ Played played(const std::vector<const reproduce::Recipe*>& recipes, const std::s
 
 Result<int> reproduce_named(const ReproduceOptions& options) {
   if (options.names == std::vector<std::string>{"list"}) {
-    if (options.output == "csv") return fail(Code::usage, "the list is a table or json");
-    print_list(options.output);
-    return kDone;
+    return list_recipes(options.list);
   }
   const auto recipes = chosen(options.names);
   if (!recipes) return tl::unexpected(recipes.error());
@@ -197,7 +183,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
       status = kBadData;
     }
     if (made.rows.empty() && made.findings.empty() && status == kDone) status = kNoInput;
-    if (options.output == "table") print_kinds(*recipe, made.rows);
+    if (options.list.explains()) fmt::print("{}", kinds_of(*recipe, made.rows));
     const auto take = [&](std::vector<reproduce::Row>& from, std::vector<reproduce::Row>& into) {
       for (reproduce::Row& row : from) {
         if (recipes->size() > 1) row.what = fmt::format("{}: {}", recipe->name, row.what);
@@ -212,14 +198,11 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
                 "name their folder, with data/ and golden/ in it, by --data or ALMANAC_SHARED");
   };
   if (lacks_data && rows.empty() && findings.empty()) return no_data();
-  if (options.output == "json") {
-    print_json(rows);
-  } else if (options.output == "csv") {
-    if (const auto printed = print_rows_csv(rows); !printed) return tl::unexpected(printed.error());
-  } else {
-    if (!rows.empty()) print_table(rows);
-    if (!findings.empty()) print_findings(findings);
+  if (!rows.empty() || findings.empty() || !options.list.explains()) {
+    const auto printed = options.list.print(compared(rows));
+    if (!printed) return printed;
   }
+  if (!findings.empty() && options.list.explains()) fmt::print("{}", table_of_findings(findings));
   if (lacks_data) return no_data();
   return status;
 }
@@ -236,9 +219,7 @@ void describe(Program& program) {
                   "Folder of the public data, with data/ and golden/ in it")
       ->envname("ALMANAC_SHARED")
       ->type_name("DIR");
-  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->capture_default_str();
+  options->list.add_to(command);
   add_example(command, "almanac-reproduce list");
   add_example(command, "almanac-reproduce afs --data ~/public -o json");
   program.action = [options] { return reproduce_named(*options); };

@@ -116,7 +116,8 @@ StreamCourse play_stream(const std::string& stream, const ModelSpeeds& speeds, d
   played.course =
       gavel::play(cluster, speeds.speeds(), jobs, *rule,
                   {.seed = seed, .measured_from = kMeasuredFrom, .measured_until = kMeasuredUntil});
-  if (jobs.empty() || played.course.end_s > jobs.back().arrival_s) {
+  const bool are_all_there = jobs.size() >= static_cast<std::size_t>(kMeasuredUntil);
+  if (!are_all_there || played.course.end_s > jobs.back().arrival_s) {
     played.remark = fmt::format(
         "the {} jobs of the stream have all come before jobs {} to {} have ended, and from then on "
         "fewer compete than in the published run",

@@ -110,18 +110,15 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
   } else if (goes) {
     text = "it is requeued: its GPUs did not compute";
     letters_.push_back({job.asked->user, job.number, text});
-    const std::lock_guard inbox(inbox_mutex_);
-    if (!closed_) {
-      wishes_.push_back({.plan = [this, number = job.number] {
-        return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
-      }});
-    }
+    wishes_.post([this, number = job.number] {
+      return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
+    });
   } else {
     return;
   }
   if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
   log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
-  notes_.push_back({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
+  outbox_.note({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();
 }
 
@@ -158,7 +155,7 @@ bool Core::hear_reports(const std::vector<Report>& reported) {
 
 void Core::keep_reports(JobNumber job, const std::vector<measure::OwnProgress::Metric>& reported) {
   for (const measure::OwnProgress::Metric& each : reported) {
-    reports_.push_back({.job = job, .step = each.step, .metric = each.value, .at = clock_.now()});
+    outbox_.report({.job = job, .step = each.step, .metric = each.value, .at = clock_.now()});
   }
 }
 
@@ -189,11 +186,11 @@ void Core::take_note(const Sight& sight) {
     }
     excesses_ = sight.excesses;
     if (now < next_moment_) {
-      if (has_news || !reports_.empty() || !excesses_.empty()) wake();
+      if (has_news || outbox_.has_reports() || !excesses_.empty()) wake();
       return;
     }
     next_moment_ = now + kOften;
-    for (const JobNumber number : processes_) mark_dirty(number);
+    for (const JobNumber number : processes_) outbox_.mark(number);
     store::Moment moment{.at = now,
                          .gpus = config_.machine.cluster.gpus(),
                          .gpus_busy = gpus_busy(),
@@ -203,7 +200,7 @@ void Core::take_note(const Sight& sight) {
     const Counts& counts = book_.counts();
     moment.jobs_running = static_cast<std::int32_t>(counts.running);
     moment.jobs_waiting = static_cast<std::int32_t>(counts.waiting + counts.held);
-    moments_.push_back(moment);
+    outbox_.sample(moment);
   }
   wake();
 }

@@ -47,6 +47,13 @@ void Core::run(const std::atomic<bool>& stop) {
   refuse_all();
 }
 
+void Core::go_on_forgetting() {
+  const Duration now = shepherd::since_boot();
+  if (!forgetting_.go_on(now_, now)) return;
+  // Nobody who looked up so long ago is still to be answered.
+  std::erase_if(moved_, [&](const auto& each) { return each.second < now - 10min; });
+}
+
 void Core::wake() { bell_.ring(); }
 
 void Core::reload() {
@@ -81,11 +88,9 @@ void Core::step(Lock& lock) {
 }
 
 Time Core::next_alarm() const {
-  const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !reports_.empty() ||
-                       !moments_.empty() || !values_.empty();
   const bool has_news = !events_.empty() && !holds_back_;
-  if (has_news || (unsaved && trouble_.empty())) return now_;
-  Time next = std::min(save_again_, start_again_);
+  if (has_news) return now_;
+  Time next = std::min(outbox_.due(now_), starter_.again());
   for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
   if (!holds_back_) {
@@ -172,7 +177,7 @@ void Core::take_excesses() {
     note(entry->job, kTooMuchGpu,
          fmt::format("held {:.1f} GB of GPU {} of {}, its part is {:.1f}", each.held_gb, each.gpu,
                      config_.machine.cluster.node_label(each.node), each.part_gb));
-    to_kill_.push_back(each.job);
+    deeds_.kill.push_back(each.job);
   }
 }
 
@@ -238,28 +243,28 @@ void Core::decide() {
 }
 
 void Core::launch(Lock& lock) {
-  if (start_again_ <= now_) start_again_ = kNever;
-  if (!trouble_.empty()) return;
-  for (const JobNumber number : std::exchange(to_stop_, {})) {
+  starter_.look(now_);
+  if (!outbox_.trouble().empty()) return;
+  for (const JobNumber number : std::exchange(deeds_.stop, {})) {
     Entry* const entry = book_.find(number);
     if (entry != nullptr && entry->run) tell_to_end(*entry);
   }
-  for (const JobNumber number : std::exchange(to_kill_, {})) {
+  for (const JobNumber number : std::exchange(deeds_.kill, {})) {
     Entry* const entry = book_.find(number);
     if (entry != nullptr && entry->run && entry->too_much_gpu) entry->run->end_for_memory();
   }
-  for (const JobNumber number : std::exchange(to_resize_, {})) {
+  for (const JobNumber number : std::exchange(deeds_.resize, {})) {
     Entry* const entry = book_.find(number);
     if (entry != nullptr && entry->process() == Process::own) resize_process(*entry);
   }
   tell_moved();
-  if (!may_start() || to_start_.empty()) return;
+  if (!may_start() || deeds_.start.empty()) return;
   std::vector<JobNumber> later;
-  const std::vector<JobNumber> taken = to_start_;  // others see there what is about to start
+  const std::vector<JobNumber> taken = deeds_.start;  // others see there what is about to start
   for (const JobNumber number : taken) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->is_starting()) continue;
-    if (start_again_ != kNever || refused_.contains(number) || !is_free_of_others(*entry)) {
+    if (starter_.rests() || outbox_.is_refused(number) || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;
     }
@@ -272,13 +277,13 @@ void Core::launch(Lock& lock) {
     }
     if (!whole || !*whole) {
       later.push_back(number);
-      save_again_ = now_ + kTryAgain;
+      outbox_.try_again(now_);
       continue;
     }
     start_process(lock, *book_.find(number), **whole);
   }
-  to_start_.erase(to_start_.begin(), to_start_.begin() + std::ssize(taken));
-  to_start_.insert(to_start_.end(), later.begin(), later.end());
+  deeds_.start.erase(deeds_.start.begin(), deeds_.start.begin() + std::ssize(taken));
+  deeds_.start.insert(deeds_.start.end(), later.begin(), later.end());
 }
 
 }  // namespace almanac::live

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <map>
@@ -25,17 +24,21 @@
 #include <vector>
 
 #include "base/fair_mutex.h"
-#include "base/retirement.h"
 #include "gpu/nvml.h"
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
+#include "live/forgetting.h"
 #include "live/hooks.h"
+#include "live/inbox.h"
 #include "live/local_service.h"
 #include "live/maintenance.h"
 #include "live/measured.h"
 #include "live/notify.h"
+#include "live/outbox.h"
+#include "live/renewal.h"
 #include "live/start_trouble.h"
+#include "live/starter.h"
 #include "live/tenancy.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
@@ -131,19 +134,15 @@ class Core : public Service, public schedule::Actuator {
     store::Submission asked;
     bool is_judged_only = false;
     LookedUp looked_up{};
-    std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
-  Result<std::vector<store::JobNumber>> enter(Entrant entrant);
   /// What a wish comes to.
   struct Change {
     store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.
     std::vector<std::function<void()>> acts{};  ///< Do it, one after the other.
   };
   using Answer = std::promise<Result<void>>;
-  struct Wish {
-    std::function<Result<Change>()> plan;  ///< Looks, and changes nothing.
-    Answer answer{};
-  };
+  /// Looks, and changes nothing.
+  using PlanWish = std::function<Result<Change>()>;
   struct OutOfService {
     std::set<NodeId> drained{};
     std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< And why.
@@ -176,26 +175,14 @@ class Core : public Service, public schedule::Actuator {
   Time next_alarm() const;
 
   // saving.cpp: what has changed, to the disk.
-  struct Unsaved {
-    std::set<store::JobNumber> jobs{};
-    std::vector<store::Note> notes{};
-    std::vector<store::Report> reports{};
-    std::vector<store::Moment> moments{};
-    std::map<std::string, std::string> values{};
-  };
   store::Commit commit(Lock& lock, const store::Store::Batch& batch);
-  /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
-  Result<std::set<store::JobNumber>> commit_what_goes(Lock& lock, const store::Store::Batch& batch,
-                                                      const Unsaved& what);
   void save(Lock& lock);
-  /// The disk takes nothing now: all users hear so at once, and it is tried again each second.
-  void disk_refuses(const Error& why);
-  /// Whether the disk of the state has room again for more than a word.
-  bool has_room() const;
+  /// A job that has ended is the store's alone.
+  void leave_book(store::JobNumber number);
 
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
-  Result<void> change(std::function<Result<Change>()> plan);
+  Result<void> change(PlanWish plan);
   /// One at a time: the next is judged by what this one has changed. Whoever had it is to be
   /// answered once the round is over, and finds then what it changed.
   std::optional<Answer> take_wish(Lock& lock);
@@ -277,8 +264,7 @@ class Core : public Service, public schedule::Actuator {
   void tell_to_end(Entry& entry);
   /// Kills what has not ended though it was told to, and its grace is over.
   void press();
-  /// A start has failed for want of what all need: later ones wait, each time for longer, and one
-  /// at a time is tried.
+  /// A start has failed for want of what all need.
   void start_failed(store::JobNumber number, const std::string& why);
   /// A start has failed for a reason of the job's own: it gives its GPUs back and is tried later,
   /// or has failed for good.
@@ -294,11 +280,7 @@ class Core : public Service, public schedule::Actuator {
   void start_works();
   void touch(Entry& entry) {
     book_.recount(entry);
-    mark_dirty(entry.job.number);
-  }
-  void mark_dirty(store::JobNumber number) {
-    dirty_.insert(number);
-    kept_.erase(number);
+    outbox_.mark(entry.job.number);
   }
 
   // moving.cpp: jobs that go on on other GPUs.
@@ -337,14 +319,8 @@ class Core : public Service, public schedule::Actuator {
   /// Takes out of the queue what would not end before it.
   void heed_maintenance();
 
-  // forgetting.cpp: history that is older than it is kept, and environments of jobs that are not
-  // run again.
-  Result<void> begin_forgetting();
-  /// From time to time, beside the rounds.
+  /// Forgets history from time to time, beside the rounds.
   void go_on_forgetting();
-  /// Moves the time that is believed towards the clock's; by at most `most` where that is far
-  /// ahead.
-  void believe_clock(Duration most);
 
   // succession.cpp: one policy after the other.
   /// Takes long; any thread.
@@ -440,7 +416,7 @@ class Core : public Service, public schedule::Actuator {
 
   Config config_;
   store::Store store_;
-  mutable FairMutex mutex_;  // of all below up to inbox_mutex_
+  mutable FairMutex mutex_;  // of all below up to bell_
   Clock clock_;
   Time now_{};
   Time started_{};
@@ -464,20 +440,10 @@ class Core : public Service, public schedule::Actuator {
   std::set<store::JobNumber> processes_;  // that have one
   bool learns_ = false;                   // the policy has not learned yet from those that ended
   bool holds_back_ = false;               // none starts before it has
-  std::vector<JobId> to_pin_;             // that the round has started or resized
-  std::vector<store::JobNumber> to_resize_;
-  std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch
-  std::vector<store::JobNumber> to_start_;  // in the order of the policy
-  std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end, once that is kept
-  std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU
-  std::set<store::JobNumber> dirty_;        // changed since they were saved
-  std::set<store::JobNumber> kept_;         // of those: the store has the record as it is
-  std::vector<store::Note> notes_;
+  Outbox outbox_{config_.state};
+  Deeds deeds_;
   std::function<void(const store::Job&)> tell_of_failure_;
   std::unique_ptr<Hooks> hooks_;  // null = there are none
-  std::vector<store::Told> told_;
-  std::vector<store::Report> reports_;
-  std::vector<store::Moment> moments_;
   Time next_moment_{};
   std::optional<double> gpu_use_;                   // of all GPUs, as last measured
   std::map<std::pair<NodeId, int>, double> gpu_w_;  // of each that tells, as last measured
@@ -485,25 +451,10 @@ class Core : public Service, public schedule::Actuator {
   std::vector<GpuExcess> excesses_;                 // as last measured
   std::vector<store::Job> ended_;                   // since the last outlook
   OutOfService out_;
-  std::map<std::string, std::string> values_;  // to be kept by the store
-  std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;
-  std::set<store::JobNumber> refused_;  // changed, but the store does not take their records
-  Time save_again_ = kNever;
-  /// A disk that would not take what has changed is tried again after so long.
-  static constexpr Duration kTryAgain = 1s;
-  Time start_again_ = kNever;  // what could not be started
-  int failed_starts_ = 0;      // in a row; while there are any, one job is tried at a time
-  std::optional<store::JobNumber> probe_;  // that one
-  Time probed_{};
-  std::string start_trouble_;  // why; "" = none
-  JobStarts job_starts_;
+  Starter starter_;
   Accounts accounts_{ask_for_user};
-  std::string trouble_;        // with the store; "" = none
-  std::string clock_trouble_;  // "" = none
-  Time believed_{};            // by which history is forgotten
-  Duration forget_at_{};       // since boot
-  Duration forget_secrets_at_{};
+  Forgetting forgetting_{store_, outbox_, config_.retention, config_.requeue_for};
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
@@ -515,27 +466,15 @@ class Core : public Service, public schedule::Actuator {
   mutable Line line_;
   TenancyKeeper tenancy_;
 
-  std::mutex inbox_mutex_;
-  std::deque<Entrant> entrants_;
-  std::deque<Wish> wishes_;
-  bool closed_ = false;
   std::atomic<bool> reload_ = false;
   process::Bell bell_;
+  Inbox<Entrant, std::vector<store::JobNumber>> entrants_{bell_};
+  Inbox<PlanWish, void> wishes_{bell_};
   process::Bell ends_;  // the service: nobody waits for commands of the site any more
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
-  std::uint64_t begun_ = 0;                    // policies so far
-  struct Preparation {
-    std::uint64_t begun = 0;  // as it was then
-    bool is_new = false;      // another policy than that of then
-    std::future<Result<Successor>> made;
-    std::future<void> thread;
-  };
-  Time prepare_again_{};
-  std::future<void> forgetting_;
-  // The last: their threads use what is above.
-  std::optional<Preparation> preparation_;
-  Retirement retirement_;
+  // The last: its threads use what is above.
+  Renewal<Successor> renewal_{bell_};
 };
 
 }  // namespace almanac::live

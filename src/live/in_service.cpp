@@ -45,7 +45,7 @@ void Core::apply_service(NodeId node, OutOfService out) {
   round_->set_out(node, trouble_mask(node));
   const VcId vc = config_.machine.cluster.nodes[index(node)].vc;
   events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
-  values_[kKey] = to_json(out_);
+  outbox_.set(kKey, to_json(out_));
 }
 
 std::string Core::to_json(const OutOfService& out) const {
@@ -88,18 +88,12 @@ void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
     log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
   // What the driver says holds, whatever the disk says: it is kept when it can be.
-  Wish wish{.plan = [this, node, gpu, trouble]() -> Result<Change> {
+  wishes_.post([this, node, gpu, trouble]() -> Result<Change> {
     Change change;
     change.acts.push_back(
         [this, node, gpu, trouble] { apply_service(node, with(out_, node, gpu, trouble)); });
     return change;
-  }};
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return;
-    wishes_.push_back(std::move(wish));
-  }
-  wake();
+  });
 }
 
 Result<void> Core::set_drained(const std::string& node, bool drained, const Caller& caller) {

@@ -52,7 +52,7 @@ std::string Core::folder_of(const store::Job& job) const {
 }
 
 void Core::note(const store::Job& job, std::string what, std::string detail) {
-  notes_.push_back(note_of(job, now_, std::move(what), std::move(detail)));
+  outbox_.note(note_of(job, now_, std::move(what), std::move(detail)));
 }
 
 std::optional<std::string> Core::never(const store::Job& job) {
@@ -186,7 +186,7 @@ void Core::follow(Entry& entry, Next becomes) {
   counters_.preempted +=
       static_cast<std::uint64_t>(becomes.job.preemptions - entry.job.preemptions);
   entry.job = std::move(becomes.job);
-  if (becomes.is_told) to_stop_.push_back(entry.job.number);
+  if (becomes.is_told) deeds_.stop.push_back(entry.job.number);
   if (!becomes.what.empty()) note(entry.job, std::move(becomes.what), std::move(becomes.detail));
   if (is_over) settle(entry);
   if (becomes.is_anew) waits_anew(entry);
@@ -258,8 +258,8 @@ void Core::start(JobId id) {
   const auto held = round_->grants(id);
   happen(entry, life::Started{std::vector<cluster::Grant>(held.begin(), held.end())});
   entry.batch = round_->config(id).batch;
-  to_pin_.push_back(id);
-  to_start_.push_back(entry.job.number);
+  deeds_.pin.push_back(id);
+  deeds_.start.push_back(entry.job.number);
 }
 
 void Core::stop(JobId id) { happen(entry_of(id), life::Stopped{round_->progress(id).attained}); }
@@ -303,10 +303,7 @@ Result<void> Core::make_instances(Lock& lock, const Entry& entry) {
 
 void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
-  if (failed_starts_ > 0) {
-    probe_ = job.number;
-    probed_ = now_;
-  }
+  starter_.begins(job.number, now_);
   if (auto made = make_instances(lock, entry); !made) return put_off(entry, made.error().message);
   shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, entry.batch, folder_of(job));
   spec.open_files = config_.open_files;
@@ -315,7 +312,7 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
   auto run = shepherd::Run::start(folder_of(job), spec);
   using For = shepherd::NotStarted::For;
   if (!run && run.error().how_long == For::now) {
-    to_start_.push_back(job.number);
+    deeds_.start.push_back(job.number);
     return start_failed(job.number, to_string(run.error()));
   }
   if (!run && run.error().how_long == For::job) return put_off(entry, to_string(run.error()));
@@ -324,10 +321,7 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
                                      fmt::format("cannot start: {}", to_string(run.error()))});
   }
   has_process(entry, std::move(*run));
-  if (failed_starts_ > 0) {
-    constexpr Duration kLook = 100ms;
-    start_again_ = now_ + kLook;
-  }
+  starter_.has_process(now_);
   job.energy.counted_to = now_;
   touch(entry);
   ++counters_.started;
@@ -335,22 +329,14 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
 }
 
 void Core::start_failed(JobNumber number, const std::string& why) {
-  constexpr Duration kAtMost = 1min;
-  constexpr int kDoublings = 6;
-  // Of those that were started together one failure counts.
-  if (failed_starts_ > 0 && probe_ != number) return;
-  const Duration pause =
-      std::min(Duration{1s} * (1 << std::min(failed_starts_, kDoublings)), kAtMost);
-  ++failed_starts_;
-  probe_.reset();
-  start_again_ = now_ + pause;
-  start_trouble_ = fmt::format("jobs cannot be started, after {} tries: {}", failed_starts_, why);
-  log_warning(fmt::format("{}; tried again in {} s", start_trouble_, pause / 1s));
+  const auto pause = starter_.failed(number, why, now_);
+  if (!pause) return;
+  log_warning(fmt::format("{}; tried again in {} s", starter_.trouble(), *pause / 1s));
   changed_ = true;
 }
 
 void Core::put_off(Entry& entry, const std::string& why) {
-  const JobStarts::Next next = job_starts_.failed(entry.job.number, why, true, now_);
+  const JobStarts::Next next = starter_.jobs.failed(entry.job.number, why, true, now_);
   log_warning(fmt::format("job {} cannot be started: {}", entry.job.number, why));
   happen(entry, life::NotStarted{.why = why, .again_at = next.again, .gives_up = next.gives_up});
 }
@@ -363,8 +349,8 @@ life::NotStarted Core::judge_start(Entry& entry, const shepherd::Outcome& how) {
   }
   if (awaits_its_end(entry.job)) return {.why = how.why};  // it is to be tried no more
   // One that had to be killed waited for its own user's files: others may start.
-  const JobStarts::Next next = job_starts_.failed(number, how.why, entry.is_pressed, now_);
-  if (!entry.is_pressed && (failed_starts_ > 0 || job_starts_.are_several())) {
+  const JobStarts::Next next = starter_.jobs.failed(number, how.why, entry.is_pressed, now_);
+  if (!entry.is_pressed && (starter_.is_failing() || starter_.jobs.are_several())) {
     start_failed(number, how.why);
   }
   return {.why = how.why, .again_at = next.again, .gives_up = next.gives_up};
@@ -405,27 +391,18 @@ void Core::heed_accounts() {
 }
 
 bool Core::may_start() {
-  if (failed_starts_ == 0) return true;
-  if (start_again_ != kNever) return false;
-  constexpr Duration kPatience = 5s;
-  const Entry* const tried = probe_ ? book_.find(*probe_) : nullptr;
-  if (tried != nullptr && tried->run) {
-    // What lives so long has begun, whatever holds it up.
-    if (tried->run->process() < 0 && now_ < probed_ + kPatience) {
-      start_again_ = now_ + 100ms;
-      return false;
-    }
-    start_works();
-    return true;
-  }
+  if (!starter_.is_failing()) return true;
+  if (starter_.rests()) return false;
+  const auto number = starter_.tried();
+  const Entry* const tried = number ? book_.find(*number) : nullptr;
+  if (tried == nullptr || !tried->run) return true;
+  if (!starter_.has_begun(tried->run->process() >= 0, now_)) return false;
+  start_works();
   return true;
 }
 
 void Core::start_works() {
-  if (probe_) job_starts_.worked(*probe_);
-  failed_starts_ = 0;
-  probe_.reset();
-  start_trouble_.clear();
+  starter_.works();
   log_info("jobs can be started again");
   changed_ = true;
 }
@@ -490,7 +467,7 @@ void Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   if (how.kind == shepherd::Outcome::Kind::corrupt) {
     keep_damaged(entry.run->folder(), how.why);
   } else {
-    old_folders_.push_back(entry.run->folder());
+    outbox_.discard(entry.run->folder());
   }
   entry.run.reset();
   entry.makes_room = false;
@@ -498,9 +475,9 @@ void Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   entry.of_runs.change().moved_by.reset();
   entry.of_runs.change().look_again = kNever;
   if (!never_started) {
-    job_starts_.worked(job.number);
+    starter_.jobs.worked(job.number);
     accounts_.worked(job.asked->uid);
-    if (failed_starts_ > 0 && probe_ == job.number) start_works();
+    if (starter_.is_tried(job.number)) start_works();
   }
   processes_.erase(job.number);
   measured_.change(now_);
@@ -516,7 +493,7 @@ void Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
 void Core::hear_why(JobNumber job, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    notes_.push_back({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
+    outbox_.note({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
   }
   wake();
 }
@@ -533,7 +510,7 @@ void Core::settle(Entry& entry) {
   ++counters_.ended;
   if (config_.futures > 0) ended_.push_back(job);
   book_.wait(entry, {});
-  job_starts_.forget(job.number);
+  starter_.jobs.forget(job.number);
   changed_ = true;
 }
 

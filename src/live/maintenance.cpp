@@ -134,7 +134,7 @@ Result<void> Core::read_maintenance() {
 void Core::heed_maintenance() {
   if (maintenance_.windows().empty()) return;
   if (maintenance_.pass(now_)) {
-    values_[kWindowsKey] = maintenance_.to_json();
+    outbox_.set(kWindowsKey, maintenance_.to_json());
     book_.open({WaitsFor::What::maintenance});
   }
   for (auto& [number, entry] : book_.all()) {

@@ -69,9 +69,9 @@ void Core::go_on(Entry& entry) {
        fmt::format("GPUs {} to {}", before, visible_gpus(job.held_gpus, config_.machine)));
   entry.of_runs.change().gpu_use.change(now_);
   measured_.change(now_);
-  to_pin_.push_back(entry.id);
-  to_resize_.push_back(job.number);
-  to_tell_.insert(job.number);
+  deeds_.pin.push_back(entry.id);
+  deeds_.resize.push_back(job.number);
+  deeds_.tell.insert(job.number);
   touch(entry);
 }
 
@@ -81,7 +81,7 @@ void Core::heed_batch(Entry& entry) {
   // An earlier service may have told it so.
   if (entry.run->allocation() == allocation_of(entry.job, config_.machine, wanted)) return;
   entry.moves = true;
-  to_tell_.insert(entry.job.number);
+  deeds_.tell.insert(entry.job.number);
 }
 
 std::vector<Grant> Core::not_left(const Entry& entry) const {
@@ -102,13 +102,13 @@ std::vector<Grant> Core::not_left(const Entry& entry) const {
 }
 
 void Core::tell_moved() {
-  for (const JobNumber number : std::exchange(to_tell_, {})) {
+  for (const JobNumber number : std::exchange(deeds_.tell, {})) {
     Entry* const entry = book_.find(number);
     if (entry == nullptr || entry->process() != Process::own) continue;
     const std::vector<Grant> taken = not_left(*entry);
     store::Job now = entry->job;
     now.held_gpus = without(std::move(now.held_gpus), taken);
-    if (!taken.empty()) to_tell_.insert(number);
+    if (!taken.empty()) deeds_.tell.insert(number);
     const std::string gpus = visible_gpus(now.held_gpus, config_.machine);
     if (gpus.empty()) {
       move_by_restart(*entry, "what it is to have others have still");
@@ -156,7 +156,7 @@ void Core::take_words() {
       continue;
     entry.of_runs.change().leaves.clear();
     entry.of_runs.change().moved_by.reset();
-    entry.moves = to_tell_.contains(number);
+    entry.moves = deeds_.tell.contains(number);
     wake();
   }
 }
@@ -170,9 +170,9 @@ void Core::lets_go(Entry& entry) {
 }
 
 void Core::move_by_restart(Entry& entry, const std::string& why) {
-  to_tell_.erase(entry.job.number);
+  deeds_.tell.erase(entry.job.number);
   happen(entry, life::Renewed{why});
-  to_start_.push_back(entry.job.number);
+  deeds_.start.push_back(entry.job.number);
 }
 
 void Core::find_out_what_it_uses(Entry& entry) {
@@ -190,7 +190,7 @@ void Core::find_out_what_it_uses(Entry& entry) {
   entry.of_runs.change().leaves = without(whole_machine(), entry.job.held_gpus);
   entry.moves = true;
   if (hears(entry)) {
-    to_tell_.insert(entry.job.number);
+    deeds_.tell.insert(entry.job.number);
   } else {
     move_by_restart(entry, "it was not told of them");
   }

@@ -173,7 +173,7 @@ Result<void> Core::take_over_runs() {
     const bool counts = entry != nullptr && name->attempt > entry->job.annulled;
     const bool is_known_to_be_over = found != Found::lives && found != Found::unreadable;
     if (found == Found::never_started || (!counts && is_known_to_be_over)) {
-      old_folders_.push_back(folder);
+      outbox_.discard(folder);
     } else if (!counts && found == Found::unreadable) {
       log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
     } else if (entry == nullptr) {
@@ -182,10 +182,10 @@ Result<void> Core::take_over_runs() {
       if (!run) return tl::unexpected(run.error());
       run->end();
     } else if (Last& known = last[name->job]; name->attempt > known.attempt) {
-      if (known.attempt > 0) old_folders_.push_back(known.folder);
+      if (known.attempt > 0) outbox_.discard(known.folder);
       known = {name->attempt, folder};
     } else {
-      old_folders_.push_back(folder);
+      outbox_.discard(folder);
     }
   }
   if (error) {
@@ -243,7 +243,8 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
         text::format_duration(begin - wall)));
     log_warning(config_.machine.notes.back());
   }
-  if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
+  if (auto forgotten = forgetting_.begin(now_, shepherd::since_boot()); !forgotten)
+    return forgotten;
   forget_what_runs(unfinished);
   for (store::Job& job : unfinished) {
     gate_.count(job, +1);
@@ -266,8 +267,8 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
       continue;
     }
     find_out_what_it_uses(entry);
-    entry.id = JobId{0};           // its place is the policy's to give
-    to_resize_.push_back(number);  // what was on the disk its process may not have heard
+    entry.id = JobId{0};              // its place is the policy's to give
+    deeds_.resize.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);
     note(job, "adopted");
   }
@@ -288,7 +289,7 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
   if (const auto kept = store_.commit(mark); !kept) log_warning(to_string(kept.error()));
   begin_policy(untaught(composition_));
   prepare_aside();
-  values_[kPolicyKey] = config_.policy;
+  outbox_.set(kPolicyKey, config_.policy);
   return {};
 }
 

@@ -66,11 +66,11 @@ void Core::resize(JobId id) {
   }
   touch(entry);
   heed_batch(entry);
-  to_pin_.push_back(id);
+  deeds_.pin.push_back(id);
   if (entry.is_starting()) return;
   entry.of_runs.change().gpu_use.change(now_);
   measured_.change(now_);
-  to_resize_.push_back(entry.job.number);
+  deeds_.resize.push_back(entry.job.number);
 }
 
 void Core::resize_process(Entry& entry) {
@@ -91,13 +91,13 @@ void Core::pin() {
     return std::ceil(share_of(job.held_gpus).cpus) - static_cast<double>(job.cores.size());
   };
   // What lets go comes before what takes.
-  std::stable_sort(to_pin_.begin(), to_pin_.end(),
+  std::stable_sort(deeds_.pin.begin(), deeds_.pin.end(),
                    [&](JobId a, JobId b) { return growth(a) < growth(b); });
-  for (const JobId id : to_pin_) {
+  for (const JobId id : deeds_.pin) {
     Entry& entry = entry_of(id);
     entry.job.cores = cores_for(entry);
   }
-  to_pin_.clear();
+  deeds_.pin.clear();
 }
 
 std::vector<int> Core::cores_for(const Entry& entry) const {
@@ -119,7 +119,7 @@ std::vector<int> Core::cores_for(const Entry& entry) const {
     for (const int core : other->job.cores) free.erase(core);
   };
   for (const JobNumber number : processes_) keep_out(number);
-  for (const JobNumber number : to_start_) keep_out(number);
+  for (const JobNumber number : deeds_.start) keep_out(number);
   // What it has it keeps, as far as it goes.
   std::vector<int> chosen;
   const auto wanted = static_cast<std::size_t>(milli / 1000);

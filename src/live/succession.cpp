@@ -8,7 +8,6 @@
 #include <chrono>
 #include <map>
 #include <string>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -107,7 +106,7 @@ void Core::begin_policy(Successor next) {
   std::vector<Known> waiting;
   if (next.is_taught && std::exchange(learns_, false)) {
     holds_back_ = false;
-    values_[kLearnsKey] = "0";
+    outbox_.set(kLearnsKey, "0");
     take_in();
   }
   for (auto& [number, entry] : book_.all()) {
@@ -125,7 +124,7 @@ void Core::begin_policy(Successor next) {
 
   catch_up(next);
   retire_policy();
-  ++begun_;
+  renewal_.supersede();
   composition_ = std::move(next.composition);
   trace_ = std::move(next.trace);
   numbers_.clear();
@@ -230,7 +229,7 @@ void Core::retire_policy() {
     std::unique_ptr<schedule::Round> round;  // the first to end: it refers to both
   };
   // An estimator ends with the fit that it is at.
-  retirement_.take(std::make_shared<Old>(
+  renewal_.retire(std::make_shared<Old>(
       Old{.trace = std::move(trace_), .policy = std::move(policy_), .round = std::move(round_)}));
 }
 
@@ -242,44 +241,31 @@ bool Core::is_worn() const {
 }
 
 void Core::prepare_aside() {
-  const bool is_new = wanted_.has_value();
-  policy::Composition composition = wanted_.value_or(composition_);
-  try {
-    std::promise<Result<Successor>> promise;
-    Preparation made{.begun = begun_, .is_new = is_new, .made = promise.get_future(), .thread = {}};
-    made.thread = std::async(std::launch::async,
-                             [this, promise = std::move(promise), is_urgent = holds_back_,
-                              composition = std::move(composition), now = now_]() mutable {
-                               if (!is_urgent) step_back();
-                               promise.set_value(prepare(std::move(composition), now));
-                               bell_.ring();  // wake() is no more where the service ends meanwhile
-                             });
-    preparation_ = std::move(made);
-    wanted_.reset();
-  } catch (const std::system_error&) {
-    // No thread is to be had: the next step tries again.
-  }
+  const auto make = [this, is_urgent = holds_back_, composition = wanted_.value_or(composition_),
+                     now = now_] {
+    if (!is_urgent) step_back();
+    return prepare(composition, now);
+  };
+  // Where no thread is to be had, the next step tries again.
+  if (renewal_.begin(make, wanted_.has_value())) wanted_.reset();
 }
 
 void Core::renew_policy() {
-  if (!preparation_) {
-    if (now_ >= prepare_again_ && (wanted_ || learns_ || is_worn())) prepare_aside();
+  if (!renewal_.is_under_way()) {
+    if (renewal_.may_begin(now_) && (wanted_ || learns_ || is_worn())) prepare_aside();
     return;
   }
-  if (preparation_->made.wait_for(0s) != std::future_status::ready) return;
-  auto next = preparation_->made.get();
-  const bool is_stale = preparation_->begun != begun_;  // a user has set another meanwhile
-  const bool is_new = preparation_->is_new;
-  preparation_.reset();
-  if (!next) {
-    log_warning(fmt::format("the policy goes on as it is: {}", to_string(next.error())));
+  auto done = renewal_.take();
+  if (!done) return;
+  if (!done->made) {
+    log_warning(fmt::format("the policy goes on as it is: {}", to_string(done->made.error())));
     holds_back_ = false;
-    prepare_again_ = now_ + kPrepareAgain;
-  } else if (!is_stale) {
-    begin_policy(std::move(*next));
-    if (is_new) log_info(fmt::format("policy {} was read anew", config_.policy));
+    renewal_.put_off(now_ + kPrepareAgain);
+  } else if (!done->is_stale) {
+    begin_policy(std::move(*done->made));
+    if (done->is_told) log_info(fmt::format("policy {} was read anew", config_.policy));
   }
-  if (is_new) tell_ready(fmt::format("policy {}", config_.policy));
+  if (done->is_told) tell_ready(fmt::format("policy {}", config_.policy));
   if (wanted_) wake();  // a file that was read meanwhile
 }
 
@@ -311,7 +297,7 @@ Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
     change.kept.set(kPolicyKey, policy);
     change.acts.push_back([this, policy, next] {
       config_.policy = policy;
-      values_[kPolicyKey] = policy;  // in place of one that the disk has not taken yet
+      outbox_.set(kPolicyKey, policy);  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
     });

@@ -100,11 +100,11 @@ std::string Core::why_later(const Entry& entry, std::string& word) const {
     return "is not to begin yet";
   }
   const std::string when = text::format_datetime(ceil<std::chrono::seconds>(job.again_at));
-  if (const std::string* const why = job_starts_.why(job.number)) {
+  if (const std::string* const why = starter_.jobs.why(job.number)) {
     word = "JobLaunchFailure";
-    return start_trouble_.empty()
+    return starter_.trouble().empty()
                ? fmt::format("could not be started, and is tried again at {}: {}", when, *why)
-               : start_trouble_;
+               : starter_.trouble();
   }
   word = "BeginTime";
   return fmt::format("failed, and is tried again at {} (retry {} of {})", when, job.failures,
@@ -183,7 +183,7 @@ const std::vector<std::int64_t>& Core::places() const {
 
 std::vector<const Entry*> Core::holders() const {
   std::set<JobNumber> numbers = processes_;
-  numbers.insert(to_start_.begin(), to_start_.end());
+  numbers.insert(deeds_.start.begin(), deeds_.start.end());
   std::vector<const Entry*> made;
   for (const JobNumber number : numbers) {
     const Entry* const entry = book_.find(number);
@@ -202,10 +202,10 @@ JobView Core::view_of(const Entry& entry) const {
     made.metric_step = entry.of_runs->progress->metric->step;
   }
   if (entry.is_starting()) {
-    made.why = !start_trouble_.empty()    ? start_trouble_
-               : !not_left(entry).empty() ? "has its GPUs once the job before has left them"
-                                          : "has its GPUs, and is about to begin";
-    made.why_word = start_trouble_.empty() ? "Starting" : "JobLaunchFailure";
+    made.why = !starter_.trouble().empty() ? starter_.trouble()
+               : !not_left(entry).empty()  ? "has its GPUs once the job before has left them"
+                                           : "has its GPUs, and is about to begin";
+    made.why_word = starter_.trouble().empty() ? "Starting" : "JobLaunchFailure";
   }
   if (entry.job.state != JobState::pending) return made;
   if (!in_round(entry, Phase::waiting)) {
@@ -355,20 +355,21 @@ Overview Core::overview() const {
   for (const Window& each : maintenance_.windows()) {
     made.warnings.push_back(fmt::format("maintenance {}", to_words(each)));
   }
-  made.trouble = trouble_;
-  if (!trouble_.empty()) made.warnings.push_back(trouble_);
-  if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  made.trouble = outbox_.trouble();
+  if (!made.trouble.empty()) made.warnings.push_back(made.trouble);
+  if (!starter_.trouble().empty()) made.warnings.push_back(starter_.trouble());
   for (std::string& each : accounts_.warnings()) made.warnings.push_back(std::move(each));
   if (learns_ && !holds_back_) {
     made.warnings.push_back(
         "jobs start, though the policy has not learned yet from the jobs that have ended");
   }
-  if (!refused_.empty()) {
+  if (const auto& refused = outbox_.refused(); !refused.empty()) {
     made.warnings.push_back(
-        fmt::format("the store does not take the record of job {}{}", *refused_.begin(),
-                    refused_.size() == 1 ? "" : fmt::format(" and {} more", refused_.size() - 1)));
+        fmt::format("the store does not take the record of job {}{}", *refused.begin(),
+                    refused.size() == 1 ? "" : fmt::format(" and {} more", refused.size() - 1)));
   }
-  if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
+  const std::string& clock_trouble = forgetting_.clock_trouble();
+  if (!clock_trouble.empty()) made.warnings.push_back(clock_trouble);
   return made;
 }
 
@@ -521,7 +522,7 @@ void Core::keep(std::vector<store::Told> told) {
     const std::lock_guard lock(mutex_);
     // Of one that is gone the store may know nothing.
     for (const store::Told& each : told) {
-      if (book_.find(each.job) != nullptr) told_.push_back(each);
+      if (book_.find(each.job) != nullptr) outbox_.told(each);
     }
   }
   wake();

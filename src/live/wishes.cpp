@@ -101,58 +101,42 @@ std::optional<bool> Core::ended_well(JobNumber number) const {
 
 Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
   LookedUp looked_up = look_up_followed(submission);
-  return enter({.asked = std::move(submission), .looked_up = std::move(looked_up)});
+  return entrants_.ask({.asked = std::move(submission), .looked_up = std::move(looked_up)});
 }
 
 Result<void> Core::judge(store::Submission submission) {
   LookedUp looked_up = look_up_followed(submission);
-  return enter({.asked = std::move(submission),
-                .is_judged_only = true,
-                .looked_up = std::move(looked_up)})
+  return entrants_
+      .ask({.asked = std::move(submission),
+            .is_judged_only = true,
+            .looked_up = std::move(looked_up)})
       .map([](const auto&) {});
 }
 
-Result<std::vector<JobNumber>> Core::enter(Entrant entrant) {
-  auto answer = entrant.answer.get_future();
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return fail(Code::unavailable, "the service is ending");
-    entrants_.push_back(std::move(entrant));
-  }
-  wake();
-  return answer.get();
-}
-
 void Core::take_entrants(Lock& lock) {
+  using Request = decltype(entrants_)::Request;
   struct Enlisted {
-    Entrant entrant;
+    Request request;
     std::vector<store::Job> jobs;
   };
-  std::deque<Entrant> taken;
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    taken.swap(entrants_);
-  }
   const std::int64_t last_number = last_number_;
   const auto same_key = [](const store::Submission& a, const store::Submission& b) {
     return !a.key.empty() && a.key == b.key && a.uid == b.uid;
   };
   std::vector<Enlisted> enlisted;
   store::Store::Batch batch;
-  for (std::size_t at = 0; at < taken.size(); ++at) {
-    Entrant& entrant = taken[at];
+  for (Request& request : entrants_.take_all()) {
+    Entrant& entrant = request.asked;
     const auto comes_again = [&](const Enlisted& each) {
-      return same_key(each.entrant.asked, entrant.asked);
+      return same_key(each.request.asked.asked, entrant.asked);
     };
     if (std::any_of(enlisted.begin(), enlisted.end(), comes_again)) {
-      const std::lock_guard inbox(inbox_mutex_);
-      entrants_.push_back(std::move(entrant));  // once the first is there
-      wake();
+      entrants_.put_back(std::move(request));  // once the first is there
       continue;
     }
     auto known = submitted(entrant.asked);
     if (!known || !known->empty()) {
-      entrant.answer.set_value(std::move(known));
+      request.answer.set_value(std::move(known));
       continue;
     }
     const auto number_before = last_number_;
@@ -162,12 +146,12 @@ void Core::take_entrants(Lock& lock) {
     });
     looked_up_ = nullptr;
     if (!jobs) {
-      entrant.answer.set_value(tl::unexpected(jobs.error()));
+      request.answer.set_value(tl::unexpected(jobs.error()));
       continue;
     }
     if (entrant.is_judged_only) {
       last_number_ = number_before;
-      entrant.answer.set_value(std::vector<JobNumber>{});
+      request.answer.set_value(std::vector<JobNumber>{});
       continue;
     }
     for (store::Job& job : *jobs) {
@@ -176,18 +160,18 @@ void Core::take_entrants(Lock& lock) {
       forget_what_runs(job);
       gate_.count(job, +1);
     }
-    enlisted.push_back({std::move(entrant), std::move(*jobs)});
+    enlisted.push_back({std::move(request), std::move(*jobs)});
   }
   const auto saved = commit(lock, batch);
   if (!saved) last_number_ = last_number;
   for (Enlisted& each : enlisted) {
     if (!saved) {
       for (const store::Job& job : each.jobs) gate_.count(job, -1);
-      each.entrant.answer.set_value(tl::unexpected(saved.error()));
+      each.request.answer.set_value(tl::unexpected(saved.error()));
       continue;
     }
     std::vector<JobNumber> numbers;
-    looked_up_ = &each.entrant.looked_up;
+    looked_up_ = &each.request.asked.looked_up;
     for (store::Job& job : each.jobs) {
       numbers.push_back(job.number);
       look_at(book_.add(std::move(job)));
@@ -195,7 +179,7 @@ void Core::take_entrants(Lock& lock) {
     }
     looked_up_ = nullptr;
     ++revision_;
-    each.entrant.answer.set_value(std::move(numbers));
+    each.request.answer.set_value(std::move(numbers));
   }
   // The records of very many are here several times until now; what that took is given back, which
   // takes some time.
@@ -213,53 +197,32 @@ Result<std::vector<JobNumber>> Core::submitted(const store::Submission& asked) c
   return store_.submitted(asked.uid, asked.key);
 }
 
-Result<void> Core::change(std::function<Result<Change>()> plan) {
-  Wish made{.plan = std::move(plan)};
-  auto answer = made.answer.get_future();
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return fail(Code::unavailable, "the service is ending");
-    wishes_.push_back(std::move(made));
-  }
-  wake();
-  return answer.get();
-}
+Result<void> Core::change(PlanWish plan) { return wishes_.ask(std::move(plan)); }
 
 std::optional<Core::Answer> Core::take_wish(Lock& lock) {
-  Wish wish;
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    if (wishes_.empty()) return std::nullopt;
-    wish = std::move(wishes_.front());
-    wishes_.pop_front();
-    if (!wishes_.empty()) wake();
-  }
-  const Result<Change> change = wish.plan();
+  auto wish = wishes_.take_one();
+  if (!wish) return std::nullopt;
+  const Result<Change> change = wish->asked();
   const Result<void> saved = change.and_then(
       [&](const Change& planned) -> Result<void> { return commit(lock, planned.kept); });
   if (!saved) {
-    wish.answer.set_value(saved);
+    wish->answer.set_value(saved);
     return std::nullopt;
   }
   for (const auto& act : change->acts) act();
   change->kept.each_job([&](const store::Job& planned) {
     const Entry* const entry = book_.find(planned.number);
     const bool is_kept = entry != nullptr && entry->job == planned;
-    if (is_kept && dirty_.contains(planned.number)) kept_.insert(planned.number);
+    if (is_kept) outbox_.mark_kept(planned.number);
   });
   ++revision_;
-  return std::move(wish.answer);
+  return std::move(wish->answer);
 }
 
 void Core::refuse_all() {
   ends_.ring();
-  const std::lock_guard lock(inbox_mutex_);
-  closed_ = true;
-  const Error ending{Code::unavailable, "the service is ending", {}, {}};
-  for (Entrant& entrant : entrants_) entrant.answer.set_value(tl::unexpected(ending));
-  for (Wish& wish : wishes_) wish.answer.set_value(tl::unexpected(ending));
-  entrants_.clear();
-  wishes_.clear();
+  entrants_.close();
+  wishes_.close();
 }
 
 Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
@@ -299,7 +262,7 @@ Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, cons
 
 void Core::change_record(const Entry& entry, store::Job after, Change& change) {
   // What the store does not have yet of it goes along.
-  if (dirty_.contains(entry.job.number) || refused_.contains(entry.job.number)) {
+  if (outbox_.is_unsaved(entry.job.number)) {
     change.kept.put(std::move(after));
   } else {
     change.kept.change(entry.job, std::move(after));
@@ -335,7 +298,7 @@ Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& c
 Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
   return change([this, numbers, caller]() -> Result<Change> {
     auto planned = plan_each(numbers, caller, life::Held{});
-    if (!planned || !planned->kept.empty()) return planned;
+    if (!planned || !planned->acts.empty()) return planned;
     return fail(Code::conflict, fmt::format("job {} runs already", numbers.front()), {},
                 "requeue it first");
   });
@@ -419,7 +382,7 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
           trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
           if (!entry.run) return;
           if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
-          to_resize_.push_back(entry.job.number);
+          deeds_.resize.push_back(entry.job.number);
         }
       });
       return {};

@@ -21,17 +21,7 @@ tl::unexpected<Error> better_by_slurm(std::string what, std::string how) {
 
 }  // namespace
 
-Result<void> SlurmService::change(std::function<Result<void>(slurm::Link&)> act) {
-  Wish wish{.act = std::move(act)};
-  auto answer = wish.answer.get_future();
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    if (closed_) return fail(Code::unavailable, "the service is ending");
-    wishes_.push_back(std::move(wish));
-  }
-  wake();
-  return answer.get();
-}
+Result<void> SlurmService::change(Wish wish) { return wishes_.ask(std::move(wish)); }
 
 Result<slurm::Job> SlurmService::own(store::JobNumber number, const Caller& caller) const {
   const std::lock_guard lock(mutex_);
@@ -152,6 +142,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
   auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
     const std::lock_guard lock(mutex_);
     std::swap(decider_, *made);  // the old one is destroyed where no request waits for that
+    renewal_.supersede();
     slimmer_->decide_by(decider_->policy().slimming);
     config_.policy = policy;
     values_.emplace_back(live::kPolicyKey, policy);

@@ -4,8 +4,7 @@
 /// The policy of a Slurm begun anew: what it believes is learned from the store, which takes long,
 /// and it takes over between two decisions. Jobs that end meanwhile are lessons of the one before
 /// only, until the next time.
-#include <chrono>
-#include <system_error>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,50 +26,44 @@ constexpr Duration kTryAgain = 1min;
 
 void SlurmService::make_aside() {
   const bool is_told = renew_;
-  std::string policy = overview().policy;
   // A file that has changed is read only where an operator asks for that.
-  auto chosen = is_told ? compose(policy) : Result<Chosen>(decider_->policy());
-  try {
-    auto made = std::async(std::launch::async, [this, chosen = std::move(chosen)] {
-      step_back();
-      return chosen ? make_decider(*chosen)
-                    : Result<std::unique_ptr<Decider>>(tl::unexpected(chosen.error()));
-    });
-    making_.emplace(Making{std::move(policy), is_told, std::move(made)});
-    renew_ = false;
-    if (is_told) live::tell_reloading();
-  } catch (const std::system_error&) {
-    make_again_ = wall_clock() + kTryAgain;
-  }
+  auto chosen = is_told ? compose(overview().policy) : Result<Chosen>(decider_->policy());
+  const auto make = [this, chosen = std::move(chosen)]() -> Result<std::unique_ptr<Decider>> {
+    step_back();
+    if (!chosen) return tl::unexpected(chosen.error());
+    return make_decider(*chosen);
+  };
+  if (!renewal_.begin(make, is_told)) return renewal_.put_off(wall_clock() + kTryAgain);
+  renew_ = false;
+  if (is_told) live::tell_reloading();
 }
 
 void SlurmService::renew_decider() {
-  if (!making_) {
+  if (!renewal_.is_under_way()) {
     const bool is_worn = decider_->learned() >= config_.most_ended;
-    if ((renew_ || is_worn) && wall_clock() >= make_again_) make_aside();
+    if ((renew_ || is_worn) && renewal_.may_begin(wall_clock())) make_aside();
     return;
   }
-  if (making_->decider.wait_for(0s) != std::future_status::ready) return;
-  Making done = std::move(*making_);
-  making_.reset();
-  auto made = done.decider.get();
-  if (!made) {
-    make_again_ = wall_clock() + kTryAgain;
+  auto done = renewal_.take();
+  if (!done) return;
+  const std::string policy = overview().policy;
+  if (!done->made) {
+    renewal_.put_off(wall_clock() + kTryAgain);
     live::log_error(
-        fmt::format("policy {} stays as it was: {}", done.policy, to_string(made.error())));
-  } else if (done.policy == overview().policy) {
+        fmt::format("policy {} stays as it was: {}", policy, to_string(done->made.error())));
+  } else if (!done->is_stale) {
     {
       const std::lock_guard lock(mutex_);
-      std::swap(decider_, *made);
+      std::swap(decider_, *done->made);
       // Else it is the same, and what it has found out about cores need not be found out again.
-      if (done.is_told) slimmer_->decide_by(decider_->policy().slimming);
+      if (done->is_told) slimmer_->decide_by(decider_->policy().slimming);
       look_again_ = true;
     }
-    if (done.is_told) live::log_info(fmt::format("policy {} was read anew", done.policy));
+    if (done->is_told) live::log_info(fmt::format("policy {} was read anew", policy));
     // It ends with the fit that it is at.
-    retirement_.take(std::move(*made));
+    renewal_.retire(std::move(*done->made));
   }
-  if (done.is_told) live::tell_ready(fmt::format("policy {}", done.policy));
+  if (done->is_told) live::tell_ready(fmt::format("policy {}", policy));
 }
 
 }  // namespace almanac::steer

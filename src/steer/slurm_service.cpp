@@ -43,12 +43,7 @@ void SlurmService::run(const std::atomic<bool>& stop) {
     sleep_until_news(stop);
   }
   say_status();
-  const std::lock_guard inbox(inbox_mutex_);
-  closed_ = true;
-  for (Wish& wish : wishes_) {
-    wish.answer.set_value(fail(Code::unavailable, "the service is ending"));
-  }
-  wishes_.clear();
+  wishes_.close();
 }
 
 void SlurmService::wake() { bell_.ring(); }
@@ -110,12 +105,9 @@ void SlurmService::wait_for(const Stage& stage, const std::function<void()>& act
 }
 
 void SlurmService::take_wishes() {
-  std::deque<Wish> taken;
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    taken.swap(wishes_);
+  for (auto& request : wishes_.take_all()) {
+    wait_for(kGranting, [&] { request.answer.set_value(request.asked(*link_)); });
   }
-  for (Wish& wish : taken) wait_for(kGranting, [&] { wish.answer.set_value(wish.act(*link_)); });
 }
 
 Result<slurm::News> SlurmService::ask_news() {

@@ -14,9 +14,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,10 +23,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/retirement.h"
 #include "live/foresight.h"
+#include "live/inbox.h"
 #include "live/inquest.h"
 #include "live/notify.h"
+#include "live/renewal.h"
 #include "live/service.h"
 #include "perf/catalogue.h"
 #include "process/bell.h"
@@ -124,10 +123,7 @@ class SlurmService final : public live::Service {
 
  private:
   using Guard = std::unique_lock<std::mutex>;
-  struct Wish {
-    std::function<Result<void>(slurm::Link&)> act;
-    std::promise<Result<void>> answer{};
-  };
+  using Wish = std::function<Result<void>(slurm::Link&)>;
   struct Watching;  // the shadow, the forecasts, and the cluster that they play on
 
   SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
@@ -183,7 +179,7 @@ class SlurmService final : public live::Service {
   bool decides() const { return moves("order") || moves("placement"); }
 
   // slurm_changes.cpp: what users ask.
-  Result<void> change(std::function<Result<void>(slurm::Link&)> act);
+  Result<void> change(Wish wish);
   /// The job, if it is there and the caller may change it.
   Result<slurm::Job> own(store::JobNumber number, const live::Caller& caller) const;
   using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
@@ -225,7 +221,7 @@ class SlurmService final : public live::Service {
   std::atomic<std::uint64_t> revision_ = 1;
   Time started_{};
 
-  mutable std::mutex mutex_;  // of all below up to inbox_mutex_
+  mutable std::mutex mutex_;  // of all below up to wishes_
   Mirror mirror_;
   std::uint64_t hardware_ = 0;  // that world_ is of
   std::shared_ptr<const World> world_;
@@ -253,22 +249,13 @@ class SlurmService final : public live::Service {
   std::string retreat_;            // what the canary died of; "" = it lives
   std::vector<std::string> left_;  // what the last undo did not take back, in words
 
-  std::mutex inbox_mutex_;
-  std::deque<Wish> wishes_;
-  bool closed_ = false;
+  live::Inbox<Wish, void> wishes_{bell_};
   std::unique_ptr<Newcomers> newcomers_;  // its thread asks all of the above
 
   // Only the one thread uses these.
   bool renew_ = false;  // the policy is to be begun anew
-  struct Making {
-    std::string policy{};
-    bool is_told = false;  // that it is read anew
-    std::future<Result<std::unique_ptr<Decider>>> decider{};
-  };
   // The last: their threads ask all of the above.
-  std::optional<Making> making_;
-  Time make_again_{};
-  Retirement retirement_;
+  live::Renewal<std::unique_ptr<Decider>> renewal_{bell_};
   live::Watchdog watchdog_;
   std::unique_ptr<Past> past_;  // null = no accounting is kept
   std::unique_ptr<live::Inquest> inquest_;

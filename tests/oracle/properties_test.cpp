@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "passes/passes.h"
 #include "policy/registry.h"
 #include "support/draft.h"
 #include "support/rules.h"
@@ -24,6 +25,7 @@ rc::Gen<std::string> names_of(const std::vector<policy::Entry>& entries) {
 }
 
 Composition random_composition() {
+  passes::install();
   Composition made;
   made.estimate = *names_of(registry().estimates.entries());
   made.order = *names_of(registry().orders.entries());

@@ -87,10 +87,6 @@ TEST(Parts, MuriIsMatchedJobByJob) {
   EXPECT_GE(outcome.rows.size(), 14);
   expect_near(outcome, [](const Row& row) {
     if (row.unit == "jobs" || row.unit == "cases") return 0.0;
-    // The paper's means of Muri are not what its program gives, nor those of one kind of model.
-    if (row.kind == Kind::figure && (says(row, "muri_l") || says(row, "muri_s"))) {
-      return 0.03 * row.published;
-    }
     return 1e-9 * std::max(1.0, row.published);
   });
 }

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "passes/helios.h"
+#include "passes/passes.h"
+#include "passes/synergy.h"
 #include "perf/catalogue_file.h"
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
@@ -82,6 +85,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
 }
 
 Result<Played> play(const Case& input) {
+  passes::install();
   const Result<policy::Composition> composition = policy::registry().compose(input.policy);
   if (!composition) return tl::unexpected(composition.error());
   return play(input, *composition);
@@ -93,7 +97,12 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   if (input.quotas) options.quotas = &*input.quotas;
   if (input.incidents) options.incidents = &*input.incidents;
   sim::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
-  if (const auto set = sim::apply_profile(input.profile, run); !set) {
+  if (input.profile == "helios") {
+    passes::as_helios(run);
+  } else if (input.profile == "synergy") {
+    const auto made = passes::as_synergy(run, input.trace);
+    if (!made) return tl::unexpected(made.error());
+  } else if (const auto set = sim::apply_profile(input.profile, run); !set) {
     return tl::unexpected(set.error());
   }
   options.restart = run.restart;

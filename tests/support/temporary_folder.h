@@ -30,8 +30,9 @@ class TemporaryFolder {
 
   /// Where the file `name` is or would be.
   std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-  /// Makes the file `name`; gives its path.
+  /// Makes the file `name` and the folders that lead to it; returns its path.
   std::string write(std::string_view name, std::string_view content) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << content;
     return *this / name;
   }

@@ -99,13 +99,13 @@ void play_sequences(Bench& bench, const Inputs& inputs, const File& file,
       } catch (const Malformed& malformed) {
         require(false, fmt::format("{}: {}", where, malformed.error.message));
       }
-      // "bind (not committed)" and the like leave open where: a pod may be elsewhere there.
+      // Other clauses ("no bind", "bind node not fixed") leave open what becomes of the pod.
       const std::string& pod = steps[i].subject;
       const std::vector<std::string> clauses = parts(steps[i].expected, ";");
       const auto expects = [&](const char* clause) {
         return std::find(clauses.begin(), clauses.end(), clause) != clauses.end();
       };
-      if (expects("bind") && play.place() != nullptr) {
+      if ((expects("bind") || expects("bind (not committed)")) && play.place() != nullptr) {
         all.places[pod].push_back(spell(*play.place()));
       }
       if (!expects("preempt")) continue;

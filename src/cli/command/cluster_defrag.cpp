@@ -142,7 +142,8 @@ std::string way_of(const sim::AdvisedMove& move) {
 
 void say(const sim::AdvisedStep& step, std::size_t number) {
   fmt::print("{:>3}. job {}{} asks {} and fits on {} once {} moved\n", number, step.job,
-             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), places_in_words(step.place),
+             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus),
+             places_in_words(step.place),
              step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
   fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),

@@ -77,8 +77,9 @@ Result<Told> read(const EnergyForecastOptions& options, Duration horizon) {
   return told;
 }
 
-nlohmann::ordered_json backtest_json(const energy::Backtest& test, const std::vector<double>& levels,
-                               const energy::ForecastOptions& options) {
+nlohmann::ordered_json backtest_document(const energy::Backtest& test,
+                                         const std::vector<double>& levels,
+                                         const energy::ForecastOptions& options) {
   nlohmann::ordered_json coverage = nlohmann::ordered_json::object();
   for (std::size_t at = 0; at < levels.size(); ++at) {
     coverage[fmt::format("{}", levels[at])] = test.coverage[at];
@@ -163,7 +164,7 @@ Result<int> forecast(const EnergyForecastOptions& options) {
   }
   fmt::print("{}", options.list.explains()
                        ? backtest_in_words(test, settings.levels)
-                       : backtest_json(test, settings.levels, settings).dump(2) + "\n");
+                       : backtest_document(test, settings.levels, settings).dump(2) + "\n");
   return kDone;
 }
 

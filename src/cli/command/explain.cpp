@@ -292,7 +292,7 @@ Result<int> explain_kept(const ExplainOptions& options) {
     }
     kept->tenant = sim::tenant_of(*kept, summary);
     if (options.output == "json") {
-      explanations.push_back(to_json(*kept));
+      explanations.push_back(cli::to_json(*kept));
     } else {
       say_kept(*kept);
     }

@@ -66,21 +66,21 @@ struct Judgement {
 };
 
 /// Of one policy.
-struct ScoreRow {
+struct PolicyScore {
   std::string policy;
   Part part;
 };
 
-figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
+figure::Listing rows_of(const std::vector<PolicyScore>& scores) {
   using forecast::Hits;
   using forecast::Score;
   figure::Rows rows(scores);
-  rows.add("policy", &ScoreRow::policy);
-  rows.add(figure::Tier::key, "of", [](const ScoreRow& row) { return row.part.of; });
+  rows.add("policy", &PolicyScore::policy);
+  rows.add(figure::Tier::key, "of", [](const PolicyScore& row) { return row.part.of; });
   rows.add(figure::Tier::detail, "forecasts",
-           [](const ScoreRow& row) { return row.part.score.start.all(); });
+           [](const PolicyScore& row) { return row.part.score.start.all(); });
   const auto add = [&](const char* name, const std::string& label, const auto& count) -> auto& {
-    return rows.add(name, label, [count](const ScoreRow& row) {
+    return rows.add(name, label, [count](const PolicyScore& row) {
       const int all = row.part.score.start.all();
       const int part = count(row.part.score);
       return figure::Cell(part, all == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / all));
@@ -96,7 +96,7 @@ figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
   add("ended_by", "ended by when said", [](const Score& score) { return score.ended_by; });
   rows.add(
       "mean_start_off_s", "start off by, mean",
-      [](const ScoreRow& row) { return row.part.score.mean_start_off_s; }, text::human_time);
+      [](const PolicyScore& row) { return row.part.score.mean_start_off_s; }, text::human_time);
   return rows;
 }
 
@@ -194,7 +194,7 @@ Result<int> run(const ForecastOptions& options) {
                 "simulate with --speed");
   }
   std::vector<std::string> known;
-  std::vector<ScoreRow> rows;
+  std::vector<PolicyScore> rows;
   std::string words;
   Json all = Json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
@@ -208,7 +208,7 @@ Result<int> run(const ForecastOptions& options) {
     words += fmt::format("{}: {} jobs, {} of them waited; {} futures each\n", name, judged->jobs,
                          judged->waited, options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
-    if (!fairness.empty()) words += fmt::format("  in the run: {}\n", fairness);
+    if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }
   if (all.empty()) {
     return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},

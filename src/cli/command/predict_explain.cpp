@@ -64,7 +64,7 @@ void say(const std::string& id, const predict::Forecast& forecast, double truth,
 }
 
 Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
-             const std::vector<predict::Reason>& reasons) {
+                    const std::vector<predict::Reason>& reasons) {
   Json list = Json::array();
   for (const predict::Reason& each : reasons) {
     list.push_back({{"feature", each.feature},

@@ -28,7 +28,7 @@ struct SlurmDoctorOptions {
   ListOptions list;
 };
 
-nlohmann::ordered_json site_json(const slurm::Site& site, const Diagnosis& diagnosis) {
+nlohmann::ordered_json doctor_document(const slurm::Site& site, const Diagnosis& diagnosis) {
   nlohmann::ordered_json document;
   document["version"] = site.version;
   document["cluster"] = site.cluster;
@@ -68,7 +68,7 @@ figure::Listing rows_of(const Diagnosis& diagnosis) {
 }
 
 /// All findings, the worst first.
-std::string diagnosis_in_words(const Diagnosis& diagnosis) {
+std::string findings_in_words(const Diagnosis& diagnosis) {
   std::string made = "\n";
   for (const Verdict verdict :
        {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}) {
@@ -99,13 +99,13 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
   if (!news) return tl::unexpected(news.error());
   const Diagnosis diagnosis = slurm::diagnose(*site, *news, (*link)->can(), (*link)->way());
   if (options.list.wants_document()) {
-    fmt::print("{}\n", site_json(*site, diagnosis).dump(2));
+    fmt::print("{}\n", doctor_document(*site, diagnosis).dump(2));
   } else {
     if (options.list.explains()) {
       fmt::print("Slurm {} of cluster {}\n\n", site->version,
                  site->cluster.empty() ? "(not told)" : site->cluster);
     }
-    const auto shown = options.list.print(rows_of(diagnosis), diagnosis_in_words(diagnosis));
+    const auto shown = options.list.print(rows_of(diagnosis), findings_in_words(diagnosis));
     if (!shown) return shown;
   }
   const bool all_work =

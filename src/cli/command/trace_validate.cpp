@@ -29,7 +29,7 @@ figure::Listing rows_of(const std::vector<trace::Finding>& findings) {
 }
 
 nlohmann::ordered_json validation_json(const trace::Trace& trace,
-                               const std::vector<trace::Finding>& findings) {
+                                       const std::vector<trace::Finding>& findings) {
   return {{"trace", trace.path},
           {"format", trace.format},
           {"valid", true},
@@ -74,8 +74,9 @@ void register_trace_validate(Program& program) {
     const ListOptions& list = arguments->list;
     if (!list.wants_document() && !list.explains()) return list.print(rows_of(findings));
     constexpr auto kMend = nlohmann::ordered_json::error_handler_t::replace;
-    fmt::print("{}", list.explains() ? in_words(*trace, findings)
-                                     : validation_json(*trace, findings).dump(2, ' ', false, kMend) + "\n");
+    fmt::print("{}", list.explains()
+                         ? in_words(*trace, findings)
+                         : validation_json(*trace, findings).dump(2, ' ', false, kMend) + "\n");
     return kDone;
   });
 }
