@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "policy/kit/doubted_nodes.h"
 #include "policy/kit/placer.h"
 #include "policy/kit/quota_keeper.h"
 #include "policy/kit/shaped_placement.h"
@@ -177,13 +178,17 @@ void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t s
 
 bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                  std::vector<cluster::Grant>& grants) const {
-  if (whole_gpus && demand.is_part()) {
+  const auto usual = [&] {
+    if (!whole_gpus || !demand.is_part()) {
+      return place_demand(*placement_, ledger, vc, demand, rng, grants);
+    }
     cluster::Demand whole = demand;
     whole.gpu_milli = cluster::kWholeGpu;
     whole.profile = slices::kNoProfile;
     return placement_->place(ledger, vc, whole, rng, grants);
-  }
-  return place_demand(*placement_, ledger, vc, demand, rng, grants);
+  };
+  const bool any_doubted = doubted_ != nullptr && !doubted_->empty();
+  return any_doubted ? doubted_->avoid(ledger, grants, usual) : usual();
 }
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {

@@ -33,6 +33,7 @@ struct VcState {
 };
 
 class Packing;
+class DoubtedNodes;
 class QuotaKeeper;
 
 class Desk {
@@ -60,7 +61,7 @@ class Desk {
   const Placement& placement() const { return *placement_; }
   /// Tells the placement what a job that comes asks.
   void expect(JobId job) { placement_->expect(view_->demand(view_->progress(job).demand)); }
-  /// As place_demand().
+  /// As place_demand(), but off doubted nodes where others will do.
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const;
   /// Null = every job gets what it asks.
@@ -106,6 +107,8 @@ class Desk {
   bool packs() const { return packing_ != nullptr; }
   bool is_paired(JobId job) const;
   void set_packing(Packing& packing) { packing_ = &packing; }
+  /// Nodes that place() avoids; `doubted` outlives this.
+  void set_doubted(const DoubtedNodes& doubted) { doubted_ = &doubted; }
   /// `keeper` is told of each job that starts.
   void set_quota_keeper(QuotaKeeper& keeper) { quota_keeper_ = &keeper; }
   /// Whether quotas have room for one more job of `demand`.
@@ -236,6 +239,7 @@ class Desk {
   std::vector<cluster::Grant> grants_;
   Packing* packing_ = nullptr;
   QuotaKeeper* quota_keeper_ = nullptr;
+  const DoubtedNodes* doubted_ = nullptr;
   std::uint32_t sequence_ = 0;
 };
 

@@ -4,21 +4,18 @@
 /// Nodes that jobs should not start on while others will do: those that failed under a job of late,
 /// and those that are announced to go.
 ///
-/// Source   ours. Kokolis et al., HPCA'25 ("Revisiting Reliability in Large-Scale Machine Learning
-///          Research Clusters") find that few nodes, "lemons", cause many of the failures of large
-///          jobs, and that failures of a node repeat within days.
+/// Source   ours. Kokolis et al., HPCA'25, section on lemon nodes: few nodes fail job after job.
+/// They
+///          judge a node by seven signals of 28 days; here one failure counts, for a week.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "policy/contract/contract.h"
-#include "policy/slots.h"
 
 namespace almanac::policy {
 
@@ -47,6 +44,36 @@ class DoubtedNodes {
     return std::any_of(grants.begin(), grants.end(),
                        [&](const cluster::Grant& grant) { return has(grant.node); });
   }
+  /// Places a job as `place` does, which takes GPUs in `ledger` and appends them to `grants`, but
+  /// off these nodes if the job fits elsewhere on no more nodes; false = it fits nowhere. Cost:
+  /// that of `place`, up to twice.
+  template <typename Place>
+  bool avoid(cluster::Ledger& ledger, std::vector<cluster::Grant>& grants, Place&& place) const {
+    const auto had = static_cast<std::ptrdiff_t>(grants.size());
+    const std::size_t before = ledger.mark();
+    if (!place()) return false;
+    const std::vector<cluster::Grant> usual(grants.begin() + had, grants.end());
+    if (!has_any(usual)) return true;
+    const auto undo = [&] {
+      ledger.undo(before);
+      grants.erase(grants.begin() + had, grants.end());
+    };
+    undo();
+    const std::vector<cluster::Grant> hidden = take_free(ledger);
+    const bool fits = place();
+    if (fits && grants.size() <= static_cast<std::size_t>(had) + usual.size()) {
+      for (const cluster::Grant& grant : hidden) ledger.give_back(grant);
+      return true;
+    }
+    undo();
+    for (const cluster::Grant& grant : usual) {
+      ledger.take(grant);
+      grants.push_back(grant);
+    }
+    return true;
+  }
+
+ private:
   /// Takes in `ledger` what is free of these nodes, and returns it.
   std::vector<cluster::Grant> take_free(cluster::Ledger& ledger) const {
     std::vector<cluster::Grant> taken;
@@ -60,8 +87,6 @@ class DoubtedNodes {
     }
     return taken;
   }
-
- private:
   void expire(Time now) {
     for (auto* const each : {&failed_, &announced_}) {
       std::erase_if(*each, [&](const auto& doubt) { return doubt.second <= now; });
@@ -90,56 +115,6 @@ class DoubtedNodes {
 
   std::map<NodeId, Time> failed_;     // until when they are doubted
   std::map<NodeId, Time> announced_;  // the same
-};
-
-/// Places as `usual` does, but off doubted nodes if the job fits elsewhere on no more nodes. Cost:
-/// that of `usual`, twice if it would use a doubted node.
-class AvoidingPlacement final : public Placement {
- public:
-  /// `doubted` outlives this.
-  AvoidingPlacement(std::unique_ptr<Placement> usual, const DoubtedNodes& doubted)
-      : usual_(std::move(usual)), doubted_(doubted) {}
-
-  bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
-             std::vector<cluster::Grant>& grants) const override {
-    if (doubted_.empty()) return usual_->place(ledger, vc, demand, rng, grants);
-    const auto had = static_cast<std::ptrdiff_t>(grants.size());
-    const std::size_t before = ledger.mark();
-    if (!usual_->place(ledger, vc, demand, rng, grants)) return false;
-    const std::vector<cluster::Grant> taken(grants.begin() + had, grants.end());
-    if (!doubted_.has_any(taken)) return true;
-    const auto undo = [&] {
-      ledger.undo(before);
-      grants.erase(grants.begin() + had, grants.end());
-    };
-    undo();
-    const std::vector<cluster::Grant> hidden = doubted_.take_free(ledger);
-    const bool fits = usual_->place(ledger, vc, demand, rng, grants);
-    if (fits && grants.size() <= static_cast<std::size_t>(had) + taken.size()) {
-      for (const cluster::Grant& grant : hidden) ledger.give_back(grant);
-      return true;
-    }
-    undo();
-    for (const cluster::Grant& grant : taken) {
-      ledger.take(grant);
-      grants.push_back(grant);
-    }
-    return true;
-  }
-  bool draws() const override { return usual_->draws(); }
-  bool places_parts() const override { return usual_->places_parts(); }
-  void expect(const cluster::Demand& demand) override { usual_->expect(demand); }
-  Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
-    return usual_->footprint(demand, pool);
-  }
-  bool keeps_together(const cluster::Demand& demand,
-                      std::span<const cluster::Pool> pools) const override {
-    return usual_->keeps_together(demand, pools);
-  }
-
- private:
-  std::unique_ptr<Placement> usual_;
-  const DoubtedNodes& doubted_;
 };
 
 }  // namespace almanac::policy

@@ -35,13 +35,13 @@ class Pipeline final : public Policy {
  public:
   Pipeline(const Composition& composition, Host host)
       : desk_(registry().orders.make(composition.order),
-              std::make_unique<AvoidingPlacement>(
-                  registry().placements.make(composition.placement, host), doubted_),
+              registry().placements.make(composition.placement, host),
               registry().shapes.make(composition.shape), registry().sizes.make(composition.size),
               std::move(host.estimator)),
         throttle_(registry().throttles.make(composition.throttle)),
         pass_(registry().passes.make(composition.pass, desk_)),
         packing_(registry().packings.make(composition.packing, desk_, std::move(host.may_share))) {
+    desk_.set_doubted(doubted_);
     if (packing_) desk_.set_packing(*packing_);
     const Traits& traits = registry().passes.at(composition.pass).traits;
     const TraitSet does = registry().traits(composition);
