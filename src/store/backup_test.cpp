@@ -12,10 +12,12 @@
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "store/failure.h"
 #include "store/schema.h"
 #include "store/seal.h"
 #include "store/store.h"
@@ -130,9 +132,14 @@ void flip(const std::string& from, const std::string& to, std::uintmax_t at) {
   file.put(byte);
 }
 
+/// Waits until another process has sealed the file.
 bool waits_for_seal(const std::string& path) {
-  for (int look = 0; look < 1000; ++look) {
-    if (Seal(path).verify()) return true;
+  for (int look = 0; look < 3000; ++look) {
+    try {
+      if (Seal(path).verify()) return true;
+    } catch (const Refused&) {
+      // It took the seal off while we read.
+    }
     std::this_thread::sleep_for(10ms);
   }
   return false;
@@ -144,6 +151,7 @@ void leave_killed(const std::string& path, int jobs) {
   ASSERT_EQ(::pipe(pipe.data()), 0);
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it outlives no test that fails
     Store store = Store::open(path).value();
     for (int number = 1; number <= jobs; ++number) put(store, number, "mine");
     const char done = 1;
@@ -200,6 +208,7 @@ TEST(Backup, ASealComesBackAfterEachCheckpoint) {
   const std::string path = folder / "almanac.db";
   const pid_t child = ::fork();
   if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // it outlives no test that fails
     Store store = Store::open(path).value();
     for (int number = 1; number <= 400; ++number) put(store, number, std::string(100'000, 'x'));
     while (true) ::pause();
