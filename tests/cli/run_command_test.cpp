@@ -336,7 +336,7 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   EXPECT_THAT(points, HasSubstr("share_error"));
   EXPECT_THAT(points, HasSubstr(fairness["worst_due"].dump())) << "the same figures as of the run";
   const ProgramRun told = run_program({"forecast", run_, "--jobs", "1", "--futures", "2"});
-  EXPECT_THAT(told.out, HasSubstr("in the run: share error "));
+  EXPECT_THAT(told.out, HasSubstr("in the run\n    share error "));
   EXPECT_THAT(told.out, HasSubstr(", worst off tenant bob: "));
   const json of_run = json::parse(
       run_program({"forecast", run_, "--jobs", "1", "--futures", "2", "-o", "json"}).out);

@@ -234,17 +234,15 @@ TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
 TEST_F(CommandTest, QueueSaysByWhenAJobEndsOnlyWhereThatIsKnown) {
   ServiceProcess service(state_);
   wait_for_service();
-  // The column END BY of a job's row; what runs has begun, so that only END BY may be "-".
   const auto end_by = [&](const std::string& job) -> std::string {
-    const std::string queue = run({"queue"}).out;
-    const std::size_t column = queue.find("END BY");
-    std::istringstream lines(queue);
+    std::istringstream lines(run({"queue", "--fields", "job_id,end_s", "--no-header"}).out);
     for (std::string line; std::getline(lines, line);) {
       std::istringstream words(line);
       std::string id;
-      if (column == std::string::npos || !(words >> id) || id != job) continue;
-      const std::string rest = line.substr(std::min(column, line.size()));
-      return rest.substr(0, rest.find(' '));
+      if (!(words >> id) || id != job) continue;
+      std::string rest;
+      std::getline(words >> std::ws, rest);
+      return rest;
     }
     return "no such job";
   };

@@ -62,6 +62,10 @@ class Pipeline final : public Policy {
     desk_.open(view, plan);
     doubted_.hear(events, view);
     if (vcs_.empty()) add_vcs(view.cluster.vcs.size());
+    // A pass that keeps a book of running jobs finds those where they are now.
+    for (const JobId job : std::exchange(moved_, {})) {
+      if (!view.grants(job).empty()) pass_->adopted(vcs_[index(view.progress(job).vc)], job);
+    }
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
@@ -276,7 +280,11 @@ class Pipeline final : public Policy {
     std::vector<cluster::Grant> grants;
     const bool fits = desk_.place(desk_.ledger(), desk_.view().progress(job).vc, desk_.demand(job),
                                   desk_.view().rng, grants);
-    if (fits && !doubted_.has_any(grants)) return desk_.move(job, grants);
+    if (fits && !doubted_.has_any(grants)) {
+      pass_->ended(vcs_[index(desk_.view().progress(job).vc)], job);
+      moved_.push_back(job);
+      return desk_.move(job, grants);
+    }
     desk_.ledger().undo(before);
   }
 
@@ -361,6 +369,7 @@ class Pipeline final : public Policy {
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
   bool may_move_ = false;               // whether jobs leave a node that will go
   std::vector<bool> has_come_;          // of each job, where that is so
+  std::vector<JobId> moved_;            // off such a node, in the last decision
   bool offers_choice_ = false;          // whether jobs take what is free of what they accept
   std::vector<VcState> vcs_;
   std::vector<VcId> need_;
