@@ -43,7 +43,8 @@ void register_reproduce(Program& program) {
       program.command(Purpose::understand, "reproduce",
                       "Make published tables and figures again (almanac-reproduce)");
   command.prefix_command();
-  command.set_help_flag();
+  add_example(command, "almanac reproduce list");
+  add_example(command, "almanac-reproduce --help");
   program.on(command, [&command] { return become(command.remaining()); });
 }
 
