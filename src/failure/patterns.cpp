@@ -2,13 +2,12 @@
 #include "failure/patterns.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <re2/re2.h>
 #include <re2/set.h>
-
-#include "base/check.h"
 
 namespace almanac::failure {
 namespace {
@@ -66,8 +65,10 @@ void Patterns::each(std::string_view text, const Found& found) const {
   std::vector<int> matched;
   re2::RE2::Set::ErrorInfo error{};
   if (!state_->together.Match(piece(text), &matched, &error)) {
-    ALMANAC_CHECK(error.kind == re2::RE2::Set::kNoError, "the search ran out of memory");
-    return;
+    if (error.kind == re2::RE2::Set::kNoError) return;
+    // The automaton of all patterns outgrew its memory on this text; each alone falls back.
+    matched.resize(state_->alone.size());
+    std::iota(matched.begin(), matched.end(), 0);
   }
   std::sort(matched.begin(), matched.end());
   for (const int pattern : matched) {
@@ -85,7 +86,12 @@ void Patterns::each(std::string_view text, const Found& found) const {
 }
 
 bool Patterns::any(std::string_view text) const {
-  return !state_->alone.empty() && state_->together.Match(piece(text), nullptr);
+  bool found = false;
+  each(text, [&](std::size_t, std::size_t) {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
 bool Patterns::matches(std::string_view text, std::size_t pattern) const {

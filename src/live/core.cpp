@@ -69,7 +69,7 @@ void Core::step(Lock& lock) {
   go_on_forgetting();
   take_entrants(lock);
   std::optional<Answer> fulfilled = take_wish(lock);
-  // Whoever submitted during a large wish does not wait for what it leaves to be written.
+  // Submissions that came during a large wish do not wait for what it leaves to be written.
   if (fulfilled) take_entrants(lock);
   take_exits();
   press();

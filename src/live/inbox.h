@@ -19,7 +19,7 @@ namespace almanac::live {
 template <typename Asked, typename Given>
 class Inbox {
  public:
-  /// A request that was taken out: whoever has it sets the answer, once.
+  /// A request that was taken out. Its holder sets the answer, once.
   struct Request {
     Asked asked;
     std::promise<Result<Given>> answer{};

@@ -47,7 +47,7 @@ class Pipeline final : public Policy {
     const TraitSet does = registry().traits(composition);
     may_move_ = does.any_of({Trait::stops_jobs, Trait::moves_jobs}) &&
                 !does.any_of({Trait::resizes_jobs, Trait::gives_cores, Trait::chooses_cores,
-                              Trait::parts_cluster});
+                              Trait::parts_cluster, Trait::reserves});
     // What tells GPU jobs from CPU jobs is not told that a job becomes the other.
     offers_choice_ = !traits.bars.has(Trait::revises_waiting) &&
                      !traits.has.has(Trait::splits_queue) && desk_.size() == nullptr &&
