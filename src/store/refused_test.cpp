@@ -18,7 +18,8 @@
 namespace almanac::store {
 namespace {
 
-/// SQLite's way to files with an fsync of the log that fails as often as it is told.
+/// SQLite's way to files with an fsync of the log that fails as often as it is told. It fails for the
+/// thread that commits: a checkpoint that runs beside it must not use up the failure.
 class FailingDisk {
  public:
   /// From now on all of this process goes by it.
@@ -51,7 +52,7 @@ class FailingDisk {
 
   inline static sqlite3_vfs* usual_ = nullptr;
   inline static int (*usual_sync_)(sqlite3_file*, int) = nullptr;
-  inline static int fails_ = 0;
+  inline static thread_local int fails_ = 0;
 };
 
 Result<void> put(Store& store, std::int64_t number, std::size_t bytes) {
