@@ -9,8 +9,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "timeshare/partition.h"
-#include "timeshare/programs.h"
+#include "rules/timeshare/partition.h"
+#include "rules/timeshare/programs.h"
 
 namespace almanac::timeshare {
 namespace {

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "measure/own_word.h"
+#include "perf/own_word.h"
 
 namespace {
 
 using namespace almanac;
-using measure::OwnProgress;
+using perf::OwnProgress;
 
 void check(const OwnProgress& said) {
   ALMANAC_CHECK(std::isfinite(said.step) && said.step >= 0, "step {}", said.step);
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t block = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes[0]);
   std::int64_t second = 0;
-  measure::OwnWord word(Time{});
+  perf::OwnWord word(Time{});
   for (std::size_t at = 0; at < bytes.size(); at += block) {
     const std::string_view piece = bytes.substr(at, block);
     const ssize_t put = ::pwrite(file, piece.data(), piece.size(), static_cast<off_t>(at));

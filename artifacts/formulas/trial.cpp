@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
-#include "cells/scheduler.h"
+#include "cluster/cells/scheduler.h"
 
 namespace almanac::cells {
 namespace {

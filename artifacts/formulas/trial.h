@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "cells/layout.h"
+#include "cluster/cells/layout.h"
 
 namespace almanac::cells {
 

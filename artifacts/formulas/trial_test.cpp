@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cells/example.h"
+#include "cluster/cells/example.h"
 
 namespace almanac::cells {
 namespace {

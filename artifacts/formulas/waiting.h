@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "carbon/intensity.h"
+#include "rules/carbon/intensity.h"
 
 namespace almanac::carbon {
 

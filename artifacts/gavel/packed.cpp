@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "timeshare/packed.h"
-#include "timeshare/programs.h"
+#include "rules/timeshare/packed.h"
+#include "rules/timeshare/programs.h"
 
 namespace almanac::gavel {
 namespace {

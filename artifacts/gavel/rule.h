@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "timeshare/problem.h"
+#include "rules/timeshare/problem.h"
 
 namespace almanac::gavel {
 

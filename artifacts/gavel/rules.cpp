@@ -6,12 +6,12 @@
 #include <map>
 #include <numeric>
 
-#include "fairness/shares.h"
 #include "gavel/fifo.h"
 #include "gavel/packed.h"
-#include "timeshare/assignment.h"
-#include "timeshare/programs.h"
-#include "timeshare/shortest_first.h"
+#include "rules/fairness/shares.h"
+#include "rules/timeshare/assignment.h"
+#include "rules/timeshare/programs.h"
+#include "rules/timeshare/shortest_first.h"
 
 namespace almanac::gavel {
 namespace {

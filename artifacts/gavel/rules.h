@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fairness/shares.h"
 #include "gavel/engine.h"
 #include "gavel/rule.h"
+#include "rules/fairness/shares.h"
 
 namespace almanac::gavel {
 

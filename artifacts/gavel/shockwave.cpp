@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "timeshare/market.h"
+#include "rules/timeshare/market.h"
 
 namespace almanac::gavel {
 namespace {

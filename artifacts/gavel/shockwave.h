@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gavel/rule.h"
-#include "timeshare/market.h"
+#include "rules/timeshare/market.h"
 
 namespace almanac::gavel {
 

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "rules/timeshare/assignment.h"
+#include "rules/timeshare/packed.h"
+#include "rules/timeshare/partition.h"
+#include "rules/timeshare/programs.h"
 #include "text/number.h"
-#include "timeshare/assignment.h"
-#include "timeshare/packed.h"
-#include "timeshare/partition.h"
-#include "timeshare/programs.h"
 
 namespace almanac::reproduce {
 namespace {

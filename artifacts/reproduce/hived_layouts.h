@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cells/layout.h"
-#include "cells/scheduler.h"
+#include "cluster/cells/layout.h"
+#include "cluster/cells/scheduler.h"
 #include "reproduce/read.h"
 
 namespace almanac::reproduce::hived {

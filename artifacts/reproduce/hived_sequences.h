@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cells/scheduler.h"
+#include "cluster/cells/scheduler.h"
 #include "reproduce/hived_layouts.h"
 
 namespace almanac::reproduce::hived {

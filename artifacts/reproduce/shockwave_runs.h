@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "fairness/shares.h"
 #include "gavel/engine.h"
 #include "gavel/regimes.h"
 #include "reproduce/bench.h"
+#include "rules/fairness/shares.h"
 
 namespace almanac::reproduce {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
-#include "elastic/application_file.h"
 #include "reproduce/read.h"
+#include "rules/elastic/application_file.h"
 
 namespace almanac::reproduce {
 namespace {

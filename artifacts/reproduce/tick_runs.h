@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "elastic/application.h"
 #include "reproduce/bench.h"
+#include "rules/elastic/application.h"
 #include "tick/engine.h"
 #include "tick/policies.h"
 

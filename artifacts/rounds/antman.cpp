@@ -11,9 +11,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "interleave/beside.h"
 #include "rounds/engine.h"
 #include "rounds/schedulers.h"
+#include "rules/interleave/beside.h"
 
 namespace almanac::rounds {
 namespace {

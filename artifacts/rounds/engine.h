@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "interleave/stages.h"
+#include "rules/interleave/stages.h"
 
 namespace almanac::rounds {
 

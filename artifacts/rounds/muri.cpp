@@ -10,10 +10,10 @@
 #include <map>
 #include <utility>
 
-#include "interleave/groups.h"
 #include "rounds/blossom.h"
 #include "rounds/engine.h"
 #include "rounds/schedulers.h"
+#include "rules/interleave/groups.h"
 
 namespace almanac::rounds {
 namespace {

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "interleave/groups.h"
 #include "rounds/engine.h"
+#include "rules/interleave/groups.h"
 
 namespace almanac::rounds {
 

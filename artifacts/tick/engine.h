@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "elastic/application.h"
-#include "elastic/goodput.h"
-#include "elastic/split.h"
-#include "elastic/step_fit.h"
+#include "rules/elastic/application.h"
+#include "rules/elastic/goodput.h"
+#include "rules/elastic/split.h"
+#include "rules/elastic/step_fit.h"
 
 namespace almanac::elastic {
 

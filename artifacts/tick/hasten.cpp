@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "elastic/deal_ahead.h"
+#include "rules/elastic/deal_ahead.h"
 #include "tick/free_nodes.h"
 #include "tick/policies.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <numeric>
 
-#include "elastic/marginal_gain.h"
+#include "rules/elastic/marginal_gain.h"
 #include "tick/free_nodes.h"
 #include "tick/policies.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "elastic/genetic_search.h"
+#include "rules/elastic/genetic_search.h"
 #include "tick/goodput_book.h"
 #include "tick/policies.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "learning/claims.h"
+#include "accounting/claims.h"
 #include "store/log.h"
 
 namespace almanac::advice {
@@ -66,21 +66,21 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   return made;
 }
 
-Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
+Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
                           const slurm::Limits& limits) {
   sim::Past past;
-  learning::Claims claims(limits);
+  accounting::Claims claims(limits);
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
   auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
-    store::Job run = learning::past_job(row, vc);
+    store::Job run = accounting::past_job(row, vc);
     for (std::uint32_t again = 0;; ++again) {
-      run.number = learning::stored_number(row.number, again);
+      run.number = accounting::stored_number(row.number, again);
       const auto [known, is_new] = jobs.try_emplace(run.number, run);
       if (is_new) claims.add(run.number, row);
       if (is_new) break;
-      if (!learning::is_of(known->second, run)) continue;
-      if (auto more = learning::with_run(known->second, run)) known->second = std::move(*more);
+      if (!accounting::is_of(known->second, run)) continue;
+      if (auto more = accounting::with_run(known->second, run)) known->second = std::move(*more);
       break;
     }
     return {};

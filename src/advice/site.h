@@ -4,11 +4,11 @@
 /// A Slurm site as something to be played: its nodes as a cluster, its accounting as a job log.
 #pragma once
 
+#include "accounting/past_job.h"
 #include "advice/advise.h"
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
-#include "learning/past_job.h"
 #include "slurm/link.h"
 #include "trace/trace.h"
 
@@ -21,7 +21,7 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news);
 
 /// The jobs that ended in [from, until), all runs of one as one. Accounts and QOS own no nodes: a
 /// log by these is for a cluster that takes every job. `limits` are those that the site enforces.
-Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
+Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
                           const slurm::Limits& limits);
 
 }  // namespace almanac::advice

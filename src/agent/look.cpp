@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "agent/group_file.h"
-#include "measure/stretch.h"
+#include "perf/stretch.h"
 #include "process/descriptor.h"
 
 namespace almanac::agent {
@@ -99,11 +99,11 @@ JobReport Look::look_at(const JobGroups& job, Time now, const Limits& limits) {
   JobReport made{.job = job.job, .limit = limits.of(job.job)};
   if (const auto cpus = limits.cpus_of(job)) made.cpus = static_cast<int>(cpus->size());
   const auto [found, is_new] =
-      seen_.try_emplace(job.job, Seen{.at = now, .word = measure::OwnWord(now)});
+      seen_.try_emplace(job.job, Seen{.at = now, .word = perf::OwnWord(now)});
   Seen& seen = found->second;
   const auto cpu_s = cpu_seconds(job);
   if (cpu_s && seen.cpu_s && now > seen.at) {
-    made.cores = measure::rate(seen.at, *seen.cpu_s, now, *cpu_s).value;
+    made.cores = perf::rate(seen.at, *seen.cpu_s, now, *cpu_s).value;
   }
   seen.cpu_s = cpu_s;
   seen.at = now;
@@ -137,14 +137,14 @@ void Look::count_traffic(Time now, const std::vector<JobGroups>& jobs, Report& r
     groups.insert(name);
     const auto moved = traffic_->moved_gb(name);
     if (moved && seen.moved_gb && now > last_) {
-      report.jobs[at].bandwidth_gbs = measure::rate(last_, *seen.moved_gb, now, *moved).value;
+      report.jobs[at].bandwidth_gbs = perf::rate(last_, *seen.moved_gb, now, *moved).value;
     }
     seen.moved_gb = moved;
   }
   traffic_->keep_only(groups);
   const auto moved = traffic_->moved_gb();
   if (moved && moved_gb_ && now > last_) {
-    report.bandwidth_gbs = measure::rate(last_, *moved_gb_, now, *moved).value;
+    report.bandwidth_gbs = perf::rate(last_, *moved_gb_, now, *moved).value;
   }
   moved_gb_ = moved;
 }

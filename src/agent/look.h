@@ -20,7 +20,7 @@
 #include "agent/limits.h"
 #include "agent/wire.h"
 #include "gpu/nvml.h"
-#include "measure/own_word.h"
+#include "perf/own_word.h"
 #include "process/memory_traffic.h"
 
 namespace almanac::agent {
@@ -45,7 +45,7 @@ class Look {
     Time at{};
     std::optional<double> cpu_s{};
     std::optional<double> moved_gb{};
-    measure::OwnWord word{Time{}};
+    perf::OwnWord word{Time{}};
   };
 
   JobReport look_at(const JobGroups& job, Time now, const Limits& limits);

@@ -28,10 +28,10 @@ void SlurmEngine::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& state,
-                                                         const std::string& policy,
-                                                         const std::string& shadow,
-                                                         Speeds speeds) const {
+Result<std::unique_ptr<machine::Service>> SlurmEngine::open(const std::string& state,
+                                                            const std::string& policy,
+                                                            const std::string& shadow,
+                                                            Speeds speeds) const {
   steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
                        .shadow = shadow};
   config.speeds = std::move(speeds);
@@ -56,7 +56,7 @@ Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& stat
   config.connect = [way = way] { return slurm::connect(way); };
   auto service = steer::SlurmService::open(std::move(config), std::move(*link));
   if (!service) return tl::unexpected(service.error());
-  return std::unique_ptr<live::Service>(std::move(*service));
+  return std::unique_ptr<machine::Service>(std::move(*service));
 }
 
 }  // namespace almanac::cli

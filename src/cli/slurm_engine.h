@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/result.h"
-#include "live/service.h"
+#include "machine/service.h"
 #include "perf/catalogue.h"
 
 namespace almanac::cli {
@@ -30,8 +30,9 @@ struct SlurmEngine {
   }
   using Speeds = std::shared_ptr<const perf::Catalogue>;
   /// On the folder `state`; "" of the policies = as the last service had them.
-  Result<std::unique_ptr<live::Service>> open(const std::string& state, const std::string& policy,
-                                              const std::string& shadow, Speeds speeds) const;
+  Result<std::unique_ptr<machine::Service>> open(const std::string& state,
+                                                 const std::string& policy,
+                                                 const std::string& shadow, Speeds speeds) const;
 };
 
 }  // namespace almanac::cli

@@ -9,10 +9,10 @@ CLI::Option* add_vc_option(CLI::App& command, std::string& vc) {
       ->capture_default_str();
 }
 
-learning::VcFrom vc_from(const std::string& vc) {
-  if (vc == "account") return learning::VcFrom::account;
-  if (vc == "qos") return learning::VcFrom::qos;
-  return learning::VcFrom::partition;
+accounting::VcFrom vc_from(const std::string& vc) {
+  if (vc == "account") return accounting::VcFrom::account;
+  if (vc == "qos") return accounting::VcFrom::qos;
+  return accounting::VcFrom::partition;
 }
 
 }  // namespace almanac::cli

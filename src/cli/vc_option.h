@@ -8,11 +8,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "learning/past_job.h"
+#include "accounting/past_job.h"
 
 namespace almanac::cli {
 
 CLI::Option* add_vc_option(CLI::App& command, std::string& vc);
-learning::VcFrom vc_from(const std::string& vc);
+accounting::VcFrom vc_from(const std::string& vc);
 
 }  // namespace almanac::cli

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cells/layout.h"
+#include "cluster/cells/layout.h"
 #include "cluster/cluster.h"
 
 namespace almanac::cluster {

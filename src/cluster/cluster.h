@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/connections.h"
-#include "slices/board.h"
+#include "cluster/slices/board.h"
 
 namespace almanac::cluster {
 

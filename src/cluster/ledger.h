@@ -32,8 +32,8 @@
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
 #include "cluster/room_set.h"
-#include "slices/lattice.h"
-#include "topology/layout.h"
+#include "cluster/slices/lattice.h"
+#include "cluster/topology/layout.h"
 
 namespace almanac::cluster {
 

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "slices/lattice.h"
+#include "cluster/slices/lattice.h"
 
 namespace almanac::inference {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "interleave/beside.h"
 #include "perf/sharing.h"
+#include "rules/interleave/beside.h"
 
 namespace almanac::perf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fairness/dues.h"
+#include "rules/fairness/dues.h"
 
 namespace almanac::perf {
 

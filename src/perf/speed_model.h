@@ -26,11 +26,11 @@
 #include <span>
 #include <vector>
 
-#include "interleave/stages.h"
 #include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
 #include "perf/step_time.h"
+#include "rules/interleave/stages.h"
 
 namespace almanac::perf {
 

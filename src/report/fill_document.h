@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "figure/document.h"
-#include "fragment/curve.h"
+#include "rules/fragment/curve.h"
 
 namespace almanac::report {
 

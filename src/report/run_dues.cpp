@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "fairness/dues.h"
+#include "rules/fairness/dues.h"
 #include "text/human.h"
 
 namespace almanac::report {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cmath>
 
-#include "slices/part.h"
+#include "cluster/slices/part.h"
 #include "trace/alternative.h"
 
 namespace almanac::schedule {

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "live/service.h"
+#include "machine/service.h"
 
 namespace almanac::serve {
 
@@ -22,7 +22,7 @@ class Metrics {
   /// A request was answered. `route` is its pattern, not what was asked.
   void count(const std::string& method, const std::string& route, int status, double taken_s);
   /// Everything, now.
-  std::string text(const live::Service& service) const;
+  std::string text(const machine::Service& service) const;
 
  private:
   struct Own;  // what is counted here; the rest is asked from the service

@@ -33,7 +33,8 @@ std::string first_day(Time since) { return text::format_datetime(since).substr(0
 
 }  // namespace
 
-Studies::Studies(const live::Service& service) : service_(service), thread_([this] { work(); }) {}
+Studies::Studies(const machine::Service& service)
+    : service_(service), thread_([this] { work(); }) {}
 
 Studies::~Studies() {
   {

@@ -5,8 +5,8 @@
 #include <csignal>
 #include <set>
 
+#include "cluster/slices/board.h"
 #include "serve/submission_fields.h"
-#include "slices/board.h"
 #include "text/nearest.h"
 
 namespace almanac::serve {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "defrag/plan.h"
+#include "rules/defrag/plan.h"
 #include "schedule/admission.h"
 
 namespace almanac::sim {

@@ -16,7 +16,7 @@
 
 #include "base/time.h"
 #include "cluster/cluster.h"
-#include "defrag/compaction.h"
+#include "rules/defrag/compaction.h"
 #include "sim/present.h"
 #include "trace/trace.h"
 

@@ -25,10 +25,10 @@
 
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "elastic/application_file.h"
-#include "elastic/split.h"
-#include "elastic/step_fit.h"
 #include "policy/contract/contract.h"
+#include "rules/elastic/application_file.h"
+#include "rules/elastic/split.h"
+#include "rules/elastic/step_fit.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {

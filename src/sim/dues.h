@@ -9,7 +9,7 @@
 #pragma once
 
 #include "cluster/cluster.h"
-#include "fairness/dues.h"
+#include "rules/fairness/dues.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
 

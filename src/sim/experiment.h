@@ -14,11 +14,11 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "elastic/application_file.h"
 #include "energy/power.h"
 #include "policy/composition.h"
 #include "policy/contract/speed_book.h"
 #include "predict/estimator.h"
+#include "rules/elastic/application_file.h"
 #include "script/introduction.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"

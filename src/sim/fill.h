@@ -12,9 +12,9 @@
 
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "fragment/curve.h"
-#include "fragment/mix.h"
 #include "policy/slots.h"
+#include "rules/fragment/curve.h"
+#include "rules/fragment/mix.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {

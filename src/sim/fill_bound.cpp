@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "solver/linear_program.h"
+#include "rules/solver/linear_program.h"
 
 namespace almanac::sim {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "slices/lattice.h"
+#include "cluster/slices/lattice.h"
 
 namespace almanac::sim {
 

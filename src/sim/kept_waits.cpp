@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "fairness/dues.h"
+#include "rules/fairness/dues.h"
 #include "table/csv_reader.h"
 #include "text/number.h"
 

@@ -15,10 +15,10 @@
 
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "links/contention.h"
 #include "policy/contract/contract.h"
 #include "policy/contract/link_map.h"
 #include "policy/contract/speed_book.h"
+#include "rules/links/contention.h"
 
 namespace almanac::sim {
 

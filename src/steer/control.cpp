@@ -26,7 +26,7 @@ struct adl_serializer<std::optional<Value>> {
 
 }  // namespace nlohmann
 
-namespace almanac::live {
+namespace almanac::machine {
 
 NLOHMANN_JSON_SERIALIZE_ENUM(Switch,
                              {{Switch::off, "off"}, {Switch::dry, "dry"}, {Switch::on, "on"}})
@@ -36,7 +36,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgentView, node, load, cpu_pressure, memory_p
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manager, name, cluster, version, way, trouble, aside, round_s,
                                    news_s, changes_per_s, levers, agents)
 
-}  // namespace almanac::live
+}  // namespace almanac::machine
 
 namespace almanac::steer {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "live/idle.h"
+#include "machine/idle.h"
 #include "steer/record.h"
 #include "text/duration.h"
 
@@ -74,11 +74,12 @@ class IdleLever final : public Lever {
     }
     const auto* const word = std::get_if<WordChange>(&change);
     if (word == nullptr || !outcome) return;
-    live::IdleRule rule{.hook = settings_.hook};
-    live::IdleLetter letter{word->user, to_store(word->job), word->text};
-    hooks_[word->job] = std::async(
-        std::launch::async,
-        [rule = std::move(rule), letter = std::move(letter)] { return live::send(rule, letter); });
+    machine::IdleRule rule{.hook = settings_.hook};
+    machine::IdleLetter letter{word->user, to_store(word->job), word->text};
+    hooks_[word->job] =
+        std::async(std::launch::async, [rule = std::move(rule), letter = std::move(letter)] {
+          return machine::send(rule, letter);
+        });
   }
 
   std::vector<std::string> warnings() const override {

@@ -36,11 +36,11 @@ std::optional<double> mean_use(std::uint64_t gpus, const agent::Report& report) 
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-JobUse::JobUse(const slurm::Job& job, const measure::Measuring& measuring, Time now) {
+JobUse::JobUse(const slurm::Job& job, const perf::Measuring& measuring, Time now) {
   for (const slurm::Held& held : job.holds) {
     Part& part = parts_[held.node];
     part.gpus |= held.gpus;
-    part.use = measure::SteadyUse(measuring);
+    part.use = perf::SteadyUse(measuring);
     part.use.start(now);
   }
 }

@@ -13,7 +13,7 @@
 
 #include "agent/wire.h"
 #include "base/time.h"
-#include "measure/steady_use.h"
+#include "perf/steady_use.h"
 #include "slurm/job.h"
 #include "store/job.h"
 
@@ -24,7 +24,7 @@ using Cores = std::map<std::string, double>;
 
 class JobUse {
  public:
-  JobUse(const slurm::Job& job, const measure::Measuring& measuring, Time now);
+  JobUse(const slurm::Job& job, const perf::Measuring& measuring, Time now);
 
   /// Takes what an agent has told of the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
@@ -56,7 +56,7 @@ class JobUse {
  private:
   struct Part {
     std::uint64_t gpus = 0;
-    measure::SteadyUse use{};
+    perf::SteadyUse use{};
     store::Used used{};
     bool says_itself = false;
     agent::JobReport last{};

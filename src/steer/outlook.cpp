@@ -71,7 +71,7 @@ class Builder {
     return steer::tenant_of(world_.tenants, job.account, job.user, job.partition);
   }
 
-  live::Outlook take() {
+  machine::Outlook take() {
     made_.quotas = std::move(quotas_.book());
     return std::move(made_);
   }
@@ -101,13 +101,13 @@ class Builder {
   Names names_;
   schedule::Admission admission_;
   Quotas quotas_;
-  live::Outlook made_;
+  machine::Outlook made_;
 };
 
 }  // namespace
 
-live::Outlook outlook_of(const Mirror& mirror, const World& world,
-                         std::span<const JobNumber> queue) {
+machine::Outlook outlook_of(const Mirror& mirror, const World& world,
+                            std::span<const JobNumber> queue) {
   Builder builder(mirror, world);
   builder.add_running();
   builder.add_waiting(queue);

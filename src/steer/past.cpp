@@ -20,7 +20,7 @@ constexpr Duration kFollow = 5min;
 }  // namespace
 
 Past::Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to,
-           learning::VcFrom vc)
+           accounting::VcFrom vc)
     : link_(std::move(link)),
       import_(store, *link_, back_to, vc),
       thread_([this](const std::stop_token& stop) { follow(stop); }) {}

@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 
+#include "accounting/import.h"
 #include "base/time.h"
-#include "learning/import.h"
 #include "slurm/link.h"
 #include "store/store.h"
 
@@ -23,7 +23,7 @@ namespace almanac::steer {
 class Past {
  public:
   /// Begins at once; goes back to `back_to`. `store` outlives it.
-  Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to, learning::VcFrom vc);
+  Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to, accounting::VcFrom vc);
 
   /// Once: all that accounting had when it began is in the store now.
   bool has_come() { return has_come_.exchange(false); }
@@ -34,7 +34,7 @@ class Past {
   void follow(const std::stop_token& stop);
 
   std::unique_ptr<slurm::Link> link_;
-  learning::Import import_;
+  accounting::Import import_;
   std::atomic<bool> has_come_ = false;
   mutable std::mutex mutex_;  // of the two below
   std::string trouble_;

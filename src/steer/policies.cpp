@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "live/policies.h"
+#include "machine/policies.h"
 #include "policy/registry.h"
 
 namespace almanac::steer {
@@ -58,7 +58,7 @@ Result<Chosen> compose(const std::string& text) {
                                  .estimate = "",
                                  .size = std::exchange(chosen.composition.size, "asked"),
                                  .throttle = std::exchange(chosen.composition.throttle, "none")};
-  live::take_no_truth(chosen.composition);
+  machine::take_no_truth(chosen.composition);
   const policy::TraitSet does = policy::registry().traits(chosen.composition);
   chosen.only_moves = does.has(Trait::moves_jobs) && !does.has(Trait::stops_jobs);
   return chosen;

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "learning/claims.h"
-#include "learning/past_job.h"
+#include "accounting/claims.h"
+#include "accounting/past_job.h"
 #include "store/log.h"
 
 namespace almanac::steer {
@@ -70,7 +70,7 @@ Result<sim::Past> past_of(const store::Store& store, const World& world,
                           const slurm::Limits& limits) {
   const auto jobs = store.ended(Time{});
   if (!jobs) return tl::unexpected(jobs.error());
-  learning::Claims claims(limits);
+  accounting::Claims claims(limits);
   for (const store::Job& job : *jobs) {
     claims.add(job.number, {.user = job.asked->user,
                             .account = job.asked->account,
@@ -134,7 +134,7 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 }
 
 store::Job to_stored(const slurm::Job& job, const World& world) {
-  store::Submission asked = learning::asked_by(job, vc_name(job, world));
+  store::Submission asked = accounting::asked_by(job, vc_name(job, world));
   asked.requeue = job.requeueable;
   asked.hold = job.held;
   asked.gid = job.gid;

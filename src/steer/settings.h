@@ -13,11 +13,11 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "live/manager.h"
+#include "machine/manager.h"
 
 namespace almanac::steer {
 
-using live::Switch;
+using machine::Switch;
 /// "off", "dry", "on"; fails with usage.
 Result<Switch> parse_switch(std::string_view word);
 

@@ -50,7 +50,7 @@ bool is_whole(const slurm::Job& job, const Occupied& occupied) {
 
 }  // namespace
 
-Slimmer::Slimmer(Slimming policy, const measure::Measuring& measuring)
+Slimmer::Slimmer(Slimming policy, const perf::Measuring& measuring)
     : policy_(std::move(policy)), measuring_(measuring) {}
 
 Slimmer::~Slimmer() = default;

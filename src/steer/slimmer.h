@@ -37,7 +37,7 @@ namespace almanac::steer {
 /// Not thread-safe.
 class Slimmer final : public schedule::Actuator, public policy::Telemetry {
  public:
-  explicit Slimmer(Slimming policy, const measure::Measuring& measuring = {});
+  explicit Slimmer(Slimming policy, const perf::Measuring& measuring = {});
   ~Slimmer() override;
   Slimmer(const Slimmer&) = delete;
   Slimmer& operator=(const Slimmer&) = delete;
@@ -100,7 +100,7 @@ class Slimmer final : public schedule::Actuator, public policy::Telemetry {
   void boot(NodeId) override {}
 
   Slimming policy_;
-  measure::Measuring measuring_;
+  perf::Measuring measuring_;
   Time now_{};
   std::shared_ptr<const World> world_;
   cluster::Cluster cluster_;  // that of world_, with bandwidth

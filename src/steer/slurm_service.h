@@ -23,12 +23,12 @@
 #include <utility>
 #include <vector>
 
-#include "live/foresight.h"
-#include "live/inbox.h"
-#include "live/inquest.h"
-#include "live/notify.h"
-#include "live/renewal.h"
-#include "live/service.h"
+#include "machine/foresight.h"
+#include "machine/inbox.h"
+#include "machine/inquest.h"
+#include "machine/notify.h"
+#include "machine/renewal.h"
+#include "machine/service.h"
 #include "perf/catalogue.h"
 #include "process/bell.h"
 #include "process/descriptor.h"
@@ -70,7 +70,7 @@ struct Config {
   std::size_t most_ended = 20'000;
 };
 
-class SlurmService final : public live::Service {
+class SlurmService final : public machine::Service {
  public:
   /// Asks the controller what there is. Fails with conflict when another almanac has the folder or
   /// this Slurm, with unavailable when the controller does not answer, with unsupported where the
@@ -87,34 +87,36 @@ class SlurmService final : public live::Service {
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
   Result<void> judge(store::Submission submission) override;
-  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const machine::Caller& caller,
                       bool now) override;
   Result<void> hold(const std::vector<store::JobNumber>& numbers,
-                    const live::Caller& caller) override;
+                    const machine::Caller& caller) override;
   Result<void> release(const std::vector<store::JobNumber>& numbers,
-                       const live::Caller& caller) override;
+                       const machine::Caller& caller) override;
   Result<void> requeue(const std::vector<store::JobNumber>& numbers,
-                       const live::Caller& caller) override;
-  Result<void> set_policy(const std::string& policy, const live::Caller& caller) override;
-  Result<void> set_shadow(const std::string& policy, const live::Caller& caller) override;
+                       const machine::Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const machine::Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const machine::Caller& caller) override;
   Result<void> set_drained(const std::string& node, bool drained,
-                           const live::Caller& caller) override;
+                           const machine::Caller& caller) override;
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                               const live::Caller& caller) override;
+                               const machine::Caller& caller) override;
 
   std::uint64_t revision() const override { return revision_; }
-  live::Overview overview() const override;
-  live::Counters counters() const override;
-  Result<std::vector<live::JobView>> jobs(const live::Sought& sought) const override;
-  Result<live::JobView> job(store::JobNumber number) const override;
-  Result<std::vector<std::string>> explain(store::JobNumber number, live::Eyes eyes) const override;
-  std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
-  Result<std::optional<live::Expected>> foresee(const store::Submission& asked) const override;
-  std::vector<live::NodeView> nodes() const override;
-  Result<live::Tenancy> tenancy() const override;
+  machine::Overview overview() const override;
+  machine::Counters counters() const override;
+  Result<std::vector<machine::JobView>> jobs(const machine::Sought& sought) const override;
+  Result<machine::JobView> job(store::JobNumber number) const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number,
+                                           machine::Eyes eyes) const override;
+  std::optional<machine::Expected> expect(store::JobNumber number,
+                                          Duration patience) const override;
+  Result<std::optional<machine::Expected>> foresee(const store::Submission& asked) const override;
+  std::vector<machine::NodeView> nodes() const override;
+  Result<machine::Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;
-  std::optional<live::Manager> manager() const override;
-  std::optional<live::Comparison> shadow() const override;
+  std::optional<machine::Manager> manager() const override;
+  std::optional<machine::Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override { return store_; }
   const std::string& state() const override { return config_.state; }
@@ -181,11 +183,11 @@ class SlurmService final : public live::Service {
   // slurm_changes.cpp: what users ask.
   Result<void> change(Wish wish);
   /// The job, if it is there and the caller may change it.
-  Result<slurm::Job> own(store::JobNumber number, const live::Caller& caller) const;
+  Result<slurm::Job> own(store::JobNumber number, const machine::Caller& caller) const;
   using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
-  Result<void> change_jobs(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
-                           MakeChange make);
-  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
+  Result<void> change_jobs(const std::vector<store::JobNumber>& numbers,
+                           const machine::Caller& caller, MakeChange make);
+  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const machine::Caller& caller,
                         slurm::Fate fate);
 
   // slurm_watching.cpp: the shadow and the forecasts.
@@ -193,25 +195,25 @@ class SlurmService final : public live::Service {
   /// The jobs that the policy sees wait: in its own order where it decides, else in Slurm's.
   std::vector<slurm::JobNumber> queue() const;
   /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
-  live::Outlook outlook(const World& world);
+  machine::Outlook outlook(const World& world);
   slurm::Limits limits() const;
 
   // slurm_views.cpp: of a job of the mirror, under the lock.
-  live::JobView view_of(const slurm::Job& job) const;
+  machine::JobView view_of(const slurm::Job& job) const;
   std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
-  Result<std::vector<std::string>> explain_job(store::JobNumber number, live::Eyes eyes) const;
+  Result<std::vector<std::string>> explain_job(store::JobNumber number, machine::Eyes eyes) const;
 
   // slurm_tenancy.cpp: who had how much of its due.
-  Result<live::Tenancy> make_tenancy() const;
+  Result<machine::Tenancy> make_tenancy() const;
   TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
   /// What is wrong with the controller, also before its answer has failed; "" = nothing.
   std::string manager_trouble() const;
-  std::vector<live::AgentView> said_by_agents() const;
-  std::optional<live::Pace> pace_of(const slurm::Job& job) const;
+  std::vector<machine::AgentView> said_by_agents() const;
+  std::optional<machine::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
-  live::TenancyKeeper tenancy_;
+  machine::TenancyKeeper tenancy_;
   store::Store store_;
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
@@ -233,7 +235,7 @@ class SlurmService final : public live::Service {
   std::string trouble_;         // of the controller; "" = it answers
   std::string store_trouble_;   // of the disk
   std::string switch_trouble_;  // of the file of switches
-  live::Counters counters_;
+  machine::Counters counters_;
   double news_s_ = 0;
   std::optional<std::chrono::steady_clock::time_point> asked_at_;  // what is not answered yet
   bool look_again_ = true;                                         // a decision is due
@@ -249,16 +251,16 @@ class SlurmService final : public live::Service {
   std::string retreat_;            // what the canary died of; "" = it lives
   std::vector<std::string> left_;  // what the last undo did not take back, in words
 
-  live::Inbox<Wish, void> wishes_{bell_};
+  machine::Inbox<Wish, void> wishes_{bell_};
   std::unique_ptr<Newcomers> newcomers_;  // its thread asks all of the above
 
   // Only the one thread uses these.
   bool renew_ = false;  // the policy is to be begun anew
   // The last: their threads ask all of the above.
-  live::Renewal<std::unique_ptr<Decider>> renewal_{bell_};
-  live::Watchdog watchdog_;
+  machine::Renewal<std::unique_ptr<Decider>> renewal_{bell_};
+  machine::Watchdog watchdog_;
   std::unique_ptr<Past> past_;  // null = no accounting is kept
-  std::unique_ptr<live::Inquest> inquest_;
+  std::unique_ptr<machine::Inquest> inquest_;
 };
 
 }  // namespace almanac::steer

@@ -65,9 +65,9 @@ Result<sim::Compactions> SlurmService::compactions() const {
   return compactions_of(*mirror, *world, waiting);
 }
 
-live::Outlook SlurmService::outlook(const World& world) {
+machine::Outlook SlurmService::outlook(const World& world) {
   const std::lock_guard lock(mutex_);
-  live::Outlook made;
+  machine::Outlook made;
   if (world_.get() == &world) {
     made = outlook_of(mirror_, world, queue());
     for (const policy::PastUse& use :
@@ -91,13 +91,13 @@ slurm::Limits SlurmService::limits() const {
   return mirror_.limits();
 }
 
-std::optional<live::Comparison> SlurmService::shadow() const {
+std::optional<machine::Comparison> SlurmService::shadow() const {
   const std::lock_guard lock(mutex_);
   return watching_ ? watching_->shadow.last() : std::nullopt;
 }
 
-std::optional<live::Expected> SlurmService::expect(store::JobNumber number,
-                                                   Duration patience) const {
+std::optional<machine::Expected> SlurmService::expect(store::JobNumber number,
+                                                      Duration patience) const {
   std::shared_ptr<Watching> watching;
   {
     const std::lock_guard lock(mutex_);
@@ -106,7 +106,8 @@ std::optional<live::Expected> SlurmService::expect(store::JobNumber number,
   return watching ? watching->foresight.ask(number, patience) : std::nullopt;
 }
 
-Result<std::optional<live::Expected>> SlurmService::foresee(const store::Submission& asked) const {
+Result<std::optional<machine::Expected>> SlurmService::foresee(
+    const store::Submission& asked) const {
   std::shared_ptr<Watching> watching;
   {
     const std::lock_guard lock(mutex_);

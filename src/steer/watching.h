@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/wall_clock.h"
-#include "live/foresight.h"
-#include "live/policies.h"
-#include "live/shadow.h"
+#include "machine/foresight.h"
+#include "machine/policies.h"
+#include "machine/shadow.h"
 #include "steer/record.h"
 #include "steer/slurm_service.h"
 
@@ -19,8 +19,8 @@ namespace almanac::steer {
 
 struct SlurmService::Watching {
   std::shared_ptr<const World> world;
-  live::Shadow shadow;
-  live::Foresight foresight;
+  machine::Shadow shadow;
+  machine::Foresight foresight;
 
   Watching(SlurmService& service, std::shared_ptr<const World> of)
       : world(std::move(of)),
@@ -29,7 +29,9 @@ struct SlurmService::Watching {
             world->of_the_past, service.config_.seed),
         foresight(
             world->cluster, nullptr,
-            [&service] { return service.store_.log(wall_clock() - live::kLesson, live::kLessons); },
+            [&service] {
+              return service.store_.log(wall_clock() - machine::kLesson, machine::kLessons);
+            },
             kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },
             [&service] { return service.revision(); }, [](const auto&) {}) {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/asked_gpus.h"
 
-#include "slices/part.h"
+#include "cluster/slices/part.h"
 
 namespace almanac::store {
 

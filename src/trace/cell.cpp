@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "slices/board.h"
+#include "cluster/slices/board.h"
 #include "text/datetime.h"
 #include "text/duration.h"
 #include "text/number.h"

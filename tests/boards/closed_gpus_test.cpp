@@ -17,7 +17,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -80,4 +80,4 @@ TEST_F(ClosedGpus, AJobThatMayBeGivenOthersAsItGoesOnIsNotKeptFromThem) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

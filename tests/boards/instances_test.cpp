@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 
 #include "cluster/read.h"
-#include "live/environment.h"
-#include "live/machine.h"
+#include "machine/environment.h"
+#include "machine/machine.h"
 #include "support/temporary_folder.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using testing::Contains;
@@ -86,4 +86,4 @@ TEST_F(Instances, AFileOfThisMachineMeansTheSame) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -14,9 +14,9 @@
 
 #include "cluster/read.h"
 #include "live/box.h"
-#include "live/instances.h"
+#include "machine/instances.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -222,4 +222,4 @@ TEST_F(MadeInstances, OnlyWhereItIsAsked) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "gpu/nvml.h"
-#include "live/machine.h"
+#include "machine/machine.h"
 
 namespace almanac {
 namespace {
@@ -146,7 +146,7 @@ TEST_F(RealDriver, SeesTheProcessThatComputes) {
   const Computing other(static_cast<std::size_t>(kHeld_gb) << 30U);
   if (!other.holds()) GTEST_SKIP() << "CUDA does not begin here";
   EXPECT_GE(nvml_->sample(0).memory_gb.value() - before_gb, kHeld_gb);
-  const auto machine = live::find_machine("");
+  const auto machine = machine::find_machine("");
   ASSERT_TRUE(machine) << to_string(machine.error());
   const auto holders = nvml_->holders(0);
   ASSERT_TRUE(holders) << to_string(holders.error());
@@ -189,7 +189,7 @@ TEST_F(RealDriver, TellsHowGpusAreCut) {
 
 TEST_F(RealDriver, GivesTheServiceItsMachine) {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
-  const auto machine = live::find_machine("");
+  const auto machine = machine::find_machine("");
   ASSERT_TRUE(machine) << to_string(machine.error());
   EXPECT_TRUE(machine->has_driver);
   int whole = 0;

@@ -13,7 +13,7 @@
 #include "live/box.h"
 #include "shepherd/run.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -117,4 +117,4 @@ TEST_F(History, IsForgottenWhenItIsOld) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -13,7 +13,7 @@
 #include "base/wall_clock.h"
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -167,4 +167,4 @@ TEST_F(Told, EnvironmentsGoWhenAJobIsNotRunAgain) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -11,7 +11,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -124,4 +124,4 @@ TEST_F(Box, RunsAgainFromItsBeginningWhatIsAboutToStart) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

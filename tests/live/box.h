@@ -20,10 +20,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "live/local_service.h"
+#include "machine/local_service.h"
 #include "process/tree.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 
 inline constexpr auto kPatience = std::chrono::seconds(60);
 
@@ -126,4 +126,4 @@ class Box : public testing::Test {
   const Caller me_{.uid = ::geteuid(), .may_all = true};
 };
 
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -11,7 +11,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -174,4 +174,4 @@ TEST_F(Changed, WhatIsSubmittedTwiceAtOnceWithAKeyIsOneJob) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -13,7 +13,7 @@
 #include "live/box.h"
 #include "process/cpus.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -171,4 +171,4 @@ TEST_F(Cores, AreOneJobsOnlyWhenItIsToStartAgain) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

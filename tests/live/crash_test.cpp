@@ -30,10 +30,10 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "live/local_service.h"
+#include "machine/local_service.h"
 #include "process/descriptor.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -459,10 +459,11 @@ TEST_F(Killed, AtRandomAmongManyJobs) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "serve") return almanac::live::serve(argv[2], argv[3]);
+  if (argc == 4 && std::string(argv[1]) == "serve")
+    return almanac::machine::serve(argv[2], argv[3]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

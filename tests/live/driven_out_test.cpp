@@ -9,7 +9,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -105,4 +105,4 @@ TEST_F(DrivenOut, RunsAgainOnceIfItWasRequeuedBefore) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -14,7 +14,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -275,4 +275,4 @@ TEST_F(Elastic, CanBeCancelledWhileItMoves) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

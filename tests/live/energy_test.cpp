@@ -12,9 +12,9 @@
 
 #include "base/wall_clock.h"
 #include "live/box.h"
-#include "live/power.h"
+#include "machine/power.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -239,4 +239,4 @@ TEST_F(Drawn, IsWhatTheDriverTellsAndElseTheModels) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "live/box.h"
-#include "live/shadow.h"
+#include "machine/shadow.h"
 #include "policy/registry.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -227,4 +227,4 @@ TEST_F(Fair, RefusesAJobBeyondTheLimitOfItsTenant) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

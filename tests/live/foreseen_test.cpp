@@ -15,7 +15,7 @@
 #include "live/box.h"
 #include "perf/catalogue_file.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -166,4 +166,4 @@ TEST_F(Box, TellsWhatOtherNumbersOfGpusWouldBring) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

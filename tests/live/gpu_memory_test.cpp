@@ -3,7 +3,7 @@
 /// \file
 /// Memory of GPUs that jobs share: real processes, and a driver that is none
 /// (tests/boards/fake_driver.cpp), of whose first GPU processes here say what they hold.
-#include "live/gpu_memory.h"
+#include "machine/gpu_memory.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -15,10 +15,10 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "live/book.h"
 #include "live/box.h"
+#include "machine/book.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -209,4 +209,4 @@ TEST(WatchedGpusTest, AreSaidToBe) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

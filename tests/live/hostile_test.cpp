@@ -19,7 +19,7 @@
 #include "shepherd/folder.h"
 #include "shepherd/record.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ TEST_F(Hostile, TheLargestWishesOfAUserAreTaken) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

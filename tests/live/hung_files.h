@@ -27,7 +27,7 @@
 
 #include "process/descriptor.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 
 class HungFiles {
  public:
@@ -173,4 +173,4 @@ class HungFiles {
   std::string trouble_;
 };
 
-}  // namespace almanac::live
+}  // namespace almanac::machine

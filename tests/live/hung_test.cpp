@@ -14,7 +14,7 @@
 #include "live/hung_files.h"
 #include "shepherd/run.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -133,4 +133,4 @@ TEST_F(Hung, LogKeepsNoJobAlive) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

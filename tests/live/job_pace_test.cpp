@@ -11,7 +11,7 @@
 #include "live/box.h"
 #include "perf/catalogue_file.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -44,4 +44,4 @@ TEST_F(Box, TellsHowFastAJobRunsByItsModel) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

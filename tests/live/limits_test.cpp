@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "live/box.h"
-#include "live/machine.h"
+#include "machine/machine.h"
 #include "process/cgroup.h"
 #include "shepherd/run.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -79,4 +79,4 @@ TEST(NoControlGroups, AreSaidWithWhatThatMeans) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

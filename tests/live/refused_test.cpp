@@ -16,7 +16,7 @@
 #include "base/wall_clock.h"
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -215,4 +215,4 @@ TEST_F(Refused, SubmissionDrivesNobodyOut) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -18,7 +18,7 @@
 #include "base/wall_clock.h"
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -554,4 +554,4 @@ TEST_F(Box, JudgesNoLogThatIsALink) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

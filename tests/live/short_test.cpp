@@ -18,7 +18,7 @@
 #include "process/descriptor.h"
 #include "process/open_files.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 namespace fs = std::filesystem;
@@ -98,4 +98,4 @@ TEST_F(Box, TriesSeldomToStartWhatCannotBeStarted) {
 INSTANTIATE_TEST_SUITE_P(RequeueOrNot, Short, testing::Bool());
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -15,7 +15,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -235,4 +235,4 @@ TEST_F(Box, RunsSingletonsOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

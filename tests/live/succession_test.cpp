@@ -14,7 +14,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -62,4 +62,4 @@ TEST_F(Box, KeepsFewOfManyJobsInMemory) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

@@ -15,7 +15,7 @@
 #include "live/box.h"
 #include "shepherd/run.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -123,4 +123,4 @@ TEST_F(Box, EmptiesWhatAJobSetsAsideInTheServicesFolder) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

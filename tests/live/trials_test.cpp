@@ -10,7 +10,7 @@
 
 #include "live/box.h"
 
-namespace almanac::live {
+namespace almanac::machine {
 namespace {
 
 using store::JobNumber;
@@ -168,4 +168,4 @@ TEST_F(Trials, ThatWereEndedStayEndedWhenTheServiceBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::machine

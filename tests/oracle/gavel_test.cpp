@@ -15,9 +15,9 @@
 #include "base/rng.h"
 #include "gavel/engine.h"
 #include "gavel/rules.h"
+#include "rules/timeshare/programs.h"
 #include "support/play.h"
 #include "support/temporary_folder.h"
-#include "timeshare/programs.h"
 
 namespace almanac {
 namespace {

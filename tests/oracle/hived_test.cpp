@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
-#include "cells/scheduler.h"
+#include "cluster/cells/scheduler.h"
 #include "cluster/read_toml.h"
 #include "policy/registry.h"
 #include "support/play.h"

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "solver/linear_program.h"
+#include "rules/solver/linear_program.h"
 #include "support/draft.h"
 #include "support/scenario.h"
 

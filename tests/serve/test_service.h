@@ -16,7 +16,7 @@
 
 #include "base/wall_clock.h"
 #include "cluster/cluster.h"
-#include "live/local_service.h"
+#include "machine/local_service.h"
 #include "serve/api.h"
 #include "support/temporary_folder.h"
 
@@ -27,12 +27,12 @@ namespace almanac::serve {
 class TestService {
  public:
   TestService() {
-    live::Config config;
+    machine::Config config;
     config.state = folder_ / "";
     config.machine.cluster = cluster::uniform(1, 4);
     config.machine.gpu_names = {{"0", "1", "2", "3"}};
     config.futures = 0;
-    auto opened = live::open_local_service(std::move(config));
+    auto opened = machine::open_local_service(std::move(config));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     service_ = *std::move(opened);
     api_ = std::make_unique<Api>(*service_, tokens_, Guard(tokens_, ::geteuid()),
@@ -96,14 +96,14 @@ class TestService {
     return R"({"argv": ["true"], "directory": "/", "hold": true)" + more + "}";
   }
 
-  live::Service& service() { return *service_; }
+  machine::Service& service() { return *service_; }
   const Api& api() const { return *api_; }
   const TemporaryFolder& folder() const { return folder_; }
 
  private:
   TemporaryFolder folder_;
   Tokens tokens_ = Tokens::open(folder_ / "tokens").value();
-  std::unique_ptr<live::Service> service_;
+  std::unique_ptr<machine::Service> service_;
   std::unique_ptr<Api> api_;
   std::atomic<bool> stops_ = false;
   std::thread thread_;

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "accounting/import.h"
 #include "base/wall_clock.h"
-#include "learning/import.h"
 #include "slurm/command_link.h"
 #include "slurm/doctor.h"
 #include "slurm/task_array.h"
@@ -99,17 +99,17 @@ TEST(Commands, BringAccountingIntoTheStore) {
   auto store = store::Store::open(folder / "almanac.db");
   ASSERT_TRUE(store) << to_string(store.error());
   CommandLink link;
-  learning::Import import(*store, link, wall_clock() - 24h);
+  accounting::Import import(*store, link, wall_clock() - 24h);
   // Rows of the last minutes are left for later: it is later.
   const auto step = import.step(wall_clock() + 10min);
   ASSERT_TRUE(step) << to_string(step.error());
   EXPECT_EQ(step->jobs, 2);
-  const auto found = store->job(learning::stored_number(JobNumber{well}, 0)).value();
+  const auto found = store->job(accounting::stored_number(JobNumber{well}, 0)).value();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->state, trace::JobState::completed);
   EXPECT_EQ(found->asked->name, "well");
   EXPECT_EQ(found->asked->gpus, 2);
-  const auto other = store->job(learning::stored_number(JobNumber{badly}, 0)).value();
+  const auto other = store->job(accounting::stored_number(JobNumber{badly}, 0)).value();
   ASSERT_TRUE(other);
   EXPECT_EQ(other->state, trace::JobState::failed);
   EXPECT_EQ(other->asked->name, "bad\nly");

@@ -4,15 +4,15 @@
 /// How ASHA and HyperSched cut trials of a sweep, and what HyperSched gives to those that go on.
 ///
 /// Source   Li et al., MLSys'20 (ASHA), Table 1; Liaw et al., SoCC'19 (HyperSched).
-#include "elastic/sweep/asha.h"
+#include "rules/elastic/sweep/asha.h"
 
 #include <array>
 
 #include <fmt/format.h>
 
-#include "elastic/sweep/hyper_rungs.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "rules/elastic/sweep/hyper_rungs.h"
 
 namespace almanac::reproduce {
 

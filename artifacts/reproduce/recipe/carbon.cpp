@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "carbon/scaling.h"
 #include "formulas/purchase.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "rules/carbon/scaling.h"
 #include "text/number.h"
 
 namespace almanac::reproduce {

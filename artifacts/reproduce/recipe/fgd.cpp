@@ -18,10 +18,10 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
-#include "fragment/curve.h"
 #include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "rules/fragment/curve.h"
 #include "sim/fill.h"
 #include "text/number.h"
 

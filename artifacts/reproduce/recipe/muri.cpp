@@ -12,11 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "interleave/groups.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "rounds/engine.h"
 #include "rounds/schedulers.h"
+#include "rules/interleave/groups.h"
 
 namespace almanac::reproduce {
 

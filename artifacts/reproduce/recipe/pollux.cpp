@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "elastic/genetic_search.h"
-#include "elastic/goodput.h"
-#include "elastic/step_fit.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "reproduce/tick_runs.h"
+#include "rules/elastic/genetic_search.h"
+#include "rules/elastic/goodput.h"
+#include "rules/elastic/step_fit.h"
 #include "text/number.h"
 
 namespace almanac::reproduce {

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "elastic/typed_program.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "rules/elastic/typed_program.h"
 
 namespace almanac::reproduce {
 

@@ -11,10 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cluster/slices/lattice.h"
 #include "inference/profile/sheet.h"
 #include "serving/recipe/json_lines.h"
 #include "serving/recipe/recipes.h"
-#include "slices/lattice.h"
 #include "text/number.h"
 
 namespace almanac::inference {

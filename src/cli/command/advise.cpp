@@ -88,7 +88,7 @@ Result<Subject> load_slurm(const AdviseOptions& options) {
   Subject subject;
   subject.log = std::move(past->log);
   subject.cluster =
-      vc == learning::VcFrom::partition ? std::move(*cluster) : cluster::merged(*cluster);
+      vc == accounting::VcFrom::partition ? std::move(*cluster) : cluster::merged(*cluster);
   if (*limits) subject.quotas = std::move(past->quotas);
   return subject;
 }

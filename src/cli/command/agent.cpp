@@ -19,8 +19,8 @@
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
-#include "live/log.h"
-#include "live/notify.h"
+#include "machine/log.h"
+#include "machine/notify.h"
 #include "steer/lock.h"
 
 namespace almanac::cli {
@@ -94,16 +94,16 @@ Result<int> run(const AgentOptions& options) {
                               .mounts = agent::find_mounts(),
                               .places = {.progress = options.progress}};
   const std::string node = config.node;
-  auto made =
-      agent::Agent::open(std::move(config), [](const std::string& line) { live::log_info(line); });
+  auto made = agent::Agent::open(std::move(config),
+                                 [](const std::string& line) { machine::log_info(line); });
   if (!made) return tl::unexpected(made.error());
   running_agent = made->get();
   std::signal(SIGINT, stop_agent);
   std::signal(SIGTERM, stop_agent);
-  live::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
-  live::Watchdog watchdog;
+  machine::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
+  machine::Watchdog watchdog;
   running_agent->run(agent_stops, [&] { watchdog.alive(); });
-  live::tell_stopping();
+  machine::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   return kDone;

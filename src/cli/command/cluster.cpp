@@ -9,7 +9,7 @@
 #include "cli/list_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
-#include "live/machine.h"
+#include "machine/machine.h"
 #include "sim/infer_cluster.h"
 
 namespace almanac::cli {
@@ -114,7 +114,7 @@ void register_cluster(Program& program) {
   found_as->add_to(discover, kForms);
   add_example(discover, "almanac cluster discover -o toml > machine.toml");
   program.on(discover, [found_as]() -> Result<int> {
-    auto machine = live::find_machine("");
+    auto machine = machine::find_machine("");
     if (!machine) return tl::unexpected(machine.error());
     for (const std::string& each : machine->notes) note(each);
     return show_cluster(std::move(machine->cluster), *found_as);

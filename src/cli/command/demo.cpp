@@ -20,9 +20,9 @@
 #include "base/wall_clock.h"
 #include "cli/program.h"
 #include "energy/power_file.h"
-#include "live/local_service.h"
-#include "live/policies.h"
-#include "live/power.h"
+#include "machine/local_service.h"
+#include "machine/policies.h"
+#include "machine/power.h"
 #include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
@@ -57,7 +57,7 @@ constexpr std::ptrdiff_t kPast = 2'000;
 constexpr std::int64_t kJobsOfPreset = 20'000;
 
 struct DemoOptions {
-  std::string policy = live::kDefaultPolicy;
+  std::string policy = machine::kDefaultPolicy;
   double speedup = 120;
   std::uint64_t seed = 1;
 };
@@ -94,7 +94,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
-  const auto policy = sim::make_policy(*live::compose(live::kDefaultPolicy), log);
+  const auto policy = sim::make_policy(*machine::compose(machine::kDefaultPolicy), log);
   const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
   const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
   for (std::size_t at = 0; at < made.size(); ++at) {
@@ -171,7 +171,7 @@ std::vector<store::Moment> moments_of(const std::vector<store::Job>& past,
       moment.gpus_busy += job.asked->gpus;
       held.insert(held.end(), job.held_gpus.begin(), job.held_gpus.end());
     }
-    moment.power_w = live::modelled_w(power, cluster, held);
+    moment.power_w = machine::modelled_w(power, cluster, held);
     moment.power_is_measured = false;
     made.push_back(moment);
   }
@@ -183,8 +183,8 @@ void charge(std::vector<store::Job>& past, const cluster::Cluster& cluster,
             const energy::PowerModel& power) {
   for (store::Job& job : past) {
     for (const cluster::Grant& grant : job.held_gpus) {
-      job.energy.modelled_j +=
-          grant.count() * live::modelled_gpu_w(power, cluster, grant.node) * seconds(job.attained);
+      job.energy.modelled_j += grant.count() * machine::modelled_gpu_w(power, cluster, grant.node) *
+                               seconds(job.attained);
     }
     job.energy.counted_to = job.end;
   }
@@ -203,8 +203,8 @@ Result<void> keep_past(const std::string& state, const std::vector<store::Job>& 
   return store->commit(batch);
 }
 
-live::Machine made_up_machine() {
-  live::Machine made;
+machine::Machine made_up_machine() {
+  machine::Machine made;
   made.cluster = cluster::uniform(kNodes, kGpusOfNode);
   for (int node = 0; node < kNodes; ++node) {
     made.cluster.nodes[static_cast<std::size_t>(node)].name = fmt::format("demo{}", node + 1);
@@ -217,14 +217,14 @@ live::Machine made_up_machine() {
 }
 
 std::atomic<bool> demo_stops = false;
-live::Service* demo_service = nullptr;  // of the signal handler
+machine::Service* demo_service = nullptr;  // of the signal handler
 
 void stop_demo(int) {
   demo_stops = true;
   demo_service->wake();
 }
 
-void submit_all(live::Service& service, const std::vector<Arrival>& day) {
+void submit_all(machine::Service& service, const std::vector<Arrival>& day) {
   const auto begun = std::chrono::steady_clock::now();
   for (const Arrival& arrival : day) {
     const auto at = begun + std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -238,10 +238,10 @@ void submit_all(live::Service& service, const std::vector<Arrival>& day) {
 }
 
 /// So that nothing is left running.
-void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>& end) {
-  const live::Caller all{.uid = ::geteuid(), .may_all = true};
-  const auto unfinished = [&] { return service.jobs().value_or(std::vector<live::JobView>()); };
-  for (const live::JobView& job : unfinished()) {
+void cancel_all(machine::Service& service, std::thread& deciding, std::atomic<bool>& end) {
+  const machine::Caller all{.uid = ::geteuid(), .may_all = true};
+  const auto unfinished = [&] { return service.jobs().value_or(std::vector<machine::JobView>()); };
+  for (const machine::JobView& job : unfinished()) {
     static_cast<void>(service.cancel({job.job.number}, all, false));
   }
   while (!unfinished().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -251,7 +251,7 @@ void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>
 }
 
 Result<int> run(const DemoOptions& options, int port) {
-  live::Machine machine = made_up_machine();
+  machine::Machine machine = made_up_machine();
   auto day = made_up_day(options, machine.cluster);
   if (!day) return tl::unexpected(day.error());
   std::string folder = (std::filesystem::temp_directory_path() / "almanac-demo-XXXXXX").string();
@@ -268,7 +268,7 @@ Result<int> run(const DemoOptions& options, int port) {
     return tl::unexpected(kept.error());
   }
   {
-    const auto service = live::open_local_service(
+    const auto service = machine::open_local_service(
         {.state = folder + "/state",
          .machine = std::move(machine),
          .policy = options.policy,

@@ -21,10 +21,10 @@
 #include "cli/slurm_engine.h"
 #include "cluster/sockets.h"
 #include "energy/power_file.h"
-#include "live/local_service.h"
-#include "live/log.h"
-#include "live/notify.h"
-#include "live/power.h"
+#include "machine/local_service.h"
+#include "machine/log.h"
+#include "machine/notify.h"
+#include "machine/power.h"
 #include "perf/catalogue_file.h"
 #include "process/oom_score.h"
 #include "process/open_files.h"
@@ -68,7 +68,7 @@ struct ServeOptions {
 };
 
 std::atomic<bool> service_stops = false;
-live::Service* running_service = nullptr;  // of the signal handler
+machine::Service* running_service = nullptr;  // of the signal handler
 
 void on_hangup(int) { running_service->reload(); }
 
@@ -105,7 +105,7 @@ Result<serve::Address> read_address(const ServeOptions& options) {
 }
 
 /// As many GPUs as told: the first of those that are there, or ones that only have numbers.
-Result<void> set_gpus(live::Machine& machine, int gpus) {
+Result<void> set_gpus(machine::Machine& machine, int gpus) {
   if (gpus > cluster::kMaxGpusPerNode) {
     return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));
   }
@@ -121,7 +121,7 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
     names.push_back(std::to_string(names.size()));
   names.resize(static_cast<std::size_t>(gpus));
   cluster::set_gpus(machine.cluster.classes.front(), gpus);
-  std::erase_if(machine.standing, [&](const live::Standing& each) { return each.gpu >= gpus; });
+  std::erase_if(machine.standing, [&](const machine::Standing& each) { return each.gpu >= gpus; });
   if (!machine.has_driver) {
     machine.notes = {fmt::format("there is no driver; the {} GPUs are those of --gpus", gpus)};
   }
@@ -136,11 +136,11 @@ Result<SlurmEngine::Speeds> read_speeds(const ServeOptions& options) {
   return std::make_shared<const perf::Catalogue>(*std::move(speeds));
 }
 
-Result<live::Config> read_config(const ServeOptions& options) {
+Result<machine::Config> read_config(const ServeOptions& options) {
   if (options.make_instances && ::geteuid() != 0) {
     return fail(Code::usage, "--make-instances: only root may make instances of GPUs");
   }
-  auto machine = live::find_machine(options.cluster, options.make_instances);
+  auto machine = machine::find_machine(options.cluster, options.make_instances);
   if (!machine) return tl::unexpected(machine.error());
   if (options.gpus >= 0) {
     if (const auto set = set_gpus(*machine, options.gpus); !set) return tl::unexpected(set.error());
@@ -151,8 +151,8 @@ Result<live::Config> read_config(const ServeOptions& options) {
     return fail(Code::unavailable, failed.message(), {.file = options.state},
                 "give another folder with --state");
   }
-  live::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
-                      .machine = *std::move(machine)};
+  machine::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
+                         .machine = *std::move(machine)};
   if (!options.policy.empty()) {
     config.policy = options.policy;
     config.policy_is_told = true;
@@ -189,17 +189,17 @@ Result<live::Config> read_config(const ServeOptions& options) {
     config.age_cap = *cap > Duration{0} ? *cap : kNoDuration;
   }
   if (!options.limits.empty()) {
-    auto limits = live::read_limits(options.limits);
+    auto limits = machine::read_limits(options.limits);
     if (!limits) return tl::unexpected(limits.error());
     config.limits = *std::move(limits);
   }
   if (!options.idle.empty()) {
-    auto idle = live::read_idle_rule(options.idle);
+    auto idle = machine::read_idle_rule(options.idle);
     if (!idle) return tl::unexpected(idle.error());
     config.idle = *std::move(idle);
   }
   if (!options.hooks.empty()) {
-    auto hooks = live::read_hooks(options.hooks);
+    auto hooks = machine::read_hooks(options.hooks);
     if (!hooks) return tl::unexpected(hooks.error());
     config.hooks = *std::move(hooks);
   }
@@ -207,8 +207,8 @@ Result<live::Config> read_config(const ServeOptions& options) {
 }
 
 /// `open_files`: that a job may have open.
-Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
-                                                    std::uint64_t open_files) {
+Result<std::unique_ptr<machine::Service>> open_service(const ServeOptions& options,
+                                                       std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
         !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
@@ -231,10 +231,10 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
   config->open_files = open_files;
-  live::limit_gpus(config->machine);
-  for (const std::string& each : config->machine.notes) live::log_info(each);
-  live::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
-  return live::open_local_service(*std::move(config));
+  machine::limit_gpus(config->machine);
+  for (const std::string& each : config->machine.notes) machine::log_info(each);
+  machine::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
+  return machine::open_local_service(*std::move(config));
 }
 
 Result<int> run(const ServeOptions& options) {
@@ -257,7 +257,7 @@ Result<int> run(const ServeOptions& options) {
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
   const auto service = [&] {
-    const live::Beginning beginning;
+    const machine::Beginning beginning;
     return open_service(options, open_files);
   }();
   if (!service) return tl::unexpected(service.error());
@@ -273,22 +273,22 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGINT, stop_service);
   std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
-  live::log_info(fmt::format("answers at {}", (*server)->socket()));
+  machine::log_info(fmt::format("answers at {}", (*server)->socket()));
   if ((*server)->port()) {
-    live::log_info(fmt::format(
+    machine::log_info(fmt::format(
         "answers at {}://{}:{}/, for changes and logs with a token "
         "(almanac token create)",
         options.certificate.empty() ? "http" : "https", listen->in_url(), *(*server)->port()));
     if (!listen->is_here() && options.certificate.empty()) {
-      live::log_warning(
+      machine::log_warning(
           "what is said there is not encrypted (--plain): whoever hears it has the "
           "tokens");
     }
   }
-  live::tell_ready(
+  machine::tell_ready(
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
   (*service)->run(service_stops);
-  live::tell_stopping();
+  machine::tell_stopping();
   // What low priority is at is waited for, and the next service waits for this one.
   step_forward();
   std::signal(SIGINT, SIG_DFL);
@@ -321,7 +321,7 @@ void register_serve(Program& program) {
           "--policy", options->policy,
           fmt::format("By which it decides, as in `almanac policy list`; default: the last one, or "
                       "{}; of a Slurm qssf",
-                      live::kDefaultPolicy))
+                      machine::kDefaultPolicy))
       ->type_name("POLICY");
   command.add_option("--shadow", options->shadow, "Another that is compared with it")
       ->type_name("POLICY");

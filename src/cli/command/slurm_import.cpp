@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "accounting/import.h"
 #include "cli/interrupt.h"
 #include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
-#include "learning/import.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
 
@@ -33,7 +33,7 @@ Result<int> import(const SlurmImportOptions& options) {
   if (!link) return tl::unexpected(link.error());
   auto store = store::Store::open(options.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
-  learning::Import work(*store, **link, *since, vc_from(options.vc));
+  accounting::Import work(*store, **link, *since, vc_from(options.vc));
   std::int64_t jobs = 0;
   std::int64_t unread = 0;
   while (!interrupted()) {

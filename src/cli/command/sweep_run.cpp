@@ -28,8 +28,8 @@
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "policy/registry.h"
-#include "trials/job.h"
-#include "trials/space.h"
+#include "submission/trials/job.h"
+#include "submission/trials/space.h"
 
 namespace almanac::cli {
 namespace {

@@ -21,12 +21,12 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "elastic/step_fit.h"
 #include "inference/load.h"
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
 #include "policy/contract/restart_cost.h"
 #include "policy/contract/speed_book.h"
+#include "rules/elastic/step_fit.h"
 #include "trace/job.h"
 
 namespace almanac::policy {

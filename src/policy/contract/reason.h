@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/ids.h"
-#include "slices/board.h"
+#include "cluster/slices/board.h"
 
 namespace almanac::policy {
 

@@ -26,9 +26,9 @@
 #include "base/ids.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "links/contention.h"
 #include "perf/speed_models.h"
 #include "policy/contract/power_limits.h"
+#include "rules/links/contention.h"
 #include "trace/trace.h"
 
 namespace almanac::policy {

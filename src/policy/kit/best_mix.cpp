@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "solver/whole_program.h"
+#include "rules/solver/whole_program.h"
 
 namespace almanac::policy {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "cells/scheduler.h"
 #include "cluster/cell_plan.h"
+#include "cluster/cells/scheduler.h"
 #include "cluster/ledger.h"
 
 namespace almanac::policy {

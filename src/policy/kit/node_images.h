@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cluster/ledger.h"
-#include "fragment/mix.h"
-#include "fragment/node.h"
+#include "rules/fragment/mix.h"
+#include "rules/fragment/node.h"
 
 namespace almanac::policy {
 

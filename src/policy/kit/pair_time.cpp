@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "timeshare/packed.h"
+#include "rules/timeshare/packed.h"
 
 namespace almanac::policy {
 Unit unit_of(const SharerKind& kind, std::uint64_t type) {

@@ -16,9 +16,9 @@
 #include <tuple>
 #include <vector>
 
-#include "elastic/goodput.h"
-#include "elastic/step_fit.h"
 #include "policy/contract/contract.h"
+#include "rules/elastic/goodput.h"
+#include "rules/elastic/step_fit.h"
 
 namespace almanac::policy {
 

@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "fragment/rule.h"
 #include "policy/contract/host.h"
 #include "policy/slots.h"
+#include "rules/fragment/rule.h"
 
 namespace almanac::policy {
 

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fragment/mix.h"
 #include "policy/kit/node_images.h"
 #include "policy/registry.h"
+#include "rules/fragment/mix.h"
 
 namespace almanac::policy {
 namespace {

@@ -20,9 +20,9 @@
 #include <set>
 #include <vector>
 
-#include "elastic/sweep/rungs.h"
 #include "policy/contract/host.h"
 #include "policy/kit/allocator.h"
+#include "rules/elastic/sweep/rungs.h"
 
 namespace almanac::policy {
 

@@ -11,8 +11,8 @@
 #include "policy/kit/owner.h"
 #include "policy/kit/prices.h"
 #include "policy/kit/tree_parts.h"
-#include "timeshare/partition.h"
-#include "timeshare/programs.h"
+#include "rules/timeshare/partition.h"
+#include "rules/timeshare/programs.h"
 
 namespace almanac::policy {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "policy/kit/allocator.h"
-#include "timeshare/problem.h"
+#include "rules/timeshare/problem.h"
 
 namespace almanac::policy {
 

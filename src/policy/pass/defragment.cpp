@@ -17,12 +17,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "defrag/compaction.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/kit/let_join.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
+#include "rules/defrag/compaction.h"
 
 namespace almanac::policy {
 namespace {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "fragment/rule.h"
+#include "rules/fragment/rule.h"
 
 namespace almanac::policy::placement {
 

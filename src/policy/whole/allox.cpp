@@ -16,7 +16,7 @@
 
 #include "policy/kit/allocator.h"
 #include "policy/registry.h"
-#include "timeshare/assignment.h"
+#include "rules/timeshare/assignment.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -10,14 +10,14 @@
 ///
 /// Source   Li et al., MLSys'20 (ASHA), algorithm 2; the cut-off of `stop` is that of Liaw et al.,
 ///          SoCC'19 (elastic/sweep/hyper_rungs.h).
-#include "elastic/sweep/asha.h"
+#include "rules/elastic/sweep/asha.h"
 
 #include <algorithm>
 #include <memory>
 
-#include "elastic/sweep/hyper_rungs.h"
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/sweep/hyper_rungs.h"
 
 namespace almanac::policy::whole {
 namespace {

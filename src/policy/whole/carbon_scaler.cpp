@@ -21,10 +21,10 @@
 #include <algorithm>
 #include <set>
 
-#include "carbon/scaling.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/kit/past_signal.h"
 #include "policy/registry.h"
+#include "rules/carbon/scaling.h"
 
 namespace almanac::policy::whole {
 namespace {

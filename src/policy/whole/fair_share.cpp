@@ -26,11 +26,11 @@
 #include <tuple>
 #include <utility>
 
-#include "fairness/decayed_use.h"
 #include "policy/kit/allocator.h"
 #include "policy/kit/owner.h"
 #include "policy/kit/tree_parts.h"
 #include "policy/registry.h"
+#include "rules/fairness/decayed_use.h"
 
 namespace almanac::policy::whole {
 namespace {

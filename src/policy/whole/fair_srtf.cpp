@@ -18,10 +18,10 @@
 #include <algorithm>
 #include <map>
 
-#include "fairness/shares.h"
 #include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
-#include "timeshare/shortest_first.h"
+#include "rules/fairness/shares.h"
+#include "rules/timeshare/shortest_first.h"
 
 namespace almanac::policy::whole {
 namespace {

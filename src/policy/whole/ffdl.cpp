@@ -13,9 +13,9 @@
 /// Cost     O(jobs x GPUs x most GPUs of a job) a deal, and a fit for each new report.
 #include <algorithm>
 
-#include "elastic/best_deal.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/best_deal.h"
 
 namespace almanac::policy::whole {
 namespace {

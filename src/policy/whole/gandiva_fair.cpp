@@ -18,10 +18,10 @@
 #include <map>
 #include <tuple>
 
-#include "fairness/trade.h"
 #include "policy/kit/lease_allocator.h"
 #include "policy/kit/owner.h"
 #include "policy/registry.h"
+#include "rules/fairness/trade.h"
 
 namespace almanac::policy::whole {
 namespace {

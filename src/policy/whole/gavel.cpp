@@ -32,7 +32,7 @@
 #include "policy/kit/prices.h"
 #include "policy/kit/time_objective.h"
 #include "policy/registry.h"
-#include "timeshare/programs.h"
+#include "rules/timeshare/programs.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -14,9 +14,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "elastic/deal_ahead.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/deal_ahead.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -24,7 +24,7 @@
 
 #include "policy/kit/allocator.h"
 #include "policy/registry.h"
-#include "timeshare/lines.h"
+#include "rules/timeshare/lines.h"
 
 namespace almanac::policy::whole {
 namespace {

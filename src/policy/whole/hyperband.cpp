@@ -7,7 +7,7 @@
 /// of its trials when none of the group runs or may begin goes on with those that it has.
 ///
 /// Source   Li et al., JMLR 18, 2018 (Hyperband), Algorithm 1.
-#include "elastic/sweep/hyperband.h"
+#include "rules/elastic/sweep/hyperband.h"
 
 #include <algorithm>
 #include <memory>

@@ -26,9 +26,9 @@
 #include <set>
 #include <vector>
 
-#include "elastic/sweep/promise.h"
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/sweep/promise.h"
 
 namespace almanac::policy::whole {
 namespace {

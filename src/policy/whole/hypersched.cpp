@@ -23,10 +23,10 @@
 #include <limits>
 #include <map>
 
-#include "elastic/sweep/hyper_rungs.h"
 #include "policy/kit/reported_speeds.h"
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/sweep/hyper_rungs.h"
 #include "stats/quantile.h"
 
 namespace almanac::policy::whole {

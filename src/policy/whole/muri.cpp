@@ -31,10 +31,10 @@
 #include <utility>
 #include <vector>
 
-#include "interleave/groups.h"
 #include "policy/kit/lease_allocator.h"
 #include "policy/kit/sharers.h"
 #include "policy/registry.h"
+#include "rules/interleave/groups.h"
 
 namespace almanac::policy::whole {
 namespace {

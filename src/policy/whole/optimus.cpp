@@ -13,9 +13,9 @@
 /// Cost     O(jobs x GPUs) a deal, and a fit for each new report.
 #include <algorithm>
 
-#include "elastic/marginal_gain.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/marginal_gain.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -14,9 +14,9 @@
 #include <map>
 #include <numeric>
 
-#include "elastic/genetic_search.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/genetic_search.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -2,7 +2,7 @@
 //
 // GPUs and power limits of a few jobs, beside a search through everything: on the speeds and draws
 // measured of Zeus' jobs where they are at hand, else on a curve.
-#include "elastic/power_deal.h"
+#include "rules/elastic/power_deal.h"
 
 #include <algorithm>
 #include <cmath>

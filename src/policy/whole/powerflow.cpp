@@ -20,9 +20,9 @@
 ///          new report.
 #include <algorithm>
 
-#include "elastic/power_deal.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/power_deal.h"
 
 namespace almanac::policy::whole {
 namespace {

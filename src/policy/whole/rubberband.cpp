@@ -19,10 +19,10 @@
 #include <limits>
 #include <map>
 
-#include "elastic/sweep/halving.h"
 #include "policy/kit/reported_speeds.h"
 #include "policy/kit/sweep_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/sweep/halving.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
-#include "timeshare/market.h"
+#include "rules/timeshare/market.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -21,9 +21,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "elastic/typed_program.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/typed_program.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -22,10 +22,10 @@
 #include <map>
 #include <optional>
 
-#include "elastic/best_deal.h"
-#include "elastic/loss_curve.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
+#include "rules/elastic/best_deal.h"
+#include "rules/elastic/loss_curve.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -18,9 +18,9 @@
 #include <cmath>
 #include <map>
 
-#include "fairness/shares.h"
 #include "policy/kit/lease_allocator.h"
 #include "policy/registry.h"
+#include "rules/fairness/shares.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "accounting/claims.h"
+
+namespace almanac::accounting {
+
+Claims::Claims(const slurm::Limits& limits) : finder_(limits) {
+  for (const slurm::Quota& each : limits.quotas) {
+    made_.book.add(each.gpus);
+    if (each.gpus != slurm::Quota::kAny) ++made_.limits;
+  }
+}
+
+void Claims::add(store::JobNumber number, const slurm::Job& job) {
+  if (made_.limits == 0) return;
+  const slurm::QuotaFinder::Found& found = finder_.of(job);
+  made_.claims[trace::JobKey{static_cast<std::uint64_t>(number)}] =
+      made_.book.claim({.counted = found.counted, .asked = found.asked, .gpus = job.gpus});
+}
+
+}  // namespace almanac::accounting

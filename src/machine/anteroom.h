@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The jobs that wait aside, unseen by the policy: each in the room of what it waits for.
+///
+/// What happens opens a room; nobody walks through all jobs to find the few that it concerns.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+
+#include "base/time.h"
+#include "store/job.h"
+
+namespace almanac::machine {
+
+/// What a job waits for before the policy sees it, and for which.
+struct WaitsFor {
+  enum class What : std::uint8_t {
+    nothing,      ///< It is not aside: the policy sees it, it runs, or it has ended.
+    a_look,       ///< It has just come, or what it waited for has happened.
+    release,      ///< A user holds it.
+    time,         ///< Key: when, in ms.
+    others,       ///< Key: Prerequisites::List.
+    namesake,     ///< For the job before it of its user and name to end. Key: that one's number.
+    array,        ///< For other tasks to end. Key: the array's number.
+    maintenance,  ///< It would not end before one.
+    account,      ///< Its user is not known now. Key: the user's number.
+  };
+  What what = What::nothing;
+  std::int64_t key = 0;
+
+  auto operator<=>(const WaitsFor&) const = default;
+};
+
+class Anteroom {
+ public:
+  /// Moves a job from room to room. Cost: O(log n).
+  void move(store::JobNumber job, WaitsFor from, WaitsFor to) {
+    if (from == to) return;
+    if (from.what != WaitsFor::What::nothing) {
+      const auto room = rooms_.find(from);
+      room->second.erase(job);
+      if (room->second.empty()) rooms_.erase(room);
+    }
+    if (to.what != WaitsFor::What::nothing) rooms_[to].insert(job);
+  }
+  /// In order of number.
+  const std::set<store::JobNumber>& in(WaitsFor room) const {
+    static const std::set<store::JobNumber> none;
+    const auto found = rooms_.find(room);
+    return found == rooms_.end() ? none : found->second;
+  }
+  /// When the first of those that wait for a time may go on; kNever = none does.
+  Time next_time() const {
+    const auto first = rooms_.lower_bound({WaitsFor::What::time, INT64_MIN});
+    const bool is_time = first != rooms_.end() && first->first.what == WaitsFor::What::time;
+    return is_time ? Time{Duration{first->first.key}} : kNever;
+  }
+
+ private:
+  std::map<WaitsFor, std::set<store::JobNumber>> rooms_;
+};
+
+}  // namespace almanac::machine

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// When the next job may be started, where starts fail for want of what all of them need.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/time.h"
+#include "machine/start_trouble.h"
+#include "store/job.h"
+
+namespace almanac::machine {
+
+/// Backs off after a failed start: each further failure doubles the pause, up to a minute, and one
+/// job at a time is tried until one works. Not thread-safe.
+class Starter {
+ public:
+  JobStarts jobs{};  ///< Each job's own failures.
+
+  /// While starts fail: one job is tried at a time.
+  bool is_failing() const { return failures_ > 0; }
+  /// Why; "" = they work.
+  const std::string& trouble() const { return trouble_; }
+  /// When the pause ends; kNever = there is none.
+  Time again() const { return again_; }
+  bool rests() const { return again_ != kNever; }
+  /// Ends a pause that is over.
+  void look(Time now) {
+    if (again_ <= now) again_ = kNever;
+  }
+
+  /// A job is about to be started.
+  void begins(store::JobNumber job, Time now);
+  /// It has a process, of which nothing is known yet.
+  void has_process(Time now);
+  /// The job that is tried, while starts fail.
+  std::optional<store::JobNumber> tried() const { return tried_; }
+  bool is_tried(store::JobNumber job) const { return is_failing() && tried_ == job; }
+  /// Returns whether the tried job, which lives, has begun: its command runs, or it has lived for 5
+  /// s, whatever holds it up. Else the next look is put off.
+  bool has_begun(bool command_runs, Time now);
+  /// A start failed. Returns the pause; nothing = another that was started together with it has
+  /// failed before, and counts for both.
+  std::optional<Duration> failed(store::JobNumber job, const std::string& why, Time now);
+  /// The tried job has begun.
+  void works();
+
+ private:
+  Time again_ = kNever;
+  int failures_ = 0;  // in a row
+  std::optional<store::JobNumber> tried_;
+  Time tried_at_{};
+  std::string trouble_;
+};
+
+}  // namespace almanac::machine

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What something was on average between two times.
+#pragma once
+
+#include <algorithm>
+
+#include "base/time.h"
+
+namespace almanac::perf {
+
+struct Stretch {
+  Time from{};
+  Time to{};
+  double value = 0;
+};
+
+/// What grew from `before` to `now`, by the second; `to` is later than `from`.
+inline Stretch rate(Time from, double before, Time to, double now) {
+  return {from, to, std::max(0.0, now - before) / seconds(to - from)};
+}
+
+}  // namespace almanac::perf

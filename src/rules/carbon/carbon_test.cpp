@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rules/carbon/intensity.h"
+#include "rules/carbon/scaling.h"
+
+namespace almanac::carbon {
+namespace {
+
+using testing::ElementsAre;
+using testing::Optional;
+
+constexpr Step kHour = kStepsAnHour;
+
+TEST(Intensity, PutsMissingHoursOnTheLineBetweenTheirNeighbours) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> hourly{none, 10, none, none, 40, none};
+  fill_gaps(hourly);
+  EXPECT_THAT(hourly, ElementsAre(10, 10, 20, 30, 40, 40));
+}
+
+TEST(Intensity, SumsPartsOfHours) {
+  const Intensity intensity({100, 300});
+  EXPECT_EQ(intensity.end(), 2 * kHour);
+  EXPECT_DOUBLE_EQ(intensity.sum(kHour - 10, kHour + 20), 10 * 100 + 20 * 300);
+  EXPECT_DOUBLE_EQ(intensity.sum(2 * kHour - 1, 3 * kHour), 300);
+  EXPECT_DOUBLE_EQ(intensity.grams_a_watt(0, kHour), 0.1);
+}
+
+const ElasticTask kElastic{.on = {{0, 0}, {10, 50}, {16, 100}}, .least = 1, .most = 2, .work = 26};
+
+TEST(Scale, TakesTheCleanestHoursFirst) {
+  // In the order of worth: one node at 100, then at 200 (10/50/200) or a second at 100 (6/50/100).
+  const std::vector<double> series{300, 100, 200};
+  EXPECT_THAT(scale(kElastic, series), Optional(ElementsAre(0, 2, 1)));
+  EXPECT_DOUBLE_EQ(grams(kElastic, series, std::vector<int>{0, 2, 1}), 0.1 * 100 + 0.05 * 200);
+}
+
+TEST(Scale, CountsOnlyThePartOfAnHourThatThereIs) {
+  const ElasticTask task{
+      .on = {{}, {.throughput = 1, .power_w = 1}}, .least = 1, .most = 1, .work = 1};
+  EXPECT_EQ(scale(task, std::vector{1.0, 3.0, 2.0}), (std::vector{1, 0, 0}));
+  EXPECT_EQ(scale(task, std::vector{1.0, 3.0, 2.0}, std::vector{0.5, 1.0, 0.5}),
+            (std::vector{1, 0, 1}));
+  EXPECT_FALSE(scale(task, std::vector{1.0, 3.0}, std::vector{0.5, 0.25}));
+}
+
+TEST(Scale, SaysWhereTheWorkCannotBeDone) {
+  EXPECT_EQ(scale(kElastic, std::vector<double>{100}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace almanac::carbon

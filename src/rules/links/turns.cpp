@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/links/turns.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+namespace almanac::links {
+namespace {
+
+constexpr double kNotYet = std::numeric_limits<double>::infinity();
+constexpr int kMostRounds = 64;
+
+class PlayedLink {
+ public:
+  PlayedLink(std::span<const Flow> flows, double capacity_gbps, bool in_turn)
+      : capacity_(capacity_gbps), in_turn_(in_turn) {
+    for (const Flow& flow : flows) {
+      jobs_.push_back({.flow = flow, .until = flow.period_ms - flow.sends_ms});
+      if (flow.shift_ms) jobs_.back().until += *flow.shift_ms;
+    }
+  }
+
+  std::vector<double> play(int steps) {
+    const auto is_short = [&](const Job& job) { return job.steps < steps; };
+    while (std::any_of(jobs_.begin(), jobs_.end(), is_short) && all_steps_ < kMostRounds * steps) {
+      advance();
+      count(steps / 2);
+      begin_transfers();
+    }
+    std::vector<double> stretches;
+    for (const Job& job : jobs_) {
+      const int counted = job.counted_from < 0 ? 0 : job.steps - job.counted_from;
+      stretches.push_back(
+          counted == 0 ? 1 : std::max(1.0, (job.last - job.from) / counted / job.flow.period_ms));
+    }
+    return stretches;
+  }
+
+ private:
+  struct Job {
+    Flow flow;
+    double until = 0;  // when it will have computed; kNotYet = it has
+    double left = 0;   // of its transfer, as time alone
+    bool sends = false;
+    int steps = 0;
+    int counted_from = -1;
+    double from = 0;
+    double last = 0;  // when its last step ended
+  };
+
+  bool waits(const Job& job) const { return !job.sends && job.until <= now_; }
+  double demand_of(const Job& job) const { return job.flow.gbps > 0 ? job.flow.gbps : capacity_; }
+  /// The speed of a transfer beside what is sent now.
+  double speed() const {
+    double sent = 0;
+    for (const Job& job : jobs_) sent += job.sends ? demand_of(job) : 0;
+    return sent > capacity_ ? capacity_ / sent : 1;
+  }
+
+  /// To the next end of a computation or a transfer.
+  void advance() {
+    const double rate = speed();
+    double next = kNotYet;
+    for (const Job& job : jobs_) {
+      if (waits(job)) continue;
+      next = std::min(next, job.sends ? now_ + job.left / rate : job.until);
+    }
+    for (Job& job : jobs_) {
+      if (!job.sends) continue;
+      const bool ends = now_ + job.left / rate <= next;
+      job.left = ends ? 0 : job.left - (next - now_) * rate;
+    }
+    now_ = next;
+  }
+
+  void count(int warm_up) {
+    for (Job& job : jobs_) {
+      if (!job.sends || job.left > 0) continue;
+      job.sends = false;
+      job.until = now_ + job.flow.period_ms - job.flow.sends_ms;
+      ++job.steps;
+      ++all_steps_;
+      job.last = now_;
+      if (job.steps >= warm_up && job.counted_from < 0) {
+        job.counted_from = job.steps;
+        job.from = now_;
+      }
+    }
+  }
+
+  void begin_transfers() {
+    for (;;) {
+      Job* next = nullptr;
+      for (Job& job : jobs_) {
+        if (waits(job) && (next == nullptr || job.flow.sends_ms < next->flow.sends_ms)) next = &job;
+      }
+      if (next == nullptr || !may_begin(*next)) return;
+      next->sends = true;
+      next->left = next->flow.sends_ms;
+      next->until = kNotYet;
+    }
+  }
+
+  bool may_begin(const Job& job) const {
+    if (!in_turn_) return true;
+    const Job* other = nullptr;
+    for (const Job& each : jobs_) {
+      if (!each.sends) continue;
+      if (other != nullptr) return false;
+      other = &each;
+    }
+    return other == nullptr || may_overlap(job.flow.sends_ms, other->left);
+  }
+
+  double capacity_;
+  bool in_turn_;
+  double now_ = 0;
+  int all_steps_ = 0;
+  std::vector<Job> jobs_;
+};
+
+}  // namespace
+
+std::vector<double> played_stretches(std::span<const Flow> flows, double capacity_gbps,
+                                     bool in_turn, int steps) {
+  return PlayedLink(flows, capacity_gbps, in_turn).play(steps);
+}
+
+}  // namespace almanac::links

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/timeshare/market.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace almanac::timeshare {
+namespace {
+
+/// Between these parts of a job the logarithm of what is done is taken as straight.
+constexpr std::array<double, 6> kKnots = {0, 0.2, 0.4, 0.6, 0.8, 1};
+/// What nothing done counts as: its logarithm has no value.
+constexpr double kNothing = 1e-6;
+/// Seconds that a job has left at least.
+constexpr double kLeastLeft = 1;
+/// Of a round, that a sum may be off by.
+constexpr double kTolerance = 1e-9;
+/// So few bounds are all looked at.
+constexpr std::size_t kAll = 64;
+/// The last estimate's part of when a job is to end.
+constexpr double kLatest = 0.1;
+
+double log_of(double done) {
+  static const std::array<double, kKnots.size()> kLogs = [] {
+    std::array<double, kKnots.size()> logs{};
+    std::transform(kKnots.begin(), kKnots.end(), logs.begin(),
+                   [](double knot) { return std::log(std::max(knot, kNothing)); });
+    return logs;
+  }();
+  const double part = std::clamp(done, 0.0, 1.0);
+  std::size_t knot = 0;
+  while (knot + 2 < kKnots.size() && kKnots[knot + 1] < part) ++knot;
+  const double slope = (kLogs[knot + 1] - kLogs[knot]) / (kKnots[knot + 1] - kKnots[knot]);
+  return kLogs[knot] + slope * (part - kKnots[knot]);
+}
+
+class Market {
+ public:
+  Market(const Window& window, const std::vector<Buyer>& buyers)
+      : window_(window), buyers_(buyers) {
+    const double scale = 1 / (static_cast<double>(buyers.size()) * window.rounds);
+    struct Worth {
+      double for_a_gpu;
+      std::uint32_t offer;
+    };
+    std::vector<Worth> by_worth;
+    std::vector<Offer> offers;  // in order of buyers
+    for (std::size_t at = 0; at < buyers.size(); ++at) {
+      const Buyer& buyer = buyers[at];
+      most_.push_back(static_cast<int>(
+          std::clamp(std::ceil(buyer.left_s / window.round_s), 1.0, 1.0 * window.rounds)));
+      const double done_a_round =
+          (1 - buyer.done) * window.round_s / std::max(buyer.left_s, kLeastLeft);
+      const auto worth = [&](int rounds) {
+        return log_of(buyer.done + rounds * done_a_round) * buyer.weight * scale;
+      };
+      double before = worth(0);
+      for (int round = 1; round <= most_.back(); ++round) {
+        const double now = worth(round);
+        const double gain = std::max(0.0, now - before);
+        by_worth.push_back({gain / buyer.gpus, static_cast<std::uint32_t>(offers.size())});
+        offers.push_back({static_cast<std::uint32_t>(at), round, gain});
+        bounds_.push_back(buyer.left_s - round * window.round_s);
+        before = now;
+      }
+      bounds_.push_back(buyer.left_s);
+      least_gpus_ = std::min(least_gpus_, buyer.gpus);
+    }
+    // A job's first rounds are worth no less than its later ones, and stay before them.
+    std::sort(by_worth.begin(), by_worth.end(), [](const Worth& one, const Worth& other) {
+      return one.for_a_gpu != other.for_a_gpu ? one.for_a_gpu > other.for_a_gpu
+                                              : one.offer < other.offer;
+    });
+    offers_.reserve(offers.size());
+    for (const Worth& each : by_worth) offers_.push_back(offers[each.offer]);
+    std::sort(bounds_.begin(), bounds_.end());
+  }
+
+  /// What the best answer is worth falls towards either end of the bounds of the run time left, but
+  /// for what comes of whole rounds.
+  std::vector<int> best() const {
+    std::vector<int> rounds;
+    std::vector<int> found;
+    std::size_t from = 0;
+    std::size_t until = bounds_.size();
+    double most = -std::numeric_limits<double>::infinity();
+    const auto look = [&](std::size_t at) {
+      const double worth = fill(bounds_[at], rounds);
+      if (worth > most) {
+        most = worth;
+        found = rounds;
+      }
+      return worth;
+    };
+    while (until - from > kAll) {
+      const std::size_t third = (until - from) / 3;
+      const double lower = look(from + third);
+      if (lower < look(until - third) || std::isinf(lower)) {
+        from += third;
+      } else {
+        until -= third;
+      }
+    }
+    for (; from < until; ++from) look(from);
+    return found;
+  }
+
+ private:
+  struct Offer {
+    std::uint32_t buyer;
+    std::int32_t round;
+    double gain;
+  };
+
+  /// The most that can be had with no more than `left_s` left of any job that can have so little;
+  /// minus infinity = there are not the GPUs for it.
+  double fill(double left_s, std::vector<int>& rounds) const {
+    rounds.clear();
+    double gpus = window_.gpus * window_.rounds;
+    std::int64_t due = 0;  // rounds that must be had, and are not counted yet
+    for (std::size_t at = 0; at < buyers_.size(); ++at) {
+      const Buyer& buyer = buyers_[at];
+      const double needed = std::max(buyer.least_s, buyer.left_s - left_s) / window_.round_s;
+      rounds.push_back(
+          static_cast<int>(std::clamp(std::ceil(needed - kTolerance), 0.0, 1.0 * most_[at])));
+      gpus -= static_cast<double>(rounds.back()) * buyer.gpus;
+      due += rounds.back();
+    }
+    if (gpus < 0) return -std::numeric_limits<double>::infinity();
+    double worth = 0;
+    for (const Offer& offer : offers_) {
+      if (due == 0 && gpus < least_gpus_) break;
+      int& had = rounds[offer.buyer];
+      if (offer.round <= had) {
+        worth += offer.gain;
+        --due;
+      } else if (offer.round == had + 1 && buyers_[offer.buyer].gpus <= gpus) {
+        worth += offer.gain;
+        ++had;
+        gpus -= buyers_[offer.buyer].gpus;
+      }
+    }
+    double longest_s = 0;
+    for (std::size_t at = 0; at < buyers_.size(); ++at) {
+      longest_s = std::max(longest_s, buyers_[at].left_s - rounds[at] * window_.round_s);
+    }
+    return worth - window_.makespan_worth * longest_s;
+  }
+
+  const Window& window_;
+  const std::vector<Buyer>& buyers_;
+  std::vector<int> most_;
+  int least_gpus_ = std::numeric_limits<int>::max();  // of a buyer
+  std::vector<Offer> offers_;   // rounds of buyers, those worth most for a GPU first
+  std::vector<double> bounds_;  // run times that may be left
+};
+
+}  // namespace
+
+std::vector<int> buy_rounds(const Window& window, const std::vector<Buyer>& buyers) {
+  return buyers.empty() ? std::vector<int>{} : Market(window, buyers).best();
+}
+
+std::vector<std::vector<std::size_t>> deal_rounds(const Window& window,
+                                                  const std::vector<Buyer>& buyers,
+                                                  std::vector<int> rounds) {
+  std::vector<std::vector<std::size_t>> dealt;
+  for (int left = window.rounds; left > 0; --left) {
+    std::vector<std::size_t>& chosen = dealt.emplace_back();
+    double gpus = window.gpus;
+    for (const bool urgent : {true, false}) {
+      for (std::size_t at = 0; at < buyers.size(); ++at) {
+        const bool is_urgent = rounds[at] >= left;
+        if (rounds[at] <= 0 || is_urgent != urgent || buyers[at].gpus > gpus) continue;
+        chosen.push_back(at);
+        gpus -= buyers[at].gpus;
+      }
+    }
+    for (const std::size_t at : chosen) --rounds[at];
+  }
+  return dealt;
+}
+
+std::vector<std::vector<std::size_t>> plan_rounds(const Window& window,
+                                                  const std::vector<Claim>& claims) {
+  const double length_s = window.rounds * window.round_s;
+  const double part = std::min(1.0, window.gpus / static_cast<double>(claims.size()));
+  std::vector<Buyer> buyers;
+  std::vector<double> weights;
+  bool in_time = true;
+  for (const Claim& claim : claims) {
+    // What is left at the end of the window, on a part of its own, ends in time.
+    const double may_be_left_s = (claim.fair_jct_s - claim.age_s - length_s) * part;
+    buyers.push_back({.gpus = claim.gpus,
+                      .done = claim.done,
+                      .left_s = claim.left_s,
+                      .least_s = std::max(0.0, claim.left_s - may_be_left_s)});
+    in_time = in_time && may_be_left_s >= 0 && buyers.back().least_s <= length_s;
+    const double ratio = (claim.age_s + claim.left_s) / claim.fair_jct_s;
+    const double power = claim.left_s < window.round_s ? window.last_power : window.power;
+    weights.push_back(std::pow(std::max(ratio, 1.0), power));
+  }
+  std::vector<int> rounds;
+  if (in_time) rounds = buy_rounds(window, buyers);
+  if (rounds.empty()) {
+    for (std::size_t at = 0; at < buyers.size(); ++at) {
+      buyers[at].least_s = 0;
+      buyers[at].weight = weights[at];
+    }
+    rounds = buy_rounds(window, buyers);
+  }
+  // So that the sum of weight x mean round is least: a job with few rounds has most of a sooner
+  // one.
+  std::vector<double> urgency;
+  for (std::size_t at = 0; at < buyers.size(); ++at) {
+    urgency.push_back(buyers[at].weight / (buyers[at].gpus * std::max(rounds[at], 1)));
+  }
+  std::vector<std::size_t> order(claims.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+    if (urgency[one] != urgency[other]) return urgency[one] > urgency[other];
+    return buyers[one].left_s < buyers[other].left_s;
+  });
+  std::vector<Buyer> ordered;
+  std::vector<int> ordered_rounds;
+  for (const std::size_t at : order) {
+    ordered.push_back(buyers[at]);
+    ordered_rounds.push_back(rounds[at]);
+  }
+  auto plan = deal_rounds(window, ordered, std::move(ordered_rounds));
+  for (std::vector<std::size_t>& chosen : plan) {
+    for (std::size_t& at : chosen) at = order[at];
+  }
+  return plan;
+}
+
+void FairEnd::estimate(double end_s, double now_s) {
+  if (latest_s_ > 0) {
+    sum_ += latest_s_ * (now_s - since_s_);
+    time_s_ += now_s - since_s_;
+  }
+  latest_s_ = end_s;
+  since_s_ = now_s;
+}
+
+double FairEnd::at(double now_s) const {
+  const double lasted_s = now_s - since_s_;
+  const double time_s = time_s_ + lasted_s;
+  const double mean_s = time_s > 0 ? (sum_ + latest_s_ * lasted_s) / time_s : latest_s_;
+  return (1 - kLatest) * mean_s + kLatest * latest_s_;
+}
+
+}  // namespace almanac::timeshare

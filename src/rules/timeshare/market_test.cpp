@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules/timeshare/market.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace almanac::timeshare {
+namespace {
+
+using Rounds = std::vector<int>;
+using Plan = std::vector<std::vector<std::size_t>>;
+
+/// The straight pieces of the logarithm, from 1e-6 in place of 0.
+double worth_of(double done) {
+  const double at[] = {std::log(1e-6), std::log(0.2), std::log(0.4),
+                       std::log(0.6),  std::log(0.8), 0};
+  const double place = std::min(done, 1.0) * 5;
+  const int below = std::min(4, static_cast<int>(place));
+  return at[below] + (at[below + 1] - at[below]) * (place - below);
+}
+
+double worth_of(const Window& window, const std::vector<Buyer>& buyers, const Rounds& rounds) {
+  double sum = 0;
+  double longest_s = 0;
+  for (std::size_t at = 0; at < buyers.size(); ++at) {
+    const Buyer& buyer = buyers[at];
+    const double ran_s = rounds[at] * window.round_s;
+    const double done = buyer.done + (1 - buyer.done) * ran_s / buyer.left_s;
+    sum += buyer.weight * worth_of(done) / (static_cast<double>(buyers.size()) * window.rounds);
+    longest_s = std::max(longest_s, buyer.left_s - ran_s);
+  }
+  return sum - window.makespan_worth * longest_s;
+}
+
+double best_of(const Window& window, const std::vector<Buyer>& buyers, Rounds& rounds,
+               double gpus) {
+  if (rounds.size() == buyers.size()) return worth_of(window, buyers, rounds);
+  const Buyer& buyer = buyers[rounds.size()];
+  double most = -std::numeric_limits<double>::infinity();
+  for (int count = 0; count <= window.rounds && count * buyer.gpus <= gpus; ++count) {
+    if (count > std::ceil(buyer.left_s / window.round_s)) break;
+    rounds.push_back(count);
+    most = std::max(most, best_of(window, buyers, rounds, gpus - count * buyer.gpus));
+    rounds.pop_back();
+  }
+  return most;
+}
+
+TEST(Market, SellsRoundsToWhatGainsMostByThem) {
+  const Window window{.gpus = 1, .rounds = 4, .round_s = 10, .makespan_worth = 0};
+  // Half of the first, a quarter of the second: to 0.2 of a job each fifth is worth the same.
+  EXPECT_EQ(buy_rounds(window, {{.left_s = 20}, {.left_s = 40}}), (Rounds{2, 2}));
+  EXPECT_EQ(buy_rounds(window, {{.left_s = 20}, {.left_s = 40, .weight = 50}}), (Rounds{0, 4}));
+}
+
+TEST(Market, ShortensTheLongestWhereThatIsWorthMore) {
+  const Window window{.gpus = 1, .rounds = 4, .round_s = 10, .makespan_worth = 100};
+  EXPECT_EQ(buy_rounds(window, {{.left_s = 20}, {.left_s = 40}}), (Rounds{1, 3}));
+}
+
+TEST(Market, GivesWhatAJobMustHaveOrSaysThatItCannot) {
+  const Window window{.gpus = 1, .rounds = 4, .round_s = 10, .makespan_worth = 0};
+  EXPECT_EQ(buy_rounds(window, {{.left_s = 20}, {.left_s = 400, .least_s = 31}}), (Rounds{0, 4}));
+  EXPECT_TRUE(
+      buy_rounds(window, {{.left_s = 20, .least_s = 20}, {.left_s = 40, .least_s = 31}}).empty());
+  EXPECT_TRUE(buy_rounds(window, {}).empty());
+}
+
+TEST(Market, DealsRoundsSoThatEachHasItsOwn) {
+  const Window window{.gpus = 2, .rounds = 3, .round_s = 10};
+  const std::vector<Buyer> buyers{{.gpus = 2}, {.gpus = 1}, {.gpus = 1}};
+  // No way gives the second all rounds and the first, of two GPUs, one.
+  EXPECT_EQ(deal_rounds(window, buyers, {1, 3, 1}), (Plan{{1, 2}, {1}, {0}}));
+  EXPECT_EQ(deal_rounds(window, buyers, {1, 2, 1}), (Plan{{0}, {1, 2}, {1}}));
+}
+
+TEST(Market, RunsLateJobsFirst) {
+  const Window window{.gpus = 1, .rounds = 20, .round_s = 10};
+  const Claim soon{.age_s = 5, .left_s = 20, .fair_jct_s = 100};
+  const Claim late{.age_s = 90, .left_s = 50, .fair_jct_s = 100};
+  const Plan plan = plan_rounds(window, {soon, late});
+  EXPECT_EQ(plan[0], (std::vector<std::size_t>{1}));
+  EXPECT_EQ(plan[5], (std::vector<std::size_t>{0}));
+}
+
+TEST(Market, AveragesWhenAJobWouldEnd) {
+  FairEnd end;
+  end.estimate(100, 0);
+  EXPECT_DOUBLE_EQ(end.at(0), 100);
+  end.estimate(200, 30);
+  EXPECT_DOUBLE_EQ(end.at(30), 0.9 * 100 + 0.1 * 200);
+  EXPECT_DOUBLE_EQ(end.at(60), 0.9 * 150 + 0.1 * 200);
+}
+
+RC_GTEST_PROP(Market, IsWorthAsMuchAsTheBestOfAllWaysForJobsOfOneGpu, ()) {
+  Window window{.gpus = *rc::gen::inRange(1, 4) * 1.0,
+                .rounds = *rc::gen::inRange(1, 5),
+                .round_s = 10,
+                .makespan_worth = *rc::gen::element(0.0, 1e-3, 0.1, 1.0)};
+  std::vector<Buyer> buyers;
+  for (int count = *rc::gen::inRange(1, 5); count > 0; --count) {
+    buyers.push_back({.done = *rc::gen::inRange(0, 100) / 100.0,
+                      .left_s = *rc::gen::inRange(1, 80) * 1.0,
+                      .weight = *rc::gen::inRange(1, 9) * 1.0});
+  }
+  Rounds empty;
+  const double most = best_of(window, buyers, empty, window.gpus * window.rounds);
+  const double ours = worth_of(window, buyers, buy_rounds(window, buyers));
+  // By a round too much or too little of the longest.
+  RC_ASSERT(ours <= most + 1e-9);
+  RC_ASSERT(ours >= most - window.makespan_worth * window.round_s - 1e-9);
+  if (window.makespan_worth == 0) RC_ASSERT(ours >= most - 1e-9);
+}
+
+// Pareto efficiency: no round is left that a job could use, so none can have more unless another
+// has less.
+RC_GTEST_PROP(Market, LeavesNoRoundThatAJobCouldUse, ()) {
+  const Window window{.gpus = *rc::gen::inRange(1, 6) * 1.0,
+                      .rounds = *rc::gen::inRange(1, 8),
+                      .round_s = 10,
+                      .makespan_worth = *rc::gen::element(0.0, 1e-3, 0.1, 1.0)};
+  std::vector<Buyer> buyers;
+  int wanted = 0;
+  for (int count = *rc::gen::inRange(1, 9); count > 0; --count) {
+    buyers.push_back({.done = *rc::gen::inRange(0, 100) / 100.0,
+                      .left_s = *rc::gen::inRange(1, 100) * 1.0,
+                      .weight = *rc::gen::inRange(1, 9) * 1.0});
+    const int needed = static_cast<int>(std::ceil(buyers.back().left_s / window.round_s));
+    wanted += std::min(window.rounds, needed);
+  }
+  const std::vector<int> sold = buy_rounds(window, buyers);
+  const int there = static_cast<int>(window.gpus) * window.rounds;
+  RC_ASSERT(std::accumulate(sold.begin(), sold.end(), 0) == std::min(there, wanted));
+}
+
+}  // namespace
+}  // namespace almanac::timeshare

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The trials of a space.
+///
+/// A random one hangs on the seed, its number and the name of each parameter alone: more trials, or
+/// another parameter, leave what was drawn before as it was. A grid goes through its parameters in
+/// the order of the file, the last one fastest.
+///
+/// Source   Bergstra and Bengio, JMLR 2012, for why random rather than a grid.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "submission/trials/space.h"
+
+namespace almanac::trials {
+
+struct Trial {
+  std::int64_t number = 0;            ///< From 1.
+  std::vector<std::string> values{};  ///< In the order of the parameters; reals with 6 digits.
+
+  bool operator==(const Trial&) const = default;
+};
+
+/// All of them. Same space, same trials, on any machine.
+std::vector<Trial> draw(const Space& space);
+
+}  // namespace almanac::trials
