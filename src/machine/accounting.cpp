@@ -110,9 +110,8 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
   } else if (goes) {
     text = "it is requeued: its GPUs did not compute";
     letters_.push_back({job.asked->user, job.number, text});
-    wishes_.post([this, number = job.number] {
-      return plan_requeue({number}, {.uid = 0, .may_all = true}, {});
-    });
+    wishes_.post(
+        Request{{.what = Wish::What::requeue, .jobs = {job.number}}, {.uid = 0, .may_all = true}});
   } else {
     return;
   }

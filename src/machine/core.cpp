@@ -68,9 +68,8 @@ void Core::step(Lock& lock) {
   renew_policy();
   go_on_forgetting();
   take_entrants(lock);
-  std::optional<Answer> fulfilled = take_wish(lock);
-  // Submissions that came during a large wish do not wait for what it leaves to be written.
-  if (fulfilled) take_entrants(lock);
+  // Submissions that came during a large wish do not wait for what it leaves to be decided.
+  if (take_wish(lock)) take_entrants(lock);
   take_exits();
   press();
   take_excesses();
@@ -79,7 +78,7 @@ void Core::step(Lock& lock) {
   let_in();
   decide();
   save(lock);
-  if (fulfilled) fulfilled->set_value({});
+  answer_awaited();
   launch(lock);
   if (std::exchange(changed_, false)) {
     ++revision_;
@@ -264,7 +263,7 @@ void Core::launch(Lock& lock) {
   for (const JobNumber number : taken) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->is_starting()) continue;
-    if (starter_.rests() || outbox_.is_refused(number) || !is_free_of_others(*entry)) {
+    if (starter_.rests() || outbox_.is_unsaved(number) || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;
     }

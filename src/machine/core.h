@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/fair_mutex.h"
@@ -31,6 +32,7 @@
 #include "machine/forgetting.h"
 #include "machine/hooks.h"
 #include "machine/inbox.h"
+#include "machine/journal.h"
 #include "machine/local_service.h"
 #include "machine/maintenance.h"
 #include "machine/measured.h"
@@ -135,14 +137,29 @@ class Core : public Service, public schedule::Actuator {
     bool is_judged_only = false;
     LookedUp looked_up{};
   };
-  /// What a wish comes to.
+  /// A change of anything but jobs.
   struct Change {
-    store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.
-    std::vector<std::function<void()>> acts{};  ///< Do it, one after the other.
+    store::Store::Batch kept{};   ///< Must be on the disk before any of it is done.
+    std::function<void()> act{};  ///< Does it.
   };
-  using Answer = std::promise<Result<void>>;
   /// Looks, and changes nothing.
-  using PlanWish = std::function<Result<Change>()>;
+  using PlanChange = std::function<Result<Change>()>;
+  /// A change of jobs that a user asks for.
+  struct Request {
+    Wish wish{};
+    Caller caller{};
+    LookedUp looked_up{};
+  };
+  /// The caller of a change, or of a submission, that waits until it is on the disk.
+  struct Awaited {
+    Journal::Number number = 0;  ///< Of the wish whose records are written; 0 = there is none.
+    std::function<void(const Result<void>&)> answer{};
+  };
+  /// The jobs that a wish changes, and the records of the first of them as they become.
+  struct Judged {
+    std::vector<store::JobNumber> jobs{};  // in order
+    std::map<store::JobNumber, store::Job> first{};
+  };
   struct OutOfService {
     std::set<NodeId> drained{};
     std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< And why.
@@ -180,40 +197,45 @@ class Core : public Service, public schedule::Actuator {
   /// A job that has ended is the store's alone.
   void leave_book(store::JobNumber number);
 
-  // wishes.cpp: what users want.
-  /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
-  Result<void> change(PlanWish plan);
-  /// One at a time: the next is judged by what this one has changed. Whoever had it is to be
-  /// answered once the round is over, and finds then what it changed.
-  std::optional<Answer> take_wish(Lock& lock);
+  // submissions.cpp: new jobs.
   void take_entrants(Lock& lock);
-  void refuse_all();
-  Result<Entry*> own(store::JobNumber number, const Caller& caller);
-  using PlanOne = std::function<Result<void>(Entry& entry, Change& change)>;
-  /// What `plan` comes to for each of these; those of several that have ended are left alone.
-  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                           const PlanOne& plan);
-  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                           const life::Event& event);
-  /// Has `event` happen to each of these.
-  Result<void> wish(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                    const life::Event& event);
-  /// Fails where such a change may not be made of it; gives what the job asks then.
-  Result<store::Submission> amended(const Entry& entry, const store::Amended& wanted,
-                                    const Caller& caller);
   /// The numbers of what was submitted with the same key; none = it is new.
   Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
-  /// Has `after` kept as the record of one.
-  void change_record(const Entry& entry, store::Job after, Change& change);
-  /// What `event` makes of it, if anything.
-  void plan(Entry& entry, const life::Event& event, Change& change);
-  /// One that has ended, which the store alone knows, is to run again.
-  Result<void> plan_anew(store::JobNumber number, const Caller& caller, const LookedUp& looked_up,
-                         Change& change);
-  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                              const LookedUp& looked_up);
   /// How those ended that it is to follow. Any thread.
   LookedUp look_up_followed(const store::Submission& asked) const;
+  /// The journal has a new job, whose record is written later.
+  void cover_submission(const store::Job& job, Time at);
+  /// Adds those tasks of an array to the book whose records an earlier service did not write.
+  Result<void> restore_tasks(const Wish& submitted);
+
+  // wishes.cpp: what users want.
+  /// Has the deciding thread do what `plan` comes to, and waits until that is on the disk.
+  Result<void> change(PlanChange plan);
+  /// The same for jobs.
+  Result<void> change(Request request);
+  /// Takes one change, because the next must be judged against its effects, and returns whether it
+  /// did. Its caller is answered by answer_awaited().
+  bool take_wish(Lock& lock);
+  Result<void> take(Lock& lock, const PlanChange& plan);
+  /// Returns its number in the journal; 0 = it changes nothing.
+  Result<Journal::Number> take(Lock& lock, Request request);
+  /// Answers those whose changes are on the disk: in the records or, where it takes nothing now, in
+  /// the journal.
+  void answer_awaited();
+  void refuse_all();
+  Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  /// Looks up those of its jobs that have ended and are to run again. Fails where one of them may
+  /// not be changed; of several, those that have ended are left alone.
+  Result<Judged> judge(Request& request);
+  /// Fails where such a change may not be made of it.
+  Result<void> may_amend(const store::Job& job, const Request& request);
+  /// Of one that has ended.
+  Result<void> may_run_again(store::JobNumber number, Request& request);
+  /// Does what the journal has. `ended`: the records of those that run again.
+  void apply(const Wish& wish, const std::map<store::JobNumber, store::Job>& ended);
+  void amend(Entry& entry, store::Job after, const Wish& wish);
+  /// Puts one that has ended back into the book.
+  Entry& bring_back(store::Job ended);
   /// Those of them that have ended, without what they run. Any thread.
   Result<LookedUp> look_up_ended(const std::vector<store::JobNumber>& numbers) const;
   /// Whether what was looked up of a job, or an array, holds still.
@@ -222,6 +244,11 @@ class Core : public Service, public schedule::Actuator {
   void has_moved(const store::Job& job);
   /// As Book asks.
   std::optional<bool> ended_well(store::JobNumber number) const;
+  /// Reads the journal that an earlier service left, and adds the jobs that it alone has.
+  Result<void> read_journal();
+  /// Does what it has for jobs whose records lack it.
+  Result<void> apply_journal();
+
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
   /// Why no job like this can ever run here; nothing = it can.
@@ -468,7 +495,8 @@ class Core : public Service, public schedule::Actuator {
   std::atomic<bool> reload_ = false;
   process::Bell bell_;
   Inbox<Entrant, std::vector<store::JobNumber>> entrants_{bell_};
-  Inbox<PlanWish, void> wishes_{bell_};
+  Inbox<std::variant<PlanChange, Request>, void> wishes_{bell_};
+  std::vector<Awaited> awaited_;
   process::Bell ends_;  // the service: nobody waits for commands of the site any more
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last

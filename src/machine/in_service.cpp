@@ -90,8 +90,9 @@ void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
   // What the driver says holds, whatever the disk says: it is kept when it can be.
   wishes_.post([this, node, gpu, trouble]() -> Result<Change> {
     Change change;
-    change.acts.push_back(
-        [this, node, gpu, trouble] { apply_service(node, with(out_, node, gpu, trouble)); });
+    change.act = [this, node, gpu, trouble] {
+      apply_service(node, with(out_, node, gpu, trouble));
+    };
     return change;
   });
 }
@@ -135,7 +136,7 @@ Core::OutOfService Core::with(OutOfService out, NodeId node, int gpu, const std:
 Core::Change Core::put_out(NodeId node, OutOfService out) {
   Change change;
   change.kept.set(kKey, to_json(out));
-  change.acts.push_back([this, node, out = std::move(out)] { apply_service(node, out); });
+  change.act = [this, node, out = std::move(out)] { apply_service(node, out); };
   return change;
 }
 

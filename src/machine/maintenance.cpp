@@ -94,7 +94,7 @@ Result<std::int64_t> Core::announce(const Window& window, const Caller& caller) 
     number = *added;
     Change change;
     change.kept.set(kWindowsKey, after.to_json());
-    change.acts.push_back([this, after = std::move(after)] { maintenance_ = after; });
+    change.act = [this, after = std::move(after)] { maintenance_ = after; };
     return change;
   });
   if (!done) return tl::unexpected(done.error());
@@ -108,10 +108,10 @@ Result<void> Core::call_off(std::int64_t number, const Caller& caller) {
     if (auto removed = after.remove(number); !removed) return tl::unexpected(removed.error());
     Change change;
     change.kept.set(kWindowsKey, after.to_json());
-    change.acts.push_back([this, after = std::move(after)] {
+    change.act = [this, after = std::move(after)] {
       maintenance_ = after;
       book_.open({WaitsFor::What::maintenance});
-    });
+    };
     return change;
   });
 }

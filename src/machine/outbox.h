@@ -2,6 +2,9 @@
 
 /// \file
 /// What must be on the disk, and what may be done once it is.
+///
+/// Whatever changed is written by the next save(). Only records that a change of the journal covers
+/// may wait: they are written 500 at a time, so that nobody waits for the change of very many jobs.
 #pragma once
 
 #include <functional>
@@ -15,6 +18,7 @@
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "machine/journal.h"
 #include "store/store.h"
 
 namespace almanac::machine {
@@ -26,21 +30,36 @@ class Outbox {
  public:
   using RecordOf = std::function<const store::Job&(store::JobNumber)>;
   using CommitBatch = std::function<store::Commit(const store::Store::Batch&)>;
+  /// Covered records that are written at once, which takes some 10 ms: nobody waits for more.
+  static constexpr std::size_t kAtOnce = 500;
 
   /// `state`: the folder that must have room again before a full disk counts as mended.
   explicit Outbox(std::string state) : state_(std::move(state)) {}
 
   /// The record of a job has changed.
-  void mark(store::JobNumber job) {
-    jobs_.insert(job);
-    kept_.erase(job);
+  void mark(store::JobNumber job);
+  void note(store::Note note);
+  /// Runs `change`, which changes the record of a job as a wish of the journal has it: the record
+  /// is written when it is its turn. `before`: the record that the store has; nothing = it has
+  /// none.
+  void cover(store::JobNumber job, std::optional<store::Job> before,
+             const std::function<void()>& change);
+  /// The store has got this record of a job; the rest of what changed is written by the next
+  /// save().
+  void keep(store::JobNumber job, store::Job record);
+  /// The key by which the store has the journal, which is written with the records. Whoever adds a
+  /// wish commits it before anything of it is done.
+  static constexpr const char* kJournalKey = "journal";
+  Journal& journal() { return journal_; }
+  /// A wish of the journal has changed nothing of these, in order of number.
+  void settle(const std::vector<store::JobNumber>& jobs) {
+    is_journal_stale_ = journal_.saved(jobs) || is_journal_stale_;
   }
-  /// The store has the record of a job as it is now; what remains is what is said of it.
-  void mark_kept(store::JobNumber job) {
-    if (jobs_.contains(job)) kept_.insert(job);
+  const Journal& journal() const { return journal_; }
+  void told(const store::Told& told) {
+    promote(told.job);  // the store must know the job
+    rest_.told.push_back(told);
   }
-  void note(store::Note note) { rest_.notes.push_back(std::move(note)); }
-  void told(const store::Told& told) { rest_.told.push_back(told); }
   void report(const store::Report& report) { rest_.reports.push_back(report); }
   void sample(const store::Moment& moment) { rest_.moments.push_back(moment); }
   /// In place of a value that the disk has not taken yet.
@@ -49,7 +68,9 @@ class Outbox {
   void discard(std::string folder) { folders_.push_back(std::move(folder)); }
 
   /// Whether the store has another record of the job than the service.
-  bool is_unsaved(store::JobNumber job) const { return jobs_.contains(job) || is_refused(job); }
+  bool is_unsaved(store::JobNumber job) const {
+    return jobs_.contains(job) || covered_.contains(job) || is_refused(job);
+  }
   /// Whether the store does not take the record of the job.
   bool is_refused(store::JobNumber job) const { return refused_.contains(job); }
   const std::set<store::JobNumber>& refused() const { return refused_; }
@@ -64,10 +85,11 @@ class Outbox {
   void try_again(Time now);
 
   struct Saved {
-    std::set<store::JobNumber> jobs{};
+    std::vector<store::JobNumber> jobs{};
     std::vector<store::Note> notes{};
   };
-  /// Writes all by `commit`, and gives what of it is on the disk now; nothing = nothing is.
+  /// Writes by `commit` all that is due, and gives what of it is on the disk now; nothing = nothing
+  /// is.
   std::optional<Saved> save(Time now, const RecordOf& record, const CommitBatch& commit);
 
  private:
@@ -84,17 +106,34 @@ class Outbox {
     /// Takes back what could not be written, in front of what came meanwhile.
     void take_back(Rest earlier);
   };
+  /// And their records, if they are known, as the store has them: what differs is written.
+  using Jobs = std::map<store::JobNumber, std::optional<store::Job>>;
+  struct Covered {
+    std::optional<store::Job> before{};
+    std::vector<store::Note> notes{};
+  };
+  /// What is written at once.
+  struct Due {
+    Jobs jobs{};
+    Rest rest{};
+  };
+  /// All that is to be written at once, and the next of what is covered.
+  Due take_due(Time now);
+  /// What is covered of a job is to be written at once.
+  void promote(store::JobNumber job);
   /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
-  Result<std::set<store::JobNumber>> write(const store::Store::Batch& batch,
-                                           const std::set<store::JobNumber>& jobs, const Rest& rest,
+  Result<std::set<store::JobNumber>> write(const store::Store::Batch& batch, const Due& due,
                                            const RecordOf& record, const CommitBatch& commit) const;
   /// Whether the disk has room again for more than a word.
   bool has_room() const;
 
   std::string state_;
-  std::set<store::JobNumber> jobs_;  // changed since they were saved
-  std::set<store::JobNumber> kept_;  // of those: the store has the record as it is
+  Jobs jobs_;  // to be written at once
   Rest rest_;
+  std::map<store::JobNumber, Covered> covered_;    // to be written later; none is in jobs_
+  std::optional<store::JobNumber> being_covered_;  // which cover() changes now
+  Journal journal_;
+  bool is_journal_stale_ = false;  // the store's names jobs that this one does not
   std::vector<std::string> folders_;
   std::set<store::JobNumber> refused_;
   std::string trouble_;

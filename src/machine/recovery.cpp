@@ -19,6 +19,7 @@
 #include "machine/log.h"
 #include "machine/policies.h"
 #include "process/cgroup.h"
+#include "shepherd/record.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
@@ -251,6 +252,7 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
     book_.add(std::move(job));
   }
   unfinished = {};
+  if (auto read = read_journal(); !read) return read;
 
   if (auto read = read_maintenance(); !read) return read;
   if (auto known = check_store_is_of_runs(); !known) return known;
@@ -288,6 +290,7 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
   mark.set(kLearnsKey, "1");
   if (const auto kept = store_.commit(mark); !kept) log_warning(to_string(kept.error()));
   begin_policy(untaught(composition_));
+  if (auto applied = apply_journal(); !applied) return applied;
   prepare_aside();
   outbox_.set(kPolicyKey, config_.policy);
   return {};
@@ -301,7 +304,7 @@ Result<void> Core::set_shadow(const std::string& policy, const Caller& caller) {
   return change([this, policy]() -> Result<Change> {
     Change change;
     change.kept.set(kShadowKey, policy);
-    change.acts.push_back([this, policy] { config_.shadow = policy; });
+    change.act = [this, policy] { config_.shadow = policy; };
     return change;
   });
 }

@@ -295,12 +295,12 @@ Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
   return change([this, policy, next]() -> Result<Change> {
     Change change;
     change.kept.set(kPolicyKey, policy);
-    change.acts.push_back([this, policy, next] {
+    change.act = [this, policy, next] {
       config_.policy = policy;
       outbox_.set(kPolicyKey, policy);  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
-    });
+    };
     return change;
   });
 }

@@ -277,9 +277,14 @@ Result<JobView> Core::job(JobNumber number) const {
   }
   // Only now: one that is not here any more is there as it ended.
   auto kept = kept_job(store_, number);
+  if (!kept && known && known->job.task) kept = kept_job(store_, known->job.task->array);
   if (!kept) return tl::unexpected(kept.error());
   if (!known) return JobView{.job = *std::move(kept)};
-  known->job.asked = std::move(kept->asked);  // what it runs is there only
+  // What it runs is there only, what was changed last may be here only.
+  store::Submission& whole = kept->asked.change();
+  whole.gpus = known->job.asked->gpus;
+  whole.time_limit = known->job.asked->time_limit;
+  known->job.asked = std::move(kept->asked);
   if (config_.speeds && known->job.state == JobState::running) {
     known->pace = pace_of(number, beside(number),
                           {.cluster = config_.machine.cluster,

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What users want of jobs. Each wish is worked out on the record alone, put on the disk, and only
-/// then done: one that the disk refuses has changed nothing, now or later.
+/// What users want of jobs. Each wish is judged, put on the disk, and only then done: one that the
+/// disk refuses has changed nothing, now or later. What is put there are the records of the first
+/// jobs and, of a wish for very many, a journal of the others.
 #include <algorithm>
+#include <memory>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include "machine/core.h"
 #include "machine/life.h"
+#include "machine/log.h"
 #include "shepherd/record.h"
 #include "text/duration.h"
 
@@ -22,8 +26,6 @@ using store::JobNumber;
 using trace::JobState;
 
 namespace {
-
-life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
 
 tl::unexpected<Error> has_ended_as(const store::Job& job) {
   return fail(Code::conflict,
@@ -50,29 +52,50 @@ std::string amendment(const store::Submission& before, const store::Submission& 
   return made.empty() ? "nothing" : made;
 }
 
-}  // namespace
-
-Core::LookedUp Core::look_up_followed(const store::Submission& asked) const {
-  LookedUp made{.at = shepherd::since_boot()};
-  for (const auto* const list :
-       {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
-    for (const JobNumber number : *list) {
-      if (made.well.contains(number)) continue;
-      const auto known = store_.ended_well(number);
-      if (known && *known) made.well.emplace(number, **known);
-    }
+/// What happens to each of its jobs; not of `submit` and `update`.
+life::Event event_of(const Wish& wish) {
+  switch (wish.what) {
+    case Wish::What::hold:
+      return life::Held{};
+    case Wish::What::release:
+      return life::Released{};
+    case Wish::What::requeue:
+      return life::Requeued{fmt::format("by user {}", wish.uid)};
+    default:
+      return life::Cancelled{fmt::format("cancelled by user {}", wish.uid), wish.at_once};
   }
+}
+
+store::Submission amended(const store::Submission& asked, const store::Amended& wanted) {
+  store::Submission made = asked;
+  if (wanted.gpus) made.gpus = *wanted.gpus;
+  if (wanted.time_limit != kNoDuration) made.time_limit = wanted.time_limit;
   return made;
 }
 
+/// What jobs asked, and what they ask by the same change of it: tasks of an array share it.
+using Amendments = std::map<const store::Submission*, std::pair<store::Asked, store::Asked>>;
+
+store::Job amended(store::Job job, const store::Amended& wanted, Amendments& amendments) {
+  const auto [known, is_new] =
+      amendments.try_emplace(&*job.asked, std::pair(job.asked, store::Asked()));
+  if (is_new) known->second.second = amended(job.asked, wanted);
+  job.asked = known->second.second;
+  if (wanted.gpus) job.amended.gpus = wanted.gpus;
+  if (wanted.time_limit != kNoDuration) job.amended.time_limit = wanted.time_limit;
+  return job;
+}
+
+}  // namespace
+
 Result<Core::LookedUp> Core::look_up_ended(const std::vector<JobNumber>& numbers) const {
   LookedUp made{.at = shepherd::since_boot()};
-  // The tasks of an array, whose numbers follow one another. One job is read when it is its turn.
-  if (numbers.size() < 2) return made;
-  const auto [first, last] = std::minmax_element(numbers.begin(), numbers.end());
-  const auto range = static_cast<std::int64_t>(*last) - static_cast<std::int64_t>(*first) + 1;
-  auto jobs = store_.jobs({.above = JobNumber{static_cast<std::int64_t>(*first) - 1},
-                           .limit = std::min(range, 2 * std::ssize(numbers))});
+  if (numbers.empty()) return made;
+  // The tasks of an array: their numbers follow one another.
+  const auto first = static_cast<std::int64_t>(numbers.front());
+  const auto range = static_cast<std::int64_t>(numbers.back()) - first + 1;
+  auto jobs = store_.jobs(
+      {.above = JobNumber{first - 1}, .limit = std::min(range, 2 * std::ssize(numbers))});
   if (!jobs) return tl::unexpected(jobs.error());
   for (store::Job& job : *jobs) {
     if (has_ended(job)) made.jobs.emplace(job.number, std::move(job));
@@ -99,130 +122,107 @@ std::optional<bool> Core::ended_well(JobNumber number) const {
   return store_.ended_well(number).value_or(std::nullopt);
 }
 
-Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
-  LookedUp looked_up = look_up_followed(submission);
-  return entrants_.ask({.asked = std::move(submission), .looked_up = std::move(looked_up)});
-}
+Result<void> Core::change(PlanChange plan) { return wishes_.ask(std::move(plan)); }
 
-Result<void> Core::judge(store::Submission submission) {
-  LookedUp looked_up = look_up_followed(submission);
-  return entrants_
-      .ask({.asked = std::move(submission),
-            .is_judged_only = true,
-            .looked_up = std::move(looked_up)})
-      .map([](const auto&) {});
-}
-
-void Core::take_entrants(Lock& lock) {
-  using Request = decltype(entrants_)::Request;
-  struct Enlisted {
-    Request request;
-    std::vector<store::Job> jobs;
-  };
-  const std::int64_t last_number = last_number_;
-  const auto same_key = [](const store::Submission& a, const store::Submission& b) {
-    return !a.key.empty() && a.key == b.key && a.uid == b.uid;
-  };
-  std::vector<Enlisted> enlisted;
-  store::Store::Batch batch;
-  for (Request& request : entrants_.take_all()) {
-    Entrant& entrant = request.asked;
-    const auto comes_again = [&](const Enlisted& each) {
-      return same_key(each.request.asked.asked, entrant.asked);
-    };
-    if (std::any_of(enlisted.begin(), enlisted.end(), comes_again)) {
-      entrants_.put_back(std::move(request));  // once the first is there
-      continue;
-    }
-    auto known = submitted(entrant.asked);
-    if (!known || !known->empty()) {
-      request.answer.set_value(std::move(known));
-      continue;
-    }
-    const auto number_before = last_number_;
-    looked_up_ = &entrant.looked_up;
-    auto jobs = gate_.let_in(entrant.asked, shepherd::since_boot()).and_then([&] {
-      return enlist(entrant.asked);
-    });
-    looked_up_ = nullptr;
-    if (!jobs) {
-      request.answer.set_value(tl::unexpected(jobs.error()));
-      continue;
-    }
-    if (entrant.is_judged_only) {
-      last_number_ = number_before;
-      request.answer.set_value(std::vector<JobNumber>{});
-      continue;
-    }
-    for (store::Job& job : *jobs) {
-      batch.put(job);
-      batch.note(note_of(job, now_, "submitted"));
-      forget_what_runs(job);
-      gate_.count(job, +1);
-    }
-    enlisted.push_back({std::move(request), std::move(*jobs)});
+Result<void> Core::change(Request request) {
+  std::vector<JobNumber>& jobs = request.wish.jobs;
+  std::sort(jobs.begin(), jobs.end());
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  request.wish.uid = request.caller.uid;
+  if (request.wish.what == Wish::What::requeue) {
+    auto looked_up = look_up_ended(jobs);
+    if (!looked_up) return tl::unexpected(looked_up.error());
+    request.looked_up = *std::move(looked_up);
   }
-  const auto saved = commit(lock, batch);
-  if (!saved) last_number_ = last_number;
-  for (Enlisted& each : enlisted) {
-    if (!saved) {
-      for (const store::Job& job : each.jobs) gate_.count(job, -1);
-      each.request.answer.set_value(tl::unexpected(saved.error()));
-      continue;
-    }
-    std::vector<JobNumber> numbers;
-    looked_up_ = &each.request.asked.looked_up;
-    for (store::Job& job : each.jobs) {
-      numbers.push_back(job.number);
-      look_at(book_.add(std::move(job)));
-      ++counters_.submitted;
-    }
-    looked_up_ = nullptr;
-    ++revision_;
-    each.request.answer.set_value(std::move(numbers));
-  }
-  // The records of very many are here several times until now; what that took is given back, which
-  // takes some time.
-  constexpr std::int64_t kVeryMany = 10'000;
-  if (last_number_ - last_number < kVeryMany) return;
-  batch = {};
-  enlisted.clear();
-  lock.unlock();
-  ::malloc_trim(0);
-  lock.lock();
+  return wishes_.ask(std::move(request));
 }
 
-Result<std::vector<JobNumber>> Core::submitted(const store::Submission& asked) const {
-  if (asked.key.empty()) return std::vector<JobNumber>();
-  return store_.submitted(asked.uid, asked.key);
-}
-
-Result<void> Core::change(PlanWish plan) { return wishes_.ask(std::move(plan)); }
-
-std::optional<Core::Answer> Core::take_wish(Lock& lock) {
-  auto wish = wishes_.take_one();
-  if (!wish) return std::nullopt;
-  const Result<Change> change = wish->asked();
-  const Result<void> saved = change.and_then(
-      [&](const Change& planned) -> Result<void> { return commit(lock, planned.kept); });
-  if (!saved) {
-    wish->answer.set_value(saved);
-    return std::nullopt;
+bool Core::take_wish(Lock& lock) {
+  auto taken_out = wishes_.take_one();
+  if (!taken_out) return false;
+  Result<Journal::Number> taken = 0;
+  if (auto* const request = std::get_if<Request>(&taken_out->asked)) {
+    taken = take(lock, std::move(*request));
+  } else if (auto done = take(lock, std::get<PlanChange>(taken_out->asked)); !done) {
+    taken = tl::unexpected(std::move(done.error()));
   }
-  for (const auto& act : change->acts) act();
-  change->kept.each_job([&](const store::Job& planned) {
-    const Entry* const entry = book_.find(planned.number);
-    const bool is_kept = entry != nullptr && entry->job == planned;
-    if (is_kept) outbox_.mark_kept(planned.number);
-  });
+  if (!taken) {
+    taken_out->answer.set_value(tl::unexpected(std::move(taken.error())));
+    return false;
+  }
   ++revision_;
-  return std::move(wish->answer);
+  const auto answer = std::make_shared<std::promise<Result<void>>>(std::move(taken_out->answer));
+  awaited_.push_back({*taken, [answer](const Result<void>& done) { answer->set_value(done); }});
+  return true;
+}
+
+Result<void> Core::take(Lock& lock, const PlanChange& plan) {
+  const Result<Change> change = plan();
+  if (!change) return tl::unexpected(change.error());
+  if (const auto saved = commit(lock, change->kept); !saved) return saved;
+  change->act();
+  return {};
+}
+
+Result<Journal::Number> Core::take(Lock& lock, Request request) {
+  auto judged = judge(request);
+  if (!judged) return tl::unexpected(judged.error());
+  store::Store::Batch batch;
+  std::vector<JobNumber> first;
+  for (const auto& [number, after] : judged->first) {
+    const Entry* const entry = book_.find(number);
+    const store::Job& before = entry == nullptr ? request.looked_up.jobs.at(number) : entry->job;
+    // What the store does not have yet of it goes along.
+    if (outbox_.is_unsaved(number)) {
+      batch.put(after);
+    } else {
+      batch.change(before, after);
+    }
+    first.push_back(number);
+  }
+  Journal journal = outbox_.journal();
+  bool journal_changes = journal.saved(first);
+  request.wish.jobs.assign(judged->jobs.begin() + std::ssize(first), judged->jobs.end());
+  Journal::Number number = 0;
+  if (!request.wish.jobs.empty()) {
+    number = journal.add(request.wish);
+    journal_changes = true;
+  }
+  if (journal_changes) batch.set(Outbox::kJournalKey, journal.to_json());
+  if (const auto saved = commit(lock, batch); !saved) return tl::unexpected(saved.error());
+  outbox_.journal() = std::move(journal);
+  request.wish.jobs = std::move(judged->jobs);
+  apply(request.wish, request.looked_up.jobs);
+  for (auto& [job, record] : judged->first) outbox_.keep(job, std::move(record));
+  return number;
+}
+
+void Core::answer_awaited() {
+  std::erase_if(awaited_, [this](const Awaited& each) {
+    const auto open = outbox_.journal().open().find(each.number);
+    if (open == outbox_.journal().open().end() || !outbox_.trouble().empty()) {
+      each.answer({});
+      return true;
+    }
+    const std::vector<JobNumber>& left = open->second.jobs;
+    const bool all_are_refused = std::all_of(
+        left.begin(), left.end(), [this](JobNumber job) { return outbox_.is_refused(job); });
+    if (!all_are_refused) return false;
+    each.answer(
+        fail(Code::invalid,
+             fmt::format("the store does not take the record of job {}{}", left.front(),
+                         left.size() == 1 ? "" : fmt::format(" and {} more", left.size() - 1)),
+             {}, "it is tried again each minute; the service's log says why"));
+    return true;
+  });
 }
 
 void Core::refuse_all() {
   ends_.ring();
   entrants_.close();
   wishes_.close();
+  // The journal has what is not done yet.
+  for (const Awaited& each : std::exchange(awaited_, {})) each.answer({});
 }
 
 Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
@@ -236,84 +236,56 @@ Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
   return entry;
 }
 
-Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                     const PlanOne& plan) {
-  Change change;
+Result<Core::Judged> Core::judge(Request& request) {
+  const bool runs_again = request.wish.what == Wish::What::requeue;
+  const life::Event event = event_of(request.wish);
+  Judged made;
+  const auto add = [&](JobNumber number, store::Job after) {
+    made.jobs.push_back(number);
+    if (made.first.size() < Outbox::kAtOnce) made.first.emplace(number, std::move(after));
+  };
+  // The tasks of an array that ask the same, and stand alike, are judged once.
+  std::set<std::pair<const store::Submission*, JobState>> known;
+  Amendments amendments;
   std::optional<Error> over;  // of what has ended
   bool some_are_left = false;
-  for (const JobNumber number : numbers) {
-    const Entry* const known = book_.find(number);
-    const bool is_over = known == nullptr || has_ended(known->job);
+  for (const JobNumber number : request.wish.jobs) {
+    const Entry* const entry = book_.find(number);
+    const bool is_over = entry == nullptr || has_ended(entry->job);
+    if (is_over && runs_again) {
+      if (auto may = may_run_again(number, request); !may) return tl::unexpected(may.error());
+      add(number, next(request.looked_up.jobs.at(number), Process::none, event, now_)->job);
+      continue;
+    }
     if (is_over && over) continue;
-    const auto found = own(number, caller);
-    if (!found && !is_over) return tl::unexpected(found.error());
-    if (!found) {
+    if (const auto found = own(number, request.caller); !found && !is_over) {
+      return tl::unexpected(found.error());
+    } else if (!found) {
       over = found.error();
       continue;
     }
     some_are_left = true;
-    if (const auto planned = plan(**found, change); !planned) {
-      return tl::unexpected(planned.error());
+    if (request.wish.what != Wish::What::update) {
+      auto becomes = next(entry->job, entry->process(), event, now_);
+      if (becomes) add(number, std::move(becomes->job));
+      continue;
     }
+    if (known.emplace(&*entry->job.asked, entry->job.state).second) {
+      if (auto may = may_amend(entry->job, request); !may) return tl::unexpected(may.error());
+    }
+    add(number, amended(entry->job, request.wish.amended, amendments));
   }
   if (!some_are_left && over) return tl::unexpected(*over);
-  return change;
-}
-
-void Core::change_record(const Entry& entry, store::Job after, Change& change) {
-  // What the store does not have yet of it goes along.
-  if (outbox_.is_unsaved(entry.job.number)) {
-    change.kept.put(std::move(after));
-  } else {
-    change.kept.change(entry.job, std::move(after));
-  }
-}
-
-void Core::plan(Entry& entry, const life::Event& event, Change& change) {
-  auto becomes = next(entry.job, entry.process(), event, now_);
-  if (!becomes) return;
-  change_record(entry, std::move(becomes->job), change);
-  // Of the record as it is then: what the job uses is counted while the disk works.
-  change.acts.push_back([this, &entry, event] { happen(entry, event); });
-}
-
-Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                     const life::Event& event) {
-  return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-    plan(entry, event, change);
-    return {};
-  });
-}
-
-Result<void> Core::wish(const std::vector<JobNumber>& numbers, const Caller& caller,
-                        const life::Event& event) {
-  return change([this, numbers, caller, event] { return plan_each(numbers, caller, event); });
-}
-
-Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller, bool now) {
-  return wish(numbers, caller,
-              life::Cancelled{fmt::format("cancelled by user {}", caller.uid), now});
-}
-
-Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change([this, numbers, caller]() -> Result<Change> {
-    auto planned = plan_each(numbers, caller, life::Held{});
-    if (!planned || !planned->acts.empty()) return planned;
-    return fail(Code::conflict, fmt::format("job {} runs already", numbers.front()), {},
+  if (request.wish.what == Wish::What::hold && made.jobs.empty()) {
+    return fail(Code::conflict, fmt::format("job {} runs already", request.wish.jobs.front()), {},
                 "requeue it first");
-  });
+  }
+  return made;
 }
 
-Result<void> Core::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return wish(numbers, caller, life::Released{});
-}
-
-Result<store::Submission> Core::amended(const Entry& entry, const store::Amended& wanted,
-                                        const Caller& caller) {
-  const store::Job& job = entry.job;
-  store::Submission asked = job.asked;
-  if (wanted.gpus) asked.gpus = *wanted.gpus;
-  if (wanted.time_limit != kNoDuration) asked.time_limit = wanted.time_limit;
+Result<void> Core::may_amend(const store::Job& job, const Request& request) {
+  const store::Amended& wanted = request.wish.amended;
+  const store::Submission asked = amended(job.asked, wanted);
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
     return fail(code, fmt::format("job {} {}", job.number, why), {}, std::move(hint));
   };
@@ -322,7 +294,7 @@ Result<store::Submission> Core::amended(const Entry& entry, const store::Amended
       return refuse(Code::conflict, "runs, with the GPUs that it has", "requeue it first");
     const bool is_more =
         job.asked->time_limit != kNoDuration && asked.time_limit > job.asked->time_limit;
-    if (is_more && !caller.may_all) {
+    if (is_more && !request.caller.may_all) {
       return refuse(Code::conflict, "runs: only an operator gives it more time");
     }
   }
@@ -337,109 +309,135 @@ Result<store::Submission> Core::amended(const Entry& entry, const store::Amended
   if (asked.gpus < asked.min_gpus) {
     return refuse(Code::usage, fmt::format("runs on {} GPUs at least", asked.min_gpus));
   }
-  if (!caller.may_all) {
+  if (!request.caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }
   if (const auto why = never({.number = job.number, .asked = asked})) {
     return refuse(Code::usage, fmt::format("could never run here then: {}", *why),
                   "almanac nodes shows what there is");
   }
-  return asked;
+  return {};
+}
+
+Result<void> Core::may_run_again(JobNumber number, Request& request) {
+  auto found = request.looked_up.jobs.find(number);
+  if (found == request.looked_up.jobs.end() || !holds(request.looked_up, number)) {
+    auto kept = kept_job(store_, number);
+    if (!kept) return tl::unexpected(kept.error());
+    forget_what_runs(*kept);
+    found = request.looked_up.jobs.insert_or_assign(number, *std::move(kept)).first;
+  }
+  const store::Job& ended = found->second;
+  if (auto may = may_change(ended, request.caller); !may) return may;
+  if (book_.find(number) != nullptr) {
+    return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
+  }
+  if (ended.end >= now_ - config_.requeue_for) return {};
+  return fail(Code::conflict,
+              fmt::format("job {} ended more than {} ago: its environment is not kept", number,
+                          text::format_duration(config_.requeue_for)),
+              {}, "submit it again");
+}
+
+void Core::apply(const Wish& wish, const std::map<JobNumber, store::Job>& ended) {
+  const life::Event event = event_of(wish);
+  Amendments amendments;
+  std::vector<JobNumber> unchanged;
+  for (const JobNumber number : wish.jobs) {
+    Entry* entry = book_.find(number);
+    const auto over = entry == nullptr ? ended.find(number) : ended.end();
+    if (over != ended.end()) entry = &bring_back(over->second);
+    if (entry != nullptr) {
+      outbox_.cover(number, entry->job, [&] {
+        if (wish.what == Wish::What::update) {
+          if (!has_ended(entry->job)) {
+            amend(*entry, amended(entry->job, wish.amended, amendments), wish);
+          }
+        } else {
+          happen(*entry, event);
+        }
+      });
+    }
+    if (!outbox_.is_unsaved(number)) unchanged.push_back(number);
+  }
+  outbox_.settle(unchanged);
+}
+
+Entry& Core::bring_back(store::Job ended) {
+  gate_.count(ended, +1);
+  has_moved(ended);
+  return book_.add(std::move(ended));
+}
+
+void Core::amend(Entry& entry, store::Job after, const Wish& wish) {
+  note(entry.job, "changed",
+       fmt::format("{}; by user {}", amendment(entry.job.asked, after.asked), wish.uid));
+  entry.job = std::move(after);
+  touch(entry);
+  if (in_round(entry, Phase::waiting)) {
+    // To the policy it is another job.
+    leave_queue(entry);
+    look_at(entry);
+  } else if (entry.waits.what != WaitsFor::What::nothing) {
+    look_at(entry);
+  } else if (in_round(entry, Phase::running)) {
+    trace_->jobs[index(entry.id)].request.time_limit = entry.job.asked->time_limit;
+    if (!entry.run) return;
+    if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
+    deeds_.resize.push_back(entry.job.number);
+  }
+}
+
+Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller, bool now) {
+  return change(Request{{.what = Wish::What::cancel, .at_once = now, .jobs = numbers}, caller});
+}
+
+Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return change(Request{{.what = Wish::What::hold, .jobs = numbers}, caller});
+}
+
+Result<void> Core::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return change(Request{{.what = Wish::What::release, .jobs = numbers}, caller});
+}
+
+Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return change(Request{{.what = Wish::What::requeue, .jobs = numbers}, caller});
 }
 
 Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
                           const Caller& caller) {
-  return change([this, numbers, wanted, caller] {
-    // The tasks of an array that ask the same, and stand alike, are judged once and share it then.
-    using Kind = std::pair<const store::Submission*, trace::JobState>;
-    std::map<Kind, store::Asked> judged;
-    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
-      const Kind kind{&*entry.job.asked, entry.job.state};
-      auto known = judged.find(kind);
-      if (known == judged.end()) {
-        auto asked = amended(entry, wanted, caller);
-        if (!asked) return tl::unexpected(asked.error());
-        known = judged.emplace(kind, *std::move(asked)).first;
-      }
-      store::Job after = entry.job;
-      const std::string what = amendment(after.asked, *known->second);
-      after.asked = known->second;
-      if (wanted.gpus) after.amended.gpus = wanted.gpus;
-      if (wanted.time_limit != kNoDuration) after.amended.time_limit = wanted.time_limit;
-      change_record(entry, after, change);
-      change.kept.note(
-          note_of(after, now_, "changed", fmt::format("{}; by user {}", what, caller.uid)));
-      change.acts.push_back([this, &entry, after = std::move(after)] {
-        entry.job.asked = after.asked;
-        entry.job.amended = after.amended;
-        if (in_round(entry, Phase::waiting)) {
-          // To the policy it is another job.
-          leave_queue(entry);
-          look_at(entry);
-        } else if (entry.waits.what != WaitsFor::What::nothing) {
-          look_at(entry);
-        } else if (in_round(entry, Phase::running)) {
-          trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
-          if (!entry.run) return;
-          if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
-          deeds_.resize.push_back(entry.job.number);
-        }
-      });
-      return {};
-    });
-  });
+  return change(Request{{.what = Wish::What::update, .amended = wanted, .jobs = numbers}, caller});
 }
 
-Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  auto looked_up = look_up_ended(numbers);
-  if (!looked_up) return tl::unexpected(looked_up.error());
-  return change(
-      [this, numbers, caller, &looked_up] { return plan_requeue(numbers, caller, *looked_up); });
+Result<void> Core::read_journal() {
+  const auto kept = store_.get(Outbox::kJournalKey);
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) return {};
+  auto read = Journal::read(**kept);
+  if (!read) return tl::unexpected(read.error());
+  outbox_.journal() = *std::move(read);
+  for (const auto& [number, wish] : outbox_.journal().open()) {
+    if (wish.what != Wish::What::submit) continue;
+    last_number_ = std::max(last_number_, static_cast<std::int64_t>(wish.jobs.back()));
+    if (auto restored = restore_tasks(wish); !restored) return restored;
+  }
+  return {};
 }
 
-Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                        const LookedUp& looked_up) {
-  Change change;
-  for (const JobNumber number : numbers) {
-    const Entry* const known = book_.find(number);
-    if (known == nullptr || has_ended(known->job)) {
-      if (auto planned = plan_anew(number, caller, looked_up, change); !planned) {
-        return tl::unexpected(planned.error());
-      }
-      continue;
+Result<void> Core::apply_journal() {
+  const std::map<Journal::Number, Wish> open = outbox_.journal().open();  // it changes meanwhile
+  for (const auto& [number, wish] : open) {
+    if (wish.what == Wish::What::submit) continue;
+    std::map<JobNumber, store::Job> ended;
+    if (wish.what == Wish::What::requeue) {
+      auto looked_up = look_up_ended(wish.jobs);
+      if (!looked_up) return tl::unexpected(looked_up.error());
+      ended = std::move(looked_up->jobs);
     }
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    plan(**found, requeued_by(caller), change);
+    log_info(fmt::format("a change of {} jobs, which an earlier service began, goes on",
+                         wish.jobs.size()));
+    apply(wish, ended);
   }
-  return change;
-}
-
-Result<void> Core::plan_anew(JobNumber number, const Caller& caller, const LookedUp& looked_up,
-                             Change& change) {
-  const auto found = looked_up.jobs.find(number);
-  const bool is_known = found != looked_up.jobs.end() && holds(looked_up, number);
-  auto known = is_known ? Result<store::Job>(found->second) : kept_job(store_, number);
-  if (!known) return tl::unexpected(known.error());
-  if (auto may = may_change(*known, caller); !may) return may;
-  if (book_.find(number) != nullptr) {
-    return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
-  }
-  if (known->end < now_ - config_.requeue_for) {
-    return fail(Code::conflict,
-                fmt::format("job {} ended more than {} ago: its environment is not kept", number,
-                            text::format_duration(config_.requeue_for)),
-                {}, "submit it again");
-  }
-  store::Job ended = *std::move(known);
-  forget_what_runs(ended);
-  const life::Requeued requeued = requeued_by(caller);
-  change.kept.change(ended, next(ended, Process::none, requeued, now_)->job);
-  change.acts.push_back([this, ended = std::move(ended), requeued] {
-    gate_.count(ended, +1);
-    has_moved(ended);
-    happen(book_.add(ended), requeued);
-  });
   return {};
 }
 

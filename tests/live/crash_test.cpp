@@ -5,8 +5,8 @@
 ///
 /// This program is also that service: `live_crash_test serve FOLDER POLICY` takes a job a line on
 /// its input, "GPUS LIMIT_S COMMAND" or "1..GPUS LIMIT_S COMMAND", and answers once it is
-/// acknowledged; "cancel NUMBER" likewise. "state NUMBER" is how a job stands, "left" how many have
-/// not ended.
+/// acknowledged; "array TASKS", of held ones, and "cancel NUMBER [TO]" likewise. "state NUMBER" is
+/// how a job stands, "left" how many have not ended.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -16,6 +16,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -68,8 +69,14 @@ int serve(const fs::path& folder, const std::string& policy) {
       continue;
     }
     if (line.starts_with("cancel ")) {
-      const store::JobNumber number{std::stoll(line.substr(line.find(' ')))};
-      const auto done = (*service)->cancel({number}, {.uid = ::geteuid(), .may_all = true}, false);
+      std::istringstream words(line.substr(line.find(' ')));
+      std::int64_t first = 0;
+      std::int64_t last = 0;
+      words >> first;
+      if (!(words >> last)) last = first;
+      std::vector<store::JobNumber> numbers;
+      for (; first <= last; ++first) numbers.push_back(store::JobNumber{first});
+      const auto done = (*service)->cancel(numbers, {.uid = ::geteuid(), .may_all = true}, false);
       std::cout << (done ? "ok" : to_string(done.error())) << std::endl;
       continue;
     }
@@ -82,6 +89,12 @@ int serve(const fs::path& folder, const std::string& policy) {
     store::Submission asked{.name = "job", .user = "me"};
     asked.uid = ::geteuid();
     asked.gid = ::getegid();
+    if (line.starts_with("array ")) {
+      asked.indices.resize(std::stoul(line.substr(line.find(' '))));
+      std::iota(asked.indices.begin(), asked.indices.end(), 0);
+      asked.hold = true;
+      line = "1 1000 true";
+    }
     std::istringstream words(line);
     int limit_s = 0;
     words >> asked.gpus;
@@ -433,6 +446,52 @@ TEST_F(Killed, AtEveryStepOfARestartOfWhoHadEndedByItself) {
     ASSERT_TRUE(runs_empty_of_sleepers(*again));
     check(acknowledged);
   }
+}
+
+// An array, and its cancellation, each of which is written in several parts. Whenever the service
+// dies over this, the next one has the array whole or not at all, and has cancelled all of it or
+// nothing.
+TEST_F(Killed, InTheMiddleOfAChangeOfVeryMany) {
+  const std::string preload = std::string("LD_PRELOAD=") + CRASH_HERE;
+  constexpr int kTasks = 1700;
+  const std::string all = std::to_string(kTasks);
+  int steps = 1;
+  int died = 0;
+  const int tries = told("ALMANAC_CRASH_TRIES", 30);
+  for (int at = 0; at <= steps; at += std::max(1, steps / tries)) {
+    SCOPED_TRACE("step " + std::to_string(at));
+    fs::remove_all(folder_ / "state");
+    const std::string count = (folder_ / "count").string();
+    std::string submitted;
+    std::string cancelled;
+    {
+      const auto service =
+          begin({preload, at == 0 ? "CRASH_COUNT=" + count : "CRASH_AT=" + std::to_string(at)});
+      service->read_line();
+      submitted = service->ask("array " + all);
+      if (!submitted.empty()) cancelled = service->ask("cancel 1 " + all);
+    }
+    died += cancelled.empty() ? 1 : 0;
+    if (at == 0) {
+      std::ifstream(count) >> steps;
+      EXPECT_GT(steps, 100);
+      EXPECT_EQ(cancelled, "ok");
+    }
+    auto again = begin();
+    ASSERT_EQ(again->read_line(), "ready");
+    const std::string left = again->ask("left");
+    EXPECT_THAT(left, testing::AnyOf("0", all));
+    if (cancelled == "ok") {
+      EXPECT_EQ(left, "0");
+    } else if (submitted == "ok" && left != all) {
+      EXPECT_EQ(again->ask("state " + all), "CANCELLED");
+    }
+    again->kill();  // perhaps before it has written all
+    again = begin();
+    ASSERT_EQ(again->read_line(), "ready");
+    EXPECT_EQ(again->ask("left"), left);
+  }
+  EXPECT_GT(died, tries / 2);
 }
 
 // Many jobs, and kill -9 at random.
