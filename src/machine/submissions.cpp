@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include <malloc.h>
-
 #include "machine/core.h"
 #include "machine/life.h"
 #include "shepherd/record.h"
@@ -21,12 +19,12 @@ using store::JobNumber;
 namespace {
 
 /// The submission of these tasks of an array.
-Wish submission_of(std::span<const store::Job> tasks) {
+service::Wish submission_of(std::span<const store::Job> tasks) {
   const store::Job& first = tasks.front();
-  Wish made{.what = Wish::What::submit,
-            .uid = first.asked->uid,
-            .amended = {.gpus = first.asked->gpus, .time_limit = first.asked->time_limit},
-            .array = first.task->array};
+  service::Wish made{.what = service::Wish::What::submit,
+                     .uid = first.asked->uid,
+                     .amended = {.gpus = first.asked->gpus, .time_limit = first.asked->time_limit},
+                     .array = first.task->array};
   for (const store::Job& each : tasks) {
     made.jobs.push_back(each.number);
     made.indices.push_back(each.task->index);
@@ -68,7 +66,7 @@ void Core::take_entrants(Lock& lock) {
   struct Enlisted {
     Request request;
     std::vector<store::Job> jobs;
-    Journal::Number later = 0;  // the wish for those tasks that are not in the batch
+    service::Journal::Number later = 0;  // the wish for those tasks that are not in the batch
   };
   const std::int64_t last_number = last_number_;
   const auto same_key = [](const store::Submission& a, const store::Submission& b) {
@@ -107,7 +105,7 @@ void Core::take_entrants(Lock& lock) {
     }
     for (std::size_t at = 0; at < jobs->size(); ++at) {
       store::Job& job = (*jobs)[at];
-      if (at < Outbox::kAtOnce) {
+      if (at < service::Outbox::kAtOnce) {
         batch.put(job);
         batch.note(note_of(job, now_, "submitted"));
       }
@@ -115,10 +113,10 @@ void Core::take_entrants(Lock& lock) {
       gate_.count(job, +1);
     }
     Enlisted& made = enlisted.emplace_back(std::move(request), std::move(*jobs));
-    if (made.jobs.size() <= Outbox::kAtOnce) continue;
-    made.later =
-        outbox_.journal().add(submission_of(std::span(made.jobs).subspan(Outbox::kAtOnce)));
-    batch.set(Outbox::kJournalKey, outbox_.journal().to_json());
+    if (made.jobs.size() <= service::Outbox::kAtOnce) continue;
+    made.later = outbox_.journal().add(
+        submission_of(std::span(made.jobs).subspan(service::Outbox::kAtOnce)));
+    batch.set(service::Outbox::kJournalKey, outbox_.journal().to_json());
   }
   const auto saved = commit(lock, batch);
   if (!saved) last_number_ = last_number;
@@ -133,7 +131,7 @@ void Core::take_entrants(Lock& lock) {
     looked_up_ = &each.request.asked.looked_up;
     for (store::Job& job : each.jobs) {
       numbers.push_back(job.number);
-      if (numbers.size() > Outbox::kAtOnce) cover_submission(job, now_);
+      if (numbers.size() > service::Outbox::kAtOnce) cover_submission(job, now_);
       look_at(book_.add(std::move(job)));
       ++counters_.submitted;
     }
@@ -148,15 +146,6 @@ void Core::take_entrants(Lock& lock) {
                           request->answer.set_value(done.map([&] { return numbers; }));
                         }});
   }
-  // The records of very many are here several times until now; what that took is given back, which
-  // takes some time.
-  constexpr std::int64_t kVeryMany = 10'000;
-  if (last_number_ - last_number < kVeryMany) return;
-  batch = {};
-  enlisted.clear();
-  lock.unlock();
-  ::malloc_trim(0);
-  lock.lock();
 }
 
 Result<std::vector<JobNumber>> Core::submitted(const store::Submission& asked) const {
@@ -164,7 +153,7 @@ Result<std::vector<JobNumber>> Core::submitted(const store::Submission& asked) c
   auto numbers = store_.submitted(asked.uid, asked.key);
   if (!numbers || numbers->empty()) return numbers;
   for (const auto& [number, wish] : outbox_.journal().open()) {
-    if (wish.what != Wish::What::submit || wish.array != numbers->front()) continue;
+    if (wish.what != service::Wish::What::submit || wish.array != numbers->front()) continue;
     numbers->insert(numbers->end(), wish.jobs.begin(), wish.jobs.end());
   }
   return numbers;
@@ -177,8 +166,8 @@ void Core::cover_submission(const store::Job& job, Time at) {
   });
 }
 
-Result<void> Core::restore_tasks(const Wish& wish) {
-  const auto first = kept_job(store_, wish.array);
+Result<void> Core::restore_tasks(const service::Wish& wish) {
+  const auto first = service::kept_job(store_, wish.array);
   if (!first) return tl::unexpected(first.error());
   store::Job task = *first;
   forget_what_runs(task);

@@ -11,10 +11,12 @@
 #include <variant>
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include "machine/core.h"
 #include "machine/life.h"
-#include "machine/log.h"
+#include "service/job.h"
+#include "service/log.h"
 #include "shepherd/record.h"
 #include "text/duration.h"
 
@@ -32,7 +34,7 @@ tl::unexpected<Error> has_ended_as(const store::Job& job) {
               fmt::format("job {} has ended: {}", job.number, to_string(job.state)));
 }
 
-Result<void> may_change(const store::Job& job, const Caller& caller) {
+Result<void> may_change(const store::Job& job, const service::Caller& caller) {
   if (caller.may_all || caller.uid == job.asked->uid) return {};
   return fail(Code::conflict, fmt::format("job {} belongs to {}", job.number, job.asked->user));
 }
@@ -53,13 +55,13 @@ std::string amendment(const store::Submission& before, const store::Submission& 
 }
 
 /// What happens to each of its jobs; not of `submit` and `update`.
-life::Event event_of(const Wish& wish) {
+life::Event event_of(const service::Wish& wish) {
   switch (wish.what) {
-    case Wish::What::hold:
+    case service::Wish::What::hold:
       return life::Held{};
-    case Wish::What::release:
+    case service::Wish::What::release:
       return life::Released{};
-    case Wish::What::requeue:
+    case service::Wish::What::requeue:
       return life::Requeued{fmt::format("by user {}", wish.uid)};
     default:
       return life::Cancelled{fmt::format("cancelled by user {}", wish.uid), wish.at_once};
@@ -98,7 +100,7 @@ Result<Core::LookedUp> Core::look_up_ended(const std::vector<JobNumber>& numbers
       {.above = JobNumber{first - 1}, .limit = std::min(range, 2 * std::ssize(numbers))});
   if (!jobs) return tl::unexpected(jobs.error());
   for (store::Job& job : *jobs) {
-    if (has_ended(job)) made.jobs.emplace(job.number, std::move(job));
+    if (service::has_ended(job)) made.jobs.emplace(job.number, std::move(job));
   }
   return made;
 }
@@ -129,7 +131,7 @@ Result<void> Core::change(Request request) {
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   request.wish.uid = request.caller.uid;
-  if (request.wish.what == Wish::What::requeue) {
+  if (request.wish.what == service::Wish::What::requeue) {
     auto looked_up = look_up_ended(jobs);
     if (!looked_up) return tl::unexpected(looked_up.error());
     request.looked_up = *std::move(looked_up);
@@ -140,8 +142,10 @@ Result<void> Core::change(Request request) {
 bool Core::take_wish(Lock& lock) {
   auto taken_out = wishes_.take_one();
   if (!taken_out) return false;
-  Result<Journal::Number> taken = 0;
+  Result<service::Journal::Number> taken = 0;
+  std::size_t num_jobs = 0;
   if (auto* const request = std::get_if<Request>(&taken_out->asked)) {
+    num_jobs = request->wish.jobs.size();
     taken = take(lock, std::move(*request));
   } else if (auto done = take(lock, std::get<PlanChange>(taken_out->asked)); !done) {
     taken = tl::unexpected(std::move(done.error()));
@@ -152,7 +156,8 @@ bool Core::take_wish(Lock& lock) {
   }
   ++revision_;
   const auto answer = std::make_shared<std::promise<Result<void>>>(std::move(taken_out->answer));
-  awaited_.push_back({*taken, [answer](const Result<void>& done) { answer->set_value(done); }});
+  awaited_.push_back(
+      {*taken, num_jobs, [answer](const Result<void>& done) { answer->set_value(done); }});
   return true;
 }
 
@@ -164,7 +169,7 @@ Result<void> Core::take(Lock& lock, const PlanChange& plan) {
   return {};
 }
 
-Result<Journal::Number> Core::take(Lock& lock, Request request) {
+Result<service::Journal::Number> Core::take(Lock& lock, Request request) {
   auto judged = judge(request);
   if (!judged) return tl::unexpected(judged.error());
   store::Store::Batch batch;
@@ -180,15 +185,15 @@ Result<Journal::Number> Core::take(Lock& lock, Request request) {
     }
     first.push_back(number);
   }
-  Journal journal = outbox_.journal();
+  service::Journal journal = outbox_.journal();
   bool journal_changes = journal.saved(first);
   request.wish.jobs.assign(judged->jobs.begin() + std::ssize(first), judged->jobs.end());
-  Journal::Number number = 0;
+  service::Journal::Number number = 0;
   if (!request.wish.jobs.empty()) {
     number = journal.add(request.wish);
     journal_changes = true;
   }
-  if (journal_changes) batch.set(Outbox::kJournalKey, journal.to_json());
+  if (journal_changes) batch.set(service::Outbox::kJournalKey, journal.to_json());
   if (const auto saved = commit(lock, batch); !saved) return tl::unexpected(saved.error());
   outbox_.journal() = std::move(journal);
   request.wish.jobs = std::move(judged->jobs);
@@ -197,11 +202,14 @@ Result<Journal::Number> Core::take(Lock& lock, Request request) {
   return number;
 }
 
-void Core::answer_awaited() {
-  std::erase_if(awaited_, [this](const Awaited& each) {
+void Core::answer_awaited(Lock& lock) {
+  constexpr std::size_t kVeryMany = 10'000;
+  bool were_very_many = false;
+  std::erase_if(awaited_, [&](const Awaited& each) {
     const auto open = outbox_.journal().open().find(each.number);
     if (open == outbox_.journal().open().end() || !outbox_.trouble().empty()) {
       each.answer({});
+      were_very_many = were_very_many || each.jobs >= kVeryMany;
       return true;
     }
     const std::vector<JobNumber>& left = open->second.jobs;
@@ -215,6 +223,12 @@ void Core::answer_awaited() {
              {}, "it is tried again each minute; the service's log says why"));
     return true;
   });
+  if (!were_very_many) return;
+  // Their records were here several times until now. What that took is given back, which takes
+  // some time.
+  lock.unlock();
+  ::malloc_trim(0);
+  lock.lock();
 }
 
 void Core::refuse_all() {
@@ -225,24 +239,24 @@ void Core::refuse_all() {
   for (const Awaited& each : std::exchange(awaited_, {})) each.answer({});
 }
 
-Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
+Result<Entry*> Core::own(JobNumber number, const service::Caller& caller) {
   Entry* const entry = book_.find(number);
   if (entry == nullptr) {
-    const auto kept = kept_job(store_, number);
+    const auto kept = service::kept_job(store_, number);
     return kept ? has_ended_as(*kept) : tl::unexpected(kept.error());
   }
-  if (has_ended(entry->job)) return has_ended_as(entry->job);
+  if (service::has_ended(entry->job)) return has_ended_as(entry->job);
   if (auto may = may_change(entry->job, caller); !may) return tl::unexpected(may.error());
   return entry;
 }
 
 Result<Core::Judged> Core::judge(Request& request) {
-  const bool runs_again = request.wish.what == Wish::What::requeue;
+  const bool runs_again = request.wish.what == service::Wish::What::requeue;
   const life::Event event = event_of(request.wish);
   Judged made;
   const auto add = [&](JobNumber number, store::Job after) {
     made.jobs.push_back(number);
-    if (made.first.size() < Outbox::kAtOnce) made.first.emplace(number, std::move(after));
+    if (made.first.size() < service::Outbox::kAtOnce) made.first.emplace(number, std::move(after));
   };
   // The tasks of an array that ask the same, and stand alike, are judged once.
   std::set<std::pair<const store::Submission*, JobState>> known;
@@ -251,7 +265,7 @@ Result<Core::Judged> Core::judge(Request& request) {
   bool some_are_left = false;
   for (const JobNumber number : request.wish.jobs) {
     const Entry* const entry = book_.find(number);
-    const bool is_over = entry == nullptr || has_ended(entry->job);
+    const bool is_over = entry == nullptr || service::has_ended(entry->job);
     if (is_over && runs_again) {
       if (auto may = may_run_again(number, request); !may) return tl::unexpected(may.error());
       add(number, next(request.looked_up.jobs.at(number), Process::none, event, now_)->job);
@@ -265,7 +279,7 @@ Result<Core::Judged> Core::judge(Request& request) {
       continue;
     }
     some_are_left = true;
-    if (request.wish.what != Wish::What::update) {
+    if (request.wish.what != service::Wish::What::update) {
       auto becomes = next(entry->job, entry->process(), event, now_);
       if (becomes) add(number, std::move(becomes->job));
       continue;
@@ -276,7 +290,7 @@ Result<Core::Judged> Core::judge(Request& request) {
     add(number, amended(entry->job, request.wish.amended, amendments));
   }
   if (!some_are_left && over) return tl::unexpected(*over);
-  if (request.wish.what == Wish::What::hold && made.jobs.empty()) {
+  if (request.wish.what == service::Wish::What::hold && made.jobs.empty()) {
     return fail(Code::conflict, fmt::format("job {} runs already", request.wish.jobs.front()), {},
                 "requeue it first");
   }
@@ -322,7 +336,7 @@ Result<void> Core::may_amend(const store::Job& job, const Request& request) {
 Result<void> Core::may_run_again(JobNumber number, Request& request) {
   auto found = request.looked_up.jobs.find(number);
   if (found == request.looked_up.jobs.end() || !holds(request.looked_up, number)) {
-    auto kept = kept_job(store_, number);
+    auto kept = service::kept_job(store_, number);
     if (!kept) return tl::unexpected(kept.error());
     forget_what_runs(*kept);
     found = request.looked_up.jobs.insert_or_assign(number, *std::move(kept)).first;
@@ -339,7 +353,7 @@ Result<void> Core::may_run_again(JobNumber number, Request& request) {
               {}, "submit it again");
 }
 
-void Core::apply(const Wish& wish, const std::map<JobNumber, store::Job>& ended) {
+void Core::apply(const service::Wish& wish, const std::map<JobNumber, store::Job>& ended) {
   const life::Event event = event_of(wish);
   Amendments amendments;
   std::vector<JobNumber> unchanged;
@@ -349,8 +363,8 @@ void Core::apply(const Wish& wish, const std::map<JobNumber, store::Job>& ended)
     if (over != ended.end()) entry = &bring_back(over->second);
     if (entry != nullptr) {
       outbox_.cover(number, entry->job, [&] {
-        if (wish.what == Wish::What::update) {
-          if (!has_ended(entry->job)) {
+        if (wish.what == service::Wish::What::update) {
+          if (!service::has_ended(entry->job)) {
             amend(*entry, amended(entry->job, wish.amended, amendments), wish);
           }
         } else {
@@ -369,7 +383,7 @@ Entry& Core::bring_back(store::Job ended) {
   return book_.add(std::move(ended));
 }
 
-void Core::amend(Entry& entry, store::Job after, const Wish& wish) {
+void Core::amend(Entry& entry, store::Job after, const service::Wish& wish) {
   note(entry.job, "changed",
        fmt::format("{}; by user {}", amendment(entry.job.asked, after.asked), wish.uid));
   entry.job = std::move(after);
@@ -388,36 +402,39 @@ void Core::amend(Entry& entry, store::Job after, const Wish& wish) {
   }
 }
 
-Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller, bool now) {
-  return change(Request{{.what = Wish::What::cancel, .at_once = now, .jobs = numbers}, caller});
+Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const service::Caller& caller,
+                          bool now) {
+  return change(
+      Request{{.what = service::Wish::What::cancel, .at_once = now, .jobs = numbers}, caller});
 }
 
-Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change(Request{{.what = Wish::What::hold, .jobs = numbers}, caller});
+Result<void> Core::hold(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
+  return change(Request{{.what = service::Wish::What::hold, .jobs = numbers}, caller});
 }
 
-Result<void> Core::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change(Request{{.what = Wish::What::release, .jobs = numbers}, caller});
+Result<void> Core::release(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
+  return change(Request{{.what = service::Wish::What::release, .jobs = numbers}, caller});
 }
 
-Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
-  return change(Request{{.what = Wish::What::requeue, .jobs = numbers}, caller});
+Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
+  return change(Request{{.what = service::Wish::What::requeue, .jobs = numbers}, caller});
 }
 
 Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
-                          const Caller& caller) {
-  return change(Request{{.what = Wish::What::update, .amended = wanted, .jobs = numbers}, caller});
+                          const service::Caller& caller) {
+  return change(
+      Request{{.what = service::Wish::What::update, .amended = wanted, .jobs = numbers}, caller});
 }
 
 Result<void> Core::read_journal() {
-  const auto kept = store_.get(Outbox::kJournalKey);
+  const auto kept = store_.get(service::Outbox::kJournalKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};
-  auto read = Journal::read(**kept);
+  auto read = service::Journal::read(**kept);
   if (!read) return tl::unexpected(read.error());
   outbox_.journal() = *std::move(read);
   for (const auto& [number, wish] : outbox_.journal().open()) {
-    if (wish.what != Wish::What::submit) continue;
+    if (wish.what != service::Wish::What::submit) continue;
     last_number_ = std::max(last_number_, static_cast<std::int64_t>(wish.jobs.back()));
     if (auto restored = restore_tasks(wish); !restored) return restored;
   }
@@ -425,17 +442,18 @@ Result<void> Core::read_journal() {
 }
 
 Result<void> Core::apply_journal() {
-  const std::map<Journal::Number, Wish> open = outbox_.journal().open();  // it changes meanwhile
+  const std::map<service::Journal::Number, service::Wish> open =
+      outbox_.journal().open();  // it changes meanwhile
   for (const auto& [number, wish] : open) {
-    if (wish.what == Wish::What::submit) continue;
+    if (wish.what == service::Wish::What::submit) continue;
     std::map<JobNumber, store::Job> ended;
-    if (wish.what == Wish::What::requeue) {
+    if (wish.what == service::Wish::What::requeue) {
       auto looked_up = look_up_ended(wish.jobs);
       if (!looked_up) return tl::unexpected(looked_up.error());
       ended = std::move(looked_up->jobs);
     }
-    log_info(fmt::format("a change of {} jobs, which an earlier service began, goes on",
-                         wish.jobs.size()));
+    service::log_info(fmt::format("a change of {} jobs, which an earlier service began, goes on",
+                                  wish.jobs.size()));
     apply(wish, ended);
   }
   return {};

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The journal: changes of jobs that users asked for, and the jobs whose records lack them.
+///
+/// A change is on the disk as one row before any of it is done, however many jobs it has. The
+/// records follow some at a time, and each is written with a journal that no longer names its job.
+/// So the store's records and its journal always make the whole: a service that starts again
+/// applies the changes in order to the jobs that they still name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/job.h"
+
+namespace almanac::service {
+
+/// What a user wants of jobs.
+struct Wish {
+  enum class What : std::uint8_t { submit, cancel, hold, release, requeue, update };
+  What what = What::cancel;
+  std::uint32_t uid = 0;     ///< The user who asks.
+  bool at_once = false;      ///< Without grace. Of `cancel`.
+  store::Amended amended{};  ///< The new values, of `update`; what the array asks, of `submit`.
+  std::vector<store::JobNumber> jobs{};
+  // Of `submit`.
+  store::JobNumber array{};
+  std::vector<std::int32_t> indices{};  ///< One for each job.
+
+  bool operator==(const Wish&) const = default;
+};
+
+class Journal {
+ public:
+  using Number = std::int64_t;
+
+  /// Adds a wish; its jobs must be in order of number, each once.
+  Number add(Wish wish);
+  /// Drops a wish of which nothing was done.
+  void drop(Number number) { open_.erase(number); }
+  /// These records are written, in order of number. Returns whether a wish named one of them.
+  bool saved(const std::vector<store::JobNumber>& jobs);
+  /// Whether the records of some of its jobs are still to be written.
+  bool contains(Number number) const { return open_.contains(number); }
+  /// In the order in which they came, with the jobs that are left.
+  const std::map<Number, Wish>& open() const { return open_; }
+
+  /// Cost: linear in the stretches of numbers that follow one another.
+  std::string to_json() const;
+  /// Fails with corrupt.
+  static Result<Journal> read(const std::string& json);
+
+ private:
+  std::map<Number, Wish> open_;
+  Number last_ = 0;
+};
+
+}  // namespace almanac::service
