@@ -15,7 +15,7 @@ namespace almanac::policy::placement {
 namespace {
 
 class GpuClustering final : public fragment::Rule {
-  fragment::Choice choose(const fragment::Node& node, const fragment::Request& request,
+  fragment::Choice choose(const fragment::NodeImage& node, const fragment::Request& request,
                           const fragment::Outlook&) const override {
     if (request.gpus == 0) return {};
     const auto of = static_cast<std::size_t>(request.shares() ? 0 : request.gpus);
