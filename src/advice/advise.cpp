@@ -18,6 +18,7 @@
 #include "base/rng.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
+#include "schedule/hosts.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "stats/bootstrap.h"
@@ -75,7 +76,9 @@ class Play {
 
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
-    const auto policy = policy::registry().make(composition, {.estimator = taught(composition)});
+    const auto policy = schedule::make_policy(
+        composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = nullptr},
+        schedule::kNoSiteRules);
     const sim::Options options{
         .policy = composition.name,
         .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},

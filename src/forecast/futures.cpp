@@ -9,9 +9,8 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "forecast/told_estimator.h"
-#include "policy/kit/age_cap.h"
-#include "policy/kit/keeping.h"
 #include "policy/registry.h"
+#include "schedule/hosts.h"
 
 namespace almanac::forecast {
 namespace {
@@ -104,13 +103,12 @@ class Player {
     }
     options_.policy = setting_.composition.name;
     options_.until_ended = until;
-    const auto policy = policy::keeping(
-        policy::age_capped(policy::registry().make(
-                               setting_.composition,
-                               {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
-                                .past_use = present_.past_use}),
-                           setting_.composition, setting_.age_cap),
-        setting_.composition, [this](JobId job) { return setting_.kept.contains(job); });
+    const auto policy = schedule::make_policy(
+        setting_.composition,
+        schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),
+                             .past_use = present_.past_use},
+        {.age_cap = setting_.age_cap,
+         .is_kept = [this](JobId job) { return setting_.kept.contains(job); }});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 

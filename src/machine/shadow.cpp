@@ -15,10 +15,8 @@
 #include "energy/power_file.h"
 #include "machine/log.h"
 #include "machine/policies.h"
-#include "policy/kit/age_cap.h"
-#include "policy/kit/keeping.h"
-#include "policy/registry.h"
 #include "schedule/admission.h"
+#include "schedule/hosts.h"
 #include "schedule/past_use.h"
 #include "sim/summary.h"
 #include "stats/quantile.h"
@@ -98,12 +96,12 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
                            job.outcome.end, job.outcome.run, *used);
   }
   const auto play = [&](const policy::Composition& composition) {
-    const auto made = policy::keeping(
-        policy::age_capped(policy::registry().make(composition, {.estimator = taught_estimator(
-                                                                     composition, log, lessons),
-                                                                 .past_use = used}),
-                           composition, age_cap),
-        composition, [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); });
+    const auto made = schedule::make_policy(
+        composition,
+        schedule::PlayedHost{.estimator = taught_estimator(composition, log, lessons),
+                             .past_use = used},
+        {.age_cap = age_cap,
+         .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
     const sim::Options options{.policy = composition.name,
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "machine/policies.h"
-#include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
 #include "steer/mark.h"
@@ -88,8 +88,11 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
     return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
                                                courses.size(), fmt::join(vcs, ", "), kFewest));
   }
-  const auto made = policy::registry().make(
-      policy, {.estimator = machine::taught_estimator(policy, log, lessons)});
+  const auto made = schedule::make_policy(
+      policy,
+      schedule::PlayedHost{.estimator = machine::taught_estimator(policy, log, lessons),
+                           .past_use = nullptr},
+      schedule::kNoSiteRules);
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.policy = policy.name,
