@@ -37,6 +37,7 @@
 #include "meter.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/experiment.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
@@ -85,7 +86,7 @@ void time_floor(const trace::Trace& trace, const cluster::Cluster& cluster, Cost
 }
 
 void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
-                 const policy::SpeedBook* speeds, Cost& cost) {
+                 const schedule::SpeedBook* speeds, Cost& cost) {
   auto policy = sim::make_policy(*policy::registry().compose(cost.name), trace);
   const std::int64_t before = resident_bytes();
   reset_peak();
@@ -106,7 +107,7 @@ void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const O
   for (const std::string& name : names) {
     costs.push_back({.name = name});
   }
-  std::optional<policy::SpeedBook> speeds;
+  std::optional<schedule::SpeedBook> speeds;
   if (!options.speed.empty()) {
     speeds.emplace(cluster, trace, *perf::read_catalogue(options.speed));
   }

@@ -12,7 +12,7 @@
 #include "machine/log.h"
 #include "machine/pace.h"
 #include "machine/policies.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 #include "store/log.h"
 
 namespace almanac::machine {
@@ -357,11 +357,11 @@ void Foresight::answer(const Outlook& outlook, const Scene& scene) {
     const std::lock_guard lock(mutex_);
     asked = asked_;
   }
-  std::unique_ptr<const policy::SpeedBook> speeds;
+  std::unique_ptr<const schedule::SpeedBook> speeds;
   for (const sim::Present::Job& waiting : scene.present.waiting) {
     const store::Job& job = outlook.jobs[index(waiting.job)].job;
     if (!asked.contains(job.number) || !knows_scaling(job) || stop_) continue;
-    if (!speeds) speeds = std::make_unique<policy::SpeedBook>(cluster_, scene.trace, *speeds_);
+    if (!speeds) speeds = std::make_unique<schedule::SpeedBook>(cluster_, scene.trace, *speeds_);
     std::vector<WithGpus> made;
     for (const forecast::OtherGpus& other :
          forecast::with_other_gpus(setting(outlook, scene), speeds.get(), scene.present,

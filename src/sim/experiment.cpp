@@ -15,8 +15,10 @@
 #include "energy/power_file.h"
 #include "perf/catalogue_file.h"
 #include "perf/shared_in_time.h"
+#include "policy/contract/power_limits.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
+#include "schedule/speed_book.h"
 #include "script/scripted.h"
 #include "sim/impossible_jobs.h"
 #include "sim/infer_cluster.h"
@@ -200,7 +202,7 @@ Idle idle_policies(const Prepared& made) {
   const std::array<Data, 6> kinds = {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
        {Trait::reads_speeds,
-        !made.experiment.speed.empty() || policy::tells_traffic(made.trace, made.cluster),
+        !made.experiment.speed.empty() || schedule::tells_traffic(made.trace, made.cluster),
         "no speeds of jobs are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
@@ -460,8 +462,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     const Result<std::string> content = digest_of(experiment.believed_speed);
     if (!content) return tl::unexpected(content.error());
     made.catalogue = *content;
-    made.believed = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
-                                                        std::move(*believed), *limits);
+    made.believed = std::make_shared<schedule::SpeedBook>(made.cluster, made.trace,
+                                                          std::move(*believed), *limits);
   }
   if (!experiment.speed.empty()) {
     auto catalogue = catalogue_of(experiment.speed, made);
@@ -469,8 +471,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     const Result<std::string> content = digest_of(experiment.speed);
     if (!content) return tl::unexpected(content.error());
     made.catalogue = made.catalogue.empty() ? *content : *content + " " + made.catalogue;
-    made.speeds = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
-                                                      std::move(*catalogue), *limits);
+    made.speeds = std::make_shared<schedule::SpeedBook>(made.cluster, made.trace,
+                                                        std::move(*catalogue), *limits);
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   const bool tells_rates =
@@ -479,12 +481,12 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
         return job.request.alternatives != kNoName || job.outcome.metric != kNoName;
       });
   note_sharing(made);
-  if (made.speeds == nullptr && (tells_rates || policy::tells_traffic(made.trace, made.cluster) ||
-                                 policy::tells_sharing(made.trace, made.cluster))) {
+  if (made.speeds == nullptr && (tells_rates || schedule::tells_traffic(made.trace, made.cluster) ||
+                                 schedule::tells_sharing(made.trace, made.cluster))) {
     // At what rate jobs run on what they take instead, how they train, what they send and read, or
     // how they share GPUs is told without --speed.
     made.speeds =
-        std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
+        std::make_shared<schedule::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   if (made.speeds == nullptr && limits->any()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "policy/kit/keeping.h"
 #include "policy/kit/serving.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/profile.h"
 
 namespace almanac::sim {
@@ -268,7 +270,7 @@ void Services::ask(std::size_t service, Time now) {
   job.outcome.run = kWithoutEnd;
   const JobId id{static_cast<std::uint32_t>(trace_->jobs.size())};
   trace_->jobs.push_back(job);
-  for (policy::SpeedBook* const each : speeds_) each->take_in(*trace_);
+  for (schedule::SpeedBook* const each : speeds_) each->take_in(*trace_);
   const auto on_own = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
     return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
   });
@@ -403,7 +405,7 @@ Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Servic
   Options options = options_of(prepared, run);
   options.stop = stop;
   options.services = &services;
-  std::unique_ptr<policy::SpeedBook> speeds, believed;
+  std::unique_ptr<schedule::SpeedBook> speeds, believed;
   if (prepared.speeds != nullptr) {
     speeds = prepared.speeds->of(prepared.cluster, services.trace());
     options.speeds = speeds.get();

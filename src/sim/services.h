@@ -16,7 +16,6 @@
 #include "inference/service.h"
 #include "inference/simulation.h"
 #include "policy/contract/contract.h"
-#include "policy/contract/speed_book.h"
 #include "sim/experiment.h"
 #include "trace/trace.h"
 
@@ -78,7 +77,7 @@ class Services {
   std::vector<ServiceOutcome> outcomes() const;
 
   /// Speeds that replicas come into, as they come; they outlive the simulation.
-  void tell_speeds(std::vector<policy::SpeedBook*> speeds) { speeds_ = std::move(speeds); }
+  void tell_speeds(std::vector<schedule::SpeedBook*> speeds) { speeds_ = std::move(speeds); }
 
   // What the simulation calls.
   void begin(Time at) { began_ = at; }
@@ -139,7 +138,7 @@ class Services {
   std::vector<Copy> copies_;  // by JobId behind the log
   std::vector<JobId> gone_, come_;
   std::vector<NodeId> own_nodes_, given_back_;
-  std::vector<policy::SpeedBook*> speeds_;
+  std::vector<schedule::SpeedBook*> speeds_;
 };
 
 /// Simulates run number `run` with services beside the jobs. Where speeds are simulated jobs run at

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "sim/end_queue.h"
 #include "sim/instances.h"
+#include "sim/pacer.h"
 #include "sim/queue_rules.h"
 #include "sim/sample.h"
 #include "sim/sample_interval.h"

@@ -20,16 +20,23 @@
 #include "cluster/cluster.h"
 #include "cluster/incidents.h"
 #include "policy/contract/contract.h"
+#include "rules/elastic/application_file.h"
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
-#include "sim/pacer.h"
+#include "sim/pace.h"
+#include "sim/pace_log.h"
 #include "sim/present.h"
 #include "sim/signal_meter.h"
 #include "sim/wait_log.h"
 #include "trace/trace.h"
 
+namespace almanac::schedule {
+class SpeedBook;
+}
+
 namespace almanac::sim {
 
+class ProgressRule;
 class Services;
 
 /// Hears what a policy is told, before the policy does.
@@ -55,9 +62,9 @@ struct Options {
                                 ///< bound alone.
   std::uint64_t seed = 0;       ///< Of the view's random numbers.
   /// How fast jobs run with what they are given; null = each as recorded, whatever that is.
-  const policy::SpeedBook* speeds = nullptr;
+  const schedule::SpeedBook* speeds = nullptr;
   /// What the policy believes of that; null = the truth. Where it differs, jobs run by `speeds`.
-  const policy::SpeedBook* believed = nullptr;
+  const policy::Speeds* believed = nullptr;
   /// What jobs whose model is one of them truly do on more or fewer GPUs; no policy sees it. Null =
   /// there are none. Where speeds are known.
   const elastic::Applications* applications = nullptr;

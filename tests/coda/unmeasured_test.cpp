@@ -13,6 +13,7 @@
 #include "coda/recorded.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "support/play.h"
@@ -27,7 +28,7 @@ Given play(Case input, const Glimpse::Known& known) {
   const auto composition = policy::registry().compose(input.policy);
   auto catalogue = perf::read_catalogue("public");
   EXPECT_TRUE(composition && catalogue);
-  const policy::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
+  const schedule::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
   input.options.speeds = &speeds;
   auto made = sim::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);

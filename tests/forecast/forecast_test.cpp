@@ -12,6 +12,7 @@
 #include "forecast/score.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/profile.h"
 #include "support/play.h"
 
@@ -224,8 +225,8 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   Case input;
   input.cluster = cluster::uniform(1, 4);
   add_job(input.trace, {.id = "A", .run = 100s, .model = "half", .max_gpus = 4});
-  const policy::SpeedBook speeds(input.cluster, input.trace,
-                                 *perf::read_catalogue(linear_speeds()));
+  const schedule::SpeedBook speeds(input.cluster, input.trace,
+                                   *perf::read_catalogue(linear_speeds()));
   const policy::Composition composition = *policy::registry().compose("fifo");
   const sim::Present present{.at = Time{0s},
                              .running = {},
@@ -238,8 +239,8 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   EXPECT_TRUE(with_other_gpus(setting, nullptr, present, beliefs, JobId{0}, 8, 0).empty())
       << "nothing is known of its speed";
   // Where the engine knows no speeds, the run is taken to be so much shorter: the same.
-  for (const policy::SpeedBook* const engines :
-       {&speeds, static_cast<const policy::SpeedBook*>(nullptr)}) {
+  for (const schedule::SpeedBook* const engines :
+       {&speeds, static_cast<const schedule::SpeedBook*>(nullptr)}) {
     setting.options.speeds = engines;
     const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
     const auto others = with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0);

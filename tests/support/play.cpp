@@ -15,6 +15,7 @@
 #include "perf/catalogue_file.h"
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/log_speeds.h"
 #include "sim/profile.h"
 
@@ -106,7 +107,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     return tl::unexpected(set.error());
   }
   options.restart = run.restart;
-  std::optional<policy::SpeedBook> speeds;
+  std::optional<schedule::SpeedBook> speeds;
   auto limits = policy::PowerLimits::of_jobs_too(input.cluster, linear_board());
   if (!limits) return tl::unexpected(limits.error());
   if (!input.speed.empty()) {
@@ -127,12 +128,12 @@ Result<Played> play(const Case& input, policy::Composition composition) {
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
                   [](const trace::Job& job) { return job.outcome.metric != kNoName; });
   if (!speeds && (tells_metrics || !applications.empty() ||
-                  policy::tells_traffic(input.trace, input.cluster) ||
-                  policy::tells_sharing(input.trace, input.cluster))) {
+                  schedule::tells_traffic(input.trace, input.cluster) ||
+                  schedule::tells_sharing(input.trace, input.cluster))) {
     speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
     options.speeds = &*speeds;
   }
-  std::optional<policy::SpeedBook> believed;
+  std::optional<schedule::SpeedBook> believed;
   run.learns_types = input.believed == sim::kLearnedSpeeds;
   if (!input.believed.empty()) {
     auto catalogue =

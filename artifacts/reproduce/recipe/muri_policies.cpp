@@ -21,6 +21,7 @@
 
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "schedule/speed_book.h"
 #include "sim/experiment.h"
 
 namespace almanac::reproduce {
@@ -116,8 +117,8 @@ void compare(Bench& bench) {
     for (const Pair& pair : kPairs) experiment.policies.emplace_back(pair.ours);
     sim::Prepared prepared =
         value_or_throw(sim::prepare(experiment, std::move(workload.trace), std::move(cluster)));
-    prepared.speeds = std::make_shared<policy::SpeedBook>(prepared.cluster, prepared.trace,
-                                                          std::move(workload.models));
+    prepared.speeds = std::make_shared<schedule::SpeedBook>(prepared.cluster, prepared.trace,
+                                                            std::move(workload.models));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
       const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
       const sim::Summary summary =

@@ -463,14 +463,9 @@ bool Allocator::has_gained(JobId job, Duration lease, const View& view) {
 double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
                                const cluster::Ledger& ledger, int gpus) const {
   if (view.speeds != nullptr) {
-    const perf::SpeedModel& model = view.speeds->model(job);
-    bool differs = false;
-    for (std::size_t at = 0; at < model.types() && !differs; ++at) {
-      differs = model.on(perf::GpuType{static_cast<std::uint16_t>(at)}).alone != 1;
-    }
     const double profiled =
         rate_on(job, gpus > 0 ? gpus : int{asked(job, view).gpus}, type, vc, view, ledger);
-    return differs ? profiled : profiled * types_.speed(job, type, view);
+    return view.speeds->tells_types(job) ? profiled : profiled * types_.speed(job, type, view);
   }
   return types_.speed(job, type, view);
 }

@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "policy/contract/contract.h"
+#include "policy/kit/allocator/job_marks.h"
+#include "policy/kit/allocator/type_beliefs.h"
 #include "policy/kit/beliefs.h"
-#include "policy/kit/job_marks.h"
 #include "policy/kit/rate_on.h"
-#include "policy/kit/type_beliefs.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {

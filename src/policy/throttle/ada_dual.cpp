@@ -22,7 +22,7 @@ namespace {
 class AdaDual final : public Throttle {
  public:
   void started(JobId job, const Desk& desk) override {
-    const SpeedBook* const speeds = desk.view().speeds;
+    const Speeds* const speeds = desk.view().speeds;
     if (speeds == nullptr || !speeds->flow(job, desk.grants(job))) return;
     started_.push_back(job);
   }
