@@ -16,8 +16,11 @@
 #include "inference/service.h"
 #include "inference/simulation.h"
 #include "policy/contract/contract.h"
-#include "sim/experiment.h"
 #include "trace/trace.h"
+
+namespace almanac::schedule {
+class SpeedBook;
+}
 
 namespace almanac::sim {
 
@@ -140,12 +143,5 @@ class Services {
   std::vector<NodeId> own_nodes_, given_back_;
   std::vector<schedule::SpeedBook*> speeds_;
 };
-
-/// Simulates run number `run` with services beside the jobs. Where speeds are simulated jobs run at
-/// theirs, and replicas as ever; GPUs that compute are then counted of jobs alone. Fails as
-/// make_policy() does, and there with unsupported for a policy that lets jobs share GPUs: what a
-/// replica does beside a job on a GPU is not known.
-Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
-                               const std::atomic<bool>* stop = nullptr);
 
 }  // namespace almanac::sim

@@ -3,6 +3,7 @@
 /// \file
 /// A policy cannot tell what asks it: hosts that give it the same facts get the same schedule, and
 /// the rules of a site that concern no job change nothing.
+#include "experiment/profile.h"
 #include "schedule/hosts.h"
 
 #include <memory>
@@ -13,7 +14,6 @@
 
 #include "conformance/days.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "sim/signature.h"
 #include "support/play.h"
 
@@ -33,7 +33,7 @@ class EveryHost : public testing::TestWithParam<std::string> {
   EveryHost() : day_(crowded_day_with_parts(7)), composition_(*registry().compose(GetParam())) {}
 
   std::unique_ptr<predict::Estimator> estimator() const {
-    return *sim::make_estimator(composition_, day_.trace);
+    return *experiment::make_estimator(composition_, day_.trace);
   }
   /// What a job of each owner used before the day.
   schedule::PastUses past_use() const {
@@ -101,7 +101,7 @@ TEST(FairShare, HearsOfThePastFromHostsThatPlay) {
   const auto signature_with = [&](schedule::PastUses past_use) {
     const auto policy = schedule::make_policy(
         composition,
-        schedule::PlayedHost{.estimator = *sim::make_estimator(composition, day.trace),
+        schedule::PlayedHost{.estimator = *experiment::make_estimator(composition, day.trace),
                              .past_use = std::move(past_use)},
         schedule::kNoSiteRules);
     sim::Options options = day.options;
