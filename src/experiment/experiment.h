@@ -65,8 +65,8 @@ struct Prepared {
   std::vector<Run> runs;
   std::shared_ptr<const schedule::SpeedBook> speeds;    ///< Null = every job runs as recorded.
   std::shared_ptr<const schedule::SpeedBook> believed;  ///< Null = as speeds.
-  elastic::Applications applications;                 ///< Of elastic jobs; none = there are none.
-  std::string elastic_digest;                         ///< Of them: their file, hashed; "" = none.
+  elastic::Applications applications;                   ///< Of elastic jobs; none = there are none.
+  std::string elastic_digest;                           ///< Of them: their file, hashed; "" = none.
   std::string catalogue;  ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
   /// Which policies "all" does not have, and why; sentences, which are among the notes too.

@@ -3,7 +3,6 @@
 /// \file
 /// A policy cannot tell what asks it: hosts that give it the same facts get the same schedule, and
 /// the rules of a site that concern no job change nothing.
-#include "experiment/profile.h"
 #include "schedule/hosts.h"
 
 #include <memory>
@@ -13,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
 #include "sim/signature.h"
 #include "support/play.h"

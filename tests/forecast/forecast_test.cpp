@@ -226,7 +226,7 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   input.cluster = cluster::uniform(1, 4);
   add_job(input.trace, {.id = "A", .run = 100s, .model = "half", .max_gpus = 4});
   const schedule::SpeedBook speeds(input.cluster, input.trace,
-                                 *perf::read_catalogue(linear_speeds()));
+                                   *perf::read_catalogue(linear_speeds()));
   const policy::Composition composition = *policy::registry().compose("fifo");
   const sim::Present present{.at = Time{0s},
                              .running = {},

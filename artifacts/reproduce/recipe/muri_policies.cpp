@@ -118,7 +118,7 @@ void compare(Bench& bench) {
     experiment::Prepared prepared = value_or_throw(
         experiment::prepare(experiment, std::move(workload.trace), std::move(cluster)));
     prepared.speeds = std::make_shared<schedule::SpeedBook>(prepared.cluster, prepared.trace,
-                                                          std::move(workload.models));
+                                                            std::move(workload.models));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
       const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
       const experiment::Summary summary = experiment::summarize(
