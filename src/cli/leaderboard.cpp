@@ -57,9 +57,9 @@ std::pair<std::string, std::string> split(const std::string& parameter) {
 }
 
 /// Of all trials, in the order in which they come up.
-std::vector<std::string> parameters_of(const serve::ListedSweep& sweep) {
+std::vector<std::string> parameters_of(const serve::ListedTuning& tuning) {
   std::vector<std::string> names;
-  for (const serve::ListedTrial& trial : sweep.trials) {
+  for (const serve::ListedTrial& trial : tuning.trials) {
     for (const std::string& each : trial.job.view.job.asked->parameters) {
       const std::string name = split(each).first;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -80,43 +80,43 @@ std::vector<std::string> values_of(const store::Job& job, const std::vector<std:
 
 }  // namespace
 
-std::string summary_of(const serve::ListedSweep& sweep, Time now) {
+std::string summary_of(const serve::ListedTuning& tuning, Time now) {
   std::size_t waiting = 0;
   std::size_t running = 0;
   std::size_t stopped = 0;
   double hours = 0;
-  for (const serve::ListedTrial& trial : sweep.trials) {
+  for (const serve::ListedTrial& trial : tuning.trials) {
     const store::Job& job = trial.job.view.job;
     waiting += job.state == JobState::pending ? 1 : 0;
     running += job.state == JobState::running ? 1 : 0;
     stopped += state_word(job) == "stopped" ? 1 : 0;
     hours += gpu_hours(job, now);
   }
-  const std::size_t all = sweep.trials.size();
+  const std::size_t all = tuning.trials.size();
   return fmt::format("{}: {}, {} running, {} waiting, {} ended ({} by the policy); {:.2f} GPU h",
-                     sweep.name, text::counted(all, "trial"), running, waiting,
+                     tuning.name, text::counted(all, "trial"), running, waiting,
                      all - running - waiting, stopped, hours);
 }
 
-Result<serve::ListedSweep> look_at_sweep(serve::Client& client, const std::string& name) {
+Result<serve::ListedTuning> look_at_tuning(serve::Client& client, const std::string& name) {
   const auto said = client.get("/v1/sweeps/" + name);
-  return said ? serve::read_sweep(said->body) : tl::unexpected(said.error());
+  return said ? serve::read_tuning(said->body) : tl::unexpected(said.error());
 }
 
-bool is_over(const serve::ListedSweep& sweep) {
-  return std::none_of(sweep.trials.begin(), sweep.trials.end(), [](const auto& trial) {
+bool is_over(const serve::ListedTuning& tuning) {
+  return std::none_of(tuning.trials.begin(), tuning.trials.end(), [](const auto& trial) {
     const JobState state = trial.job.view.job.state;
     return state == JobState::pending || state == JobState::running;
   });
 }
 
-figure::Listing trial_rows(const serve::ListedSweep& sweep, Time now) {
+figure::Listing trial_rows(const serve::ListedTuning& tuning, Time now) {
   using figure::Cell;
   using serve::ListedTrial;
-  figure::Rows rows(sweep.trials);
+  figure::Rows rows(tuning.trials);
   const auto number = [](const std::optional<double>& value) { return Cell(value, shown(value)); };
   rows.add("rank", "RANK", [&](const ListedTrial& each) {
-    const auto rank = &each - sweep.trials.data() + 1;
+    const auto rank = &each - tuning.trials.data() + 1;
     return each.best ? Cell(rank) : Cell::nothing("");
   });
   rows.add(figure::Tier::key, "trial", "TRIAL",
@@ -138,7 +138,7 @@ figure::Listing trial_rows(const serve::ListedSweep& sweep, Time now) {
   rows.add(
       "gpu_h", "GPU H", [&](const ListedTrial& each) { return gpu_hours(each.job.view.job, now); },
       figure::Decimals{2});
-  const std::vector<std::string> names = parameters_of(sweep);
+  const std::vector<std::string> names = parameters_of(tuning);
   for (std::size_t at = 0; at < names.size(); ++at) {
     rows.add(names[at],
              [&](const ListedTrial& each) { return values_of(each.job.view.job, names)[at]; })
@@ -147,11 +147,11 @@ figure::Listing trial_rows(const serve::ListedSweep& sweep, Time now) {
   return rows;
 }
 
-report::TrialsInput trials_input(const serve::ListedSweep& sweep, Time now) {
-  report::TrialsInput made{.name = sweep.name,
-                           .smaller_is_better = sweep.smaller_is_better,
-                           .parameters = parameters_of(sweep)};
-  for (const serve::ListedTrial& trial : sweep.trials) {
+report::TrialsInput trials_input(const serve::ListedTuning& tuning, Time now) {
+  report::TrialsInput made{.name = tuning.name,
+                           .smaller_is_better = tuning.smaller_is_better,
+                           .parameters = parameters_of(tuning)};
+  for (const serve::ListedTrial& trial : tuning.trials) {
     const store::Job& job = trial.job.view.job;
     report::TrialRow& row = made.trials.emplace_back();
     row.name = job.asked->name;
@@ -167,11 +167,11 @@ report::TrialsInput trials_input(const serve::ListedSweep& sweep, Time now) {
   return made;
 }
 
-std::string best_in_words(const serve::ListedSweep& sweep) {
-  if (sweep.trials.empty() || !sweep.trials.front().best) {
-    return fmt::format("no trial of {} has reported a metric", sweep.name);
+std::string best_in_words(const serve::ListedTuning& tuning) {
+  if (tuning.trials.empty() || !tuning.trials.front().best) {
+    return fmt::format("no trial of {} has reported a metric", tuning.name);
   }
-  const serve::ListedTrial& best = sweep.trials.front();
+  const serve::ListedTrial& best = tuning.trials.front();
   const store::Submission& asked = best.job.view.job.asked;
   return fmt::format("The best is {}: {} at step {}, with {}", asked.name, shown(best.best),
                      shown(best.best_step), fmt::join(asked.parameters, " "));

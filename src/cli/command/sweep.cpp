@@ -281,12 +281,9 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
 void register_sweep(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "sweep",
-                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml). "
-                      "sweep run tries hyper-parameters");
+                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
   const auto options = std::make_shared<SweepOptions>();
   options->experiment.add_to(command);
-  // TRACE stands beside subcommands, so that only this may ask for it.
-  command.get_option("TRACE")->required(false);
   command
       .add_option("--load", options->loads,
                   "Jobs arrive this many times as fast: 0.8,1,1.2 or "
@@ -335,13 +332,7 @@ void register_sweep(Program& program) {
       command,
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
   add_example(command, "almanac sweep log.csv --seeds 1..100 --out out/sweep.csv --engine slurm");
-  program.on(command, [options, &program]() -> Result<int> {
-    if (options->experiment.trace.path.empty()) {
-      return fail(Code::usage, "TRACE is required", {},
-                  "of a job log or a workload; almanac sweep run SPACE tries hyper-parameters");
-    }
-    return run(*options, program.command_line);
-  });
+  program.on(command, [options, &program] { return run(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac sweep run` at a real `almanac serve`, with shell scripts as trials; also where the
+/// `almanac tune run` at a real `almanac serve`, with shell scripts as trials; also where the
 /// command and the service are killed in the middle.
 #include <algorithm>
 #include <chrono>
@@ -28,7 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using nlohmann::json;
 
-class SweepRun : public testing::Test {
+class TuneRun : public testing::Test {
  protected:
   /// Its jobs outlive the service, so they are cancelled first.
   void TearDown() override {
@@ -47,11 +47,11 @@ class SweepRun : public testing::Test {
     serves_.push_back(std::make_unique<process::Job>(*std::move(started)));
     ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; }));
   }
-  std::unique_ptr<process::Job> begin_sweep() const {
+  std::unique_ptr<process::Job> begin_tuning() const {
     write("err", "");  // what is read from now on, this one said
     auto started =
         process::Job::start({.argv = {"sh", "-c", "exec \"$0\" \"$@\" >out 2>err", program(),
-                                      "sweep", "run", "s.toml", "--socket", socket()},
+                                      "tune", "run", "s.toml", "--socket", socket()},
                              .directory = folder_ / ""});
     EXPECT_TRUE(started);
     return std::make_unique<process::Job>(*std::move(started));
@@ -85,7 +85,7 @@ class SweepRun : public testing::Test {
   }
   /// The trials, the best first.
   std::vector<json> trials() const {
-    const json all = json::parse(run({"sweep", "show", "s", "-o", "json"}).out, nullptr, false);
+    const json all = json::parse(run({"tune", "show", "s", "-o", "json"}).out, nullptr, false);
     return all.is_object() ? all.at("trials").get<std::vector<json>>() : std::vector<json>();
   }
   json trial(const std::string& name) const {
@@ -121,14 +121,14 @@ class SweepRun : public testing::Test {
   std::vector<std::unique_ptr<process::Job>> serves_;
 };
 
-TEST_F(SweepRun, HasTheGoodTrialsGoOnAndTheirPolicyEndsTheOthers) {
+TEST_F(TuneRun, HasTheGoodTrialsGoOnAndTheirPolicyEndsTheOthers) {
   serve("asha:2:1:stop", 1);
   // One GPU, so one after the other. Each ends when the test lets it, or its policy ends it.
   write_space("[0.9, 0.8, 0.1, 0.95]",
               "echo $2 >> log; printf \"step 1\\nmetric $1\\n\" >> $ALMANAC_PROGRESS\n"
               "until [ -e go-$2 ]; do sleep 0.05; done\n"
               "printf \"step 100\\nmetric $1\\n\" >> $ALMANAC_PROGRESS\n");
-  const auto command = begin_sweep();
+  const auto command = begin_tuning();
   for (const std::string each : {"1", "2"}) {
     ASSERT_TRUE(soon([&] { return has_reported("s-" + each); })) << read("err");
     EXPECT_EQ(state(trial("s-4")), "PENDING") << "the GPU is taken";
@@ -151,7 +151,7 @@ TEST_F(SweepRun, HasTheGoodTrialsGoOnAndTheirPolicyEndsTheOthers) {
       << read("out");
 }
 
-TEST_F(SweepRun, SubmitsEachTrialOnceThoughCommandAndServiceAreKilled) {
+TEST_F(TuneRun, SubmitsEachTrialOnceThoughCommandAndServiceAreKilled) {
   serve("fifo", 8);
   std::string x = "[";
   constexpr int kTrials = 40;
@@ -163,11 +163,11 @@ TEST_F(SweepRun, SubmitsEachTrialOnceThoughCommandAndServiceAreKilled) {
               "until [ -e go ]; do sleep 0.05; done\n");
   // The command is killed while it submits, again and again.
   for (const std::size_t enough : {1U, 10U, 20U}) {
-    const auto command = begin_sweep();
+    const auto command = begin_tuning();
     ASSERT_TRUE(soon([&] { return trials().size() >= enough; })) << read("err");
     kill(*command);
   }
-  const auto command = begin_sweep();
+  const auto command = begin_tuning();
   // It must have begun: where no service answers at first, it ends.
   ASSERT_TRUE(soon([&] { return read("err").find("40 trials") != std::string::npos; }))
       << read("err");
@@ -193,25 +193,34 @@ TEST_F(SweepRun, SubmitsEachTrialOnceThoughCommandAndServiceAreKilled) {
   EXPECT_EQ(all[0].at("best"), 0.14);
 }
 
-TEST_F(SweepRun, SaysWhatIsWrongInOneLine) {
+TEST_F(TuneRun, SaysWhatIsWrongInOneLine) {
   serve("fifo", 1);
   write("s.toml", "command = [\"true\"]\nsteps = 1\ntrials = 2\n[space]\nx = { from = 1 }\n");
-  const ProgramRun bad = run({"sweep", "run", folder_ / "s.toml"});
+  const ProgramRun bad = run({"tune", "run", folder_ / "s.toml"});
   EXPECT_EQ(bad.status, 65);
   EXPECT_NE(bad.err.find("s.toml:5:5: x has no to"), std::string::npos) << bad.err;
   write_space("[1, 2]", "true\n");
-  const ProgramRun none = run({"sweep", "run", folder_ / "s.toml"});
+  const ProgramRun none = run({"tune", "run", folder_ / "s.toml"});
   EXPECT_EQ(none.status, 1) << none.err;
   EXPECT_NE(none.err.find("fifo, does not compare trials"), std::string::npos) << none.err;
   EXPECT_NE(none.out.find("no trial of s has reported a metric"), std::string::npos) << none.out;
-  const ProgramRun again = run({"sweep", "run", folder_ / "s.toml"});
+  const ProgramRun again = run({"tune", "run", folder_ / "s.toml"});
   EXPECT_NE(again.err.find("2 trials, of which 2 were there"), std::string::npos) << again.err;
   write_space("[1, 3]", "true\n");
-  const ProgramRun other = run({"sweep", "run", folder_ / "s.toml"});
+  const ProgramRun other = run({"tune", "run", folder_ / "s.toml"});
   EXPECT_EQ(other.status, 69);
   EXPECT_NE(other.err.find("was drawn otherwise: x=2"), std::string::npos) << other.err;
   EXPECT_EQ(trials().size(), 2U);
-  EXPECT_EQ(run({"sweep", "show", "none"}).status, 66);
+  EXPECT_EQ(run({"tune", "show", "none"}).status, 66);
+}
+
+TEST_F(TuneRun, StillHasTheNamesOfFormerVersions) {
+  write_space("[1, 2]", "true\n");
+  const ProgramRun now = run({"tune", "run", folder_ / "s.toml", "--dry-run"});
+  const ProgramRun before = run({"sweep", "run", folder_ / "s.toml", "--dry-run"});
+  EXPECT_EQ(now.status, 0) << now.err;
+  EXPECT_EQ(before.status, 0) << before.err;
+  EXPECT_EQ(before.out, now.out);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac sweep run: tries hyper-parameters with real jobs, each a trial of one sweep. Which of
-/// them go on is the policy's business.
+/// almanac tune run: tries hyper-parameters with real jobs, each a trial of one tuning run. Which
+/// of them go on is the policy's business.
 ///
 /// Trials are the same each time, and each has a key by which the service knows it: when this
 /// command or the service was killed, the same command goes on, and each trial is there once.
@@ -39,7 +39,7 @@ using namespace std::chrono_literals;
 /// Between two looks; a service that begins anew is waited for too.
 constexpr auto kLookPause = 1s;
 
-struct SweepRunOptions {
+struct TuneRunOptions {
   ServiceOptions service;
   std::string file;
   std::string name;
@@ -48,41 +48,41 @@ struct SweepRunOptions {
   bool dry_run = false;
 };
 
-struct Sweep {
+struct Tuning {
   trials::Space space;
   std::string name;
   std::vector<trials::Trial> trials{};
 };
 
-Result<Sweep> read_sweep(const SweepRunOptions& options) {
+Result<Tuning> read_tuning(const TuneRunOptions& options) {
   auto space = trials::read_space(options.file);
   if (!space) return tl::unexpected(space.error());
-  Sweep made{.space = *std::move(space), .name = options.name};
+  Tuning made{.space = *std::move(space), .name = options.name};
   if (made.name.empty()) made.name = made.space.name;
   if (made.name.empty()) made.name = std::filesystem::path(options.file).stem();
-  if (!trials::is_sweep_name(made.name)) {
-    return fail(Code::usage, fmt::format("a sweep cannot be called \"{}\"", made.name), {},
+  if (!trials::is_tuning_name(made.name)) {
+    return fail(Code::usage, fmt::format("a tuning run cannot be called \"{}\"", made.name), {},
                 "--name takes 1 to 48 letters, digits, dots, _ or -");
   }
   made.trials = trials::draw(made.space);
   return made;
 }
 
-Result<int> show_drawn(const Sweep& sweep, const ListOptions& options) {
+Result<int> show_drawn(const Tuning& tuning, const ListOptions& options) {
   if (options.wants_document()) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const trials::Trial& each : sweep.trials) {
-      const auto job = trials::to_job(sweep.space, sweep.name, each, {});
+    for (const trials::Trial& each : tuning.trials) {
+      const auto job = trials::to_job(tuning.space, tuning.name, each, {});
       list.push_back({{"name", job.name}, {"parameters", job.parameters}, {"argv", job.argv}});
     }
-    fmt::print("{}\n", nlohmann::ordered_json{{"name", sweep.name}, {"trials", list}}.dump(2));
+    fmt::print("{}\n", nlohmann::ordered_json{{"name", tuning.name}, {"trials", list}}.dump(2));
     return kDone;
   }
-  figure::Rows rows(sweep.trials);
+  figure::Rows rows(tuning.trials);
   rows.add("trial", "TRIAL",
-           [&](const trials::Trial& each) { return trials::job_name(sweep.name, each); });
-  for (std::size_t at = 0; at < sweep.space.parameters.size(); ++at) {
-    rows.add(sweep.space.parameters[at].name,
+           [&](const trials::Trial& each) { return trials::job_name(tuning.name, each); });
+  for (std::size_t at = 0; at < tuning.space.parameters.size(); ++at) {
+    rows.add(tuning.space.parameters[at].name,
              [at](const trials::Trial& each) { return each.values[at]; })
         .right();
   }
@@ -115,26 +115,27 @@ Result<void> check_policy(serve::Client& client) {
 
 /// How many of the trials are there already. Fails with conflict where they are others. `is_here`:
 /// the service has the same users.
-Result<std::size_t> count_known(const Sweep& sweep, const serve::ListedSweep& there, bool is_here) {
+Result<std::size_t> count_known(const Tuning& tuning, const serve::ListedTuning& there,
+                                bool is_here) {
   std::size_t known = 0;
   const auto other = [&](const store::Job& job, const std::string& why) {
     return fail(Code::conflict,
-                fmt::format("there is a sweep {} already, and its job {} {}", sweep.name,
+                fmt::format("there is a tuning run {} already, and its job {} {}", tuning.name,
                             static_cast<std::int64_t>(job.number), why),
                 {}, "give this one another --name");
   };
   for (const serve::ListedTrial& each : there.trials) {
     const store::Job& job = each.job.view.job;
     if (is_here && job.asked->uid != ::geteuid()) return other(job, "is " + job.asked->user + "'s");
-    if (job.asked->smaller_is_better != sweep.space.smaller_is_better) {
+    if (job.asked->smaller_is_better != tuning.space.smaller_is_better) {
       return other(job, "has another goal");
     }
     const auto same =
-        std::find_if(sweep.trials.begin(), sweep.trials.end(), [&](const trials::Trial& trial) {
-          return trials::job_name(sweep.name, trial) == job.asked->name;
+        std::find_if(tuning.trials.begin(), tuning.trials.end(), [&](const trials::Trial& trial) {
+          return trials::job_name(tuning.name, trial) == job.asked->name;
         });
-    if (same == sweep.trials.end()) return other(job, "is none of these trials");
-    if (trials::parameters(sweep.space, *same) != job.asked->parameters) {
+    if (same == tuning.trials.end()) return other(job, "is none of these trials");
+    if (trials::parameters(tuning.space, *same) != job.asked->parameters) {
       return other(job,
                    fmt::format("was drawn otherwise: {}", fmt::join(job.asked->parameters, " ")));
     }
@@ -163,10 +164,11 @@ class Patience {
 };
 
 /// False where it was interrupted.
-Result<bool> submit_all(serve::Client& client, const Sweep& sweep, const store::Submission& base) {
+Result<bool> submit_all(serve::Client& client, const Tuning& tuning,
+                        const store::Submission& base) {
   Patience patience;
-  for (const trials::Trial& each : sweep.trials) {
-    const store::Submission asked = trials::to_job(sweep.space, sweep.name, each, base);
+  for (const trials::Trial& each : tuning.trials) {
+    const store::Submission asked = trials::to_job(tuning.space, tuning.name, each, base);
     for (bool done = false; !done;) {
       if (interrupted()) return false;
       const auto numbers = client.submit(asked);
@@ -181,14 +183,14 @@ Result<bool> submit_all(serve::Client& client, const Sweep& sweep, const store::
 /// A leaderboard that is drawn over the one before, as much of it as fits.
 class Screen {
  public:
-  void draw(const serve::ListedSweep& sweep) {
+  void draw(const serve::ListedTuning& tuning) {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
     constexpr int kOther = 3;  // summary, header, the cursor
     wipe();
-    figure::Listing rows = trial_rows(sweep, wall_clock());
+    figure::Listing rows = trial_rows(tuning, wall_clock());
     rows.cut(static_cast<std::size_t>(std::max(1, size.ws_row - kOther)));
-    fmt::print("{:.{}}\n{}", summary_of(sweep, wall_clock()), size.ws_col,
+    fmt::print("{:.{}}\n{}", summary_of(tuning, wall_clock()), size.ws_col,
                rows.table(table_form()));
     lines_ = rows.size() + 2;
     std::fflush(stdout);
@@ -203,77 +205,77 @@ class Screen {
 };
 
 /// Looks until no trial waits or runs; nothing where it was interrupted.
-Result<std::optional<serve::ListedSweep>> follow(serve::Client& client, const std::string& name,
-                                                 bool shows) {
+Result<std::optional<serve::ListedTuning>> follow(serve::Client& client, const std::string& name,
+                                                  bool shows) {
   Patience patience;
   Screen screen;
   while (!interrupted()) {
-    auto sweep = look_at_sweep(client, name);
-    if (!sweep && !may_pass(sweep.error())) return tl::unexpected(sweep.error());
-    if (!sweep) {
+    auto tuning = look_at_tuning(client, name);
+    if (!tuning && !may_pass(tuning.error())) return tl::unexpected(tuning.error());
+    if (!tuning) {
       screen.wipe();
-      patience.wait(sweep.error());
+      patience.wait(tuning.error());
       continue;
     }
     patience.over();
-    if (is_over(*sweep)) {
+    if (is_over(*tuning)) {
       screen.wipe();
-      return std::optional(*std::move(sweep));
+      return std::optional(*std::move(tuning));
     }
-    if (shows) screen.draw(*sweep);
+    if (shows) screen.draw(*tuning);
     std::this_thread::sleep_for(kLookPause);
   }
-  return std::optional<serve::ListedSweep>();
+  return std::optional<serve::ListedTuning>();
 }
 
-Result<int> show_trials(serve::Client& client, const serve::ListedSweep& sweep,
+Result<int> show_trials(serve::Client& client, const serve::ListedTuning& tuning,
                         const ListOptions& list) {
-  if (list.wants_document()) return relay_answer(client, "/v1/sweeps/" + sweep.name);
+  if (list.wants_document()) return relay_answer(client, "/v1/sweeps/" + tuning.name);
   constexpr std::size_t kShown = 20;
-  figure::Listing rows = trial_rows(sweep, wall_clock());
-  const std::size_t more = sweep.trials.size() - std::min(kShown, sweep.trials.size());
+  figure::Listing rows = trial_rows(tuning, wall_clock());
+  const std::size_t more = tuning.trials.size() - std::min(kShown, tuning.trials.size());
   if (!list.explains()) return list.print(std::move(rows));
   rows.cut(kShown);
-  fmt::print("{}\n", summary_of(sweep, wall_clock()));
+  fmt::print("{}\n", summary_of(tuning, wall_clock()));
   return list.print(std::move(rows), more > 0 ? fmt::format("... and {} more\n", more) : "");
 }
 
-Result<int> run_sweep(const SweepRunOptions& options) {
-  const auto sweep = read_sweep(options);
-  if (!sweep) return tl::unexpected(sweep.error());
-  if (options.dry_run) return show_drawn(*sweep, options.list);
+Result<int> run_tuning(const TuneRunOptions& options) {
+  const auto tuning = read_tuning(options);
+  if (!tuning) return tl::unexpected(tuning.error());
+  if (options.dry_run) return show_drawn(*tuning, options.list);
   auto base = base_submission();
-  if (base) base = with_asked(*std::move(base), sweep->space.asked);
+  if (base) base = with_asked(*std::move(base), tuning->space.asked);
   if (!base) return tl::unexpected(base.error());
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   if (const auto fits = check_policy(*client); !fits) return tl::unexpected(fits.error());
-  auto there = look_at_sweep(*client, sweep->name);
+  auto there = look_at_tuning(*client, tuning->name);
   if (!there && there.error().code != Code::not_found) return tl::unexpected(there.error());
-  const auto known =
-      count_known(*sweep, there ? *there : serve::ListedSweep{}, options.service.place.url.empty());
+  const auto known = count_known(*tuning, there ? *there : serve::ListedTuning{},
+                                 options.service.place.url.empty());
   if (!known) return tl::unexpected(known.error());
   static_cast<void>(interrupted());  // from now on it ends in good order
-  const auto submitted = submit_all(*client, *sweep, *base);
+  const auto submitted = submit_all(*client, *tuning, *base);
   if (!submitted) return tl::unexpected(submitted.error());
-  const std::string later = fmt::format("almanac sweep show {} has how it stands", sweep->name);
+  const std::string later = fmt::format("almanac tune show {} has how it stands", tuning->name);
   if (!*submitted) {
     note("not all trials are submitted; the same command goes on");
     return kInterrupted;
   }
-  const std::size_t all = sweep->trials.size();
+  const std::size_t all = tuning->trials.size();
   note(*known == 0
-           ? fmt::format("{}: {} trials submitted", sweep->name, all)
-           : fmt::format("{}: {} trials, of which {} were there", sweep->name, all, *known));
+           ? fmt::format("{}: {} trials submitted", tuning->name, all)
+           : fmt::format("{}: {} trials, of which {} were there", tuning->name, all, *known));
   if (options.detach) {
-    there = look_at_sweep(*client, sweep->name);
+    there = look_at_tuning(*client, tuning->name);
     if (!there) return tl::unexpected(there.error());
     if (!options.list.explains()) return show_trials(*client, *there, options.list);
     note(later);
     return kDone;
   }
   const bool shows = options.list.explains() && ::isatty(STDOUT_FILENO) != 0;
-  const auto over = follow(*client, sweep->name, shows);
+  const auto over = follow(*client, tuning->name, shows);
   if (!over) return tl::unexpected(over.error());
   if (!*over) {
     note("the trials go on; " + later);
@@ -286,22 +288,23 @@ Result<int> run_sweep(const SweepRunOptions& options) {
 
 }  // namespace
 
-void register_sweep_run(Program& program) {
-  const auto options = std::make_shared<SweepRunOptions>();
+void register_tune_run(Program& program) {
+  const auto options = std::make_shared<TuneRunOptions>();
   CLI::App& command =
-      *program.noun(Purpose::choose, "sweep", "")
+      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
            .add_subcommand("run", "Try hyper-parameters with real jobs, drawn from a TOML space");
-  command.add_option("SPACE", options->file, "What may be tried (docs/sweeps.md)")->required();
-  command.add_option("--name", options->name, "Of the sweep; default: as SPACE says, or is called")
+  command.add_option("SPACE", options->file, "What may be tried (docs/tuning.md)")->required();
+  command
+      .add_option("--name", options->name,
+                  "Name of the tuning run; default: name in SPACE, or its file name")
       ->type_name("NAME");
   command.add_flag("--detach", options->detach, "Return when all trials are submitted");
   command.add_flag("--dry-run", options->dry_run, "Print the trials, submit nothing");
   options->list.add_to(command);
   options->service.add_to(command);
-  command.footer("");  // not those of sweep
-  add_example(command, "almanac sweep run mnist.toml");
-  add_example(command, "almanac sweep run mnist.toml --name mnist-2 --detach");
-  program.on(command, [options] { return run_sweep(*options); });
+  add_example(command, "almanac tune run mnist.toml");
+  add_example(command, "almanac tune run mnist.toml --name mnist-2 --detach");
+  program.on(command, [options] { return run_tuning(*options); });
 }
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac sweep cancel: ends all trials of a sweep.
+/// almanac tune cancel: ends all trials of a tuning run.
 #include <memory>
 
 #include <fmt/format.h>
@@ -14,19 +14,19 @@
 namespace almanac::cli {
 namespace {
 
-struct SweepCancelOptions {
+struct TuneCancelOptions {
   ServiceOptions service;
   std::string name;
   bool now = false;
 };
 
-Result<int> cancel_sweep(const SweepCancelOptions& options) {
+Result<int> cancel_tuning(const TuneCancelOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  const auto sweep = look_at_sweep(*client, options.name);
-  if (!sweep) return tl::unexpected(sweep.error());
+  const auto tuning = look_at_tuning(*client, options.name);
+  if (!tuning) return tl::unexpected(tuning.error());
   std::vector<std::string> unfinished;
-  for (const serve::ListedTrial& trial : sweep->trials) {
+  for (const serve::ListedTrial& trial : tuning->trials) {
     const trace::JobState state = trial.job.view.job.state;
     if (state == trace::JobState::pending || state == trace::JobState::running) {
       unfinished.push_back(trial.job.id);
@@ -42,16 +42,17 @@ Result<int> cancel_sweep(const SweepCancelOptions& options) {
 
 }  // namespace
 
-void register_sweep_cancel(Program& program) {
-  const auto options = std::make_shared<SweepCancelOptions>();
-  CLI::App& command = *program.noun(Purpose::choose, "sweep", "")
-                           .add_subcommand("cancel", "End the trials of a sweep that wait or run");
-  command.add_option("NAME", options->name, "The sweep; of jobs their --group")->required();
+void register_tune_cancel(Program& program) {
+  const auto options = std::make_shared<TuneCancelOptions>();
+  CLI::App& command =
+      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
+           .add_subcommand("cancel", "End the trials of a tuning run that wait or run");
+  command.add_option("NAME", options->name, "Name of the tuning run; for jobs, their --group")
+      ->required();
   command.add_flag("--now", options->now, "Kill them: without SIGTERM and grace");
   options->service.add_to(command);
-  command.footer("");  // not those of sweep
-  add_example(command, "almanac sweep cancel mnist");
-  program.on(command, [options] { return cancel_sweep(*options); });
+  add_example(command, "almanac tune cancel mnist");
+  program.on(command, [options] { return cancel_tuning(*options); });
 }
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac sweep show: how the trials of a sweep stand.
+/// almanac tune show: how the trials of a tuning run stand.
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,24 +19,24 @@
 namespace almanac::cli {
 namespace {
 
-struct SweepShowOptions {
+struct TuneShowOptions {
   ServiceOptions service;
   std::string name;
   ListOptions list;
   std::string out;
 };
 
-Result<int> show_sweep(const SweepShowOptions& options, const std::vector<std::string>& command) {
+Result<int> show_tuning(const TuneShowOptions& options, const std::vector<std::string>& command) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   if (options.list.wants_document() && options.out.empty())
     return relay_answer(*client, "/v1/sweeps/" + options.name);
-  const auto sweep = look_at_sweep(*client, options.name);
-  if (!sweep) return tl::unexpected(sweep.error());
+  const auto tuning = look_at_tuning(*client, options.name);
+  if (!tuning) return tl::unexpected(tuning.error());
   if (!options.out.empty()) {
     if (!report::has_page()) return fail(Code::unsupported, std::string(report::kNoPage));
     const figure::Document document =
-        report::trials_document(trials_input(*sweep, wall_clock()), command);
+        report::trials_document(trials_input(*tuning, wall_clock()), command);
     if (const auto written =
             table::write_file(options.out, report::page(figure::to_json(document)));
         !written) {
@@ -46,26 +46,27 @@ Result<int> show_sweep(const SweepShowOptions& options, const std::vector<std::s
     return kDone;
   }
   const Time now = wall_clock();
-  if (options.list.explains()) fmt::print("{}\n", summary_of(*sweep, now));
-  return options.list.print(trial_rows(*sweep, now));
+  if (options.list.explains()) fmt::print("{}\n", summary_of(*tuning, now));
+  return options.list.print(trial_rows(*tuning, now));
 }
 
 }  // namespace
 
-void register_sweep_show(Program& program) {
-  const auto options = std::make_shared<SweepShowOptions>();
-  CLI::App& command = *program.noun(Purpose::choose, "sweep", "")
-                           .add_subcommand("show", "Show the trials of a sweep, the best first");
-  command.add_option("NAME", options->name, "The sweep; of jobs their --group")->required();
+void register_tune_show(Program& program) {
+  const auto options = std::make_shared<TuneShowOptions>();
+  CLI::App& command =
+      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
+           .add_subcommand("show", "Show the trials of a tuning run, the best first");
+  command.add_option("NAME", options->name, "Name of the tuning run; for jobs, their --group")
+      ->required();
   options->list.add_to(command);
   command.add_option("--out", options->out, "Write a report instead, an HTML file")
       ->type_name("FILE");
   options->service.add_to(command);
-  command.footer("");  // not those of sweep
-  add_example(command, "almanac sweep show mnist");
-  add_example(command, "almanac sweep show mnist --out mnist.html");
+  add_example(command, "almanac tune show mnist");
+  add_example(command, "almanac tune show mnist --out mnist.html");
   options->list.on(program, command,
-                   [options, &program] { return show_sweep(*options, program.command_line); });
+                   [options, &program] { return show_tuning(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli
