@@ -8,9 +8,9 @@
 
 #include "base/time.h"
 
-namespace almanac::cli {
+namespace almanac::text {
 
 /// "2020-01-06 13:05:00"; in seconds where times are from the trace's own zero.
 std::string moment(Time at);
 
-}  // namespace almanac::cli
+}  // namespace almanac::text

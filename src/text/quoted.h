@@ -6,9 +6,9 @@
 
 #include <string>
 
-namespace almanac::cli {
+namespace almanac::text {
 
 /// In single quotes, for any of the shells; `quote_in_quotes` is written for a quote within.
 std::string quoted(const std::string& text, const char* quote_in_quotes = "'\\''");
 
-}  // namespace almanac::cli
+}  // namespace almanac::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/sweep_array.h"
+#include "experiment/sweep_array.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,16 +12,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/interrupt.h"
-#include "cli/program.h"
-#include "cli/quoted.h"
-#include "experiment/sweep_part.h"
 #include "slurm/command_link.h"
 #include "slurm/task_array.h"
 #include "table/output_file.h"
 #include "table/stream.h"
+#include "text/quoted.h"
 
-namespace almanac::cli {
+namespace almanac::experiment {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,7 +81,7 @@ Result<slurm::JobNumber> submit(const SweepParts& parts, const std::vector<std::
                          .err = words_pattern(parts),
                          .cores = array.cores,
                          .options = array.options};
-  for (const std::string& word : array.command) order.script += " " + quoted(word);
+  for (const std::string& word : array.command) order.script += " " + text::quoted(word);
   order.script += fmt::format(" --part \"$SLURM_ARRAY_TASK_ID/{}\"", parts.of);
   // What an earlier task said must not pass for what this one says.
   for (const std::size_t number : missing) fs::remove(parts.words(number), error);
@@ -126,22 +123,23 @@ std::string progress(const SweepParts& parts, const std::vector<std::size_t>& mi
 }
 
 /// Whether the pause went by undisturbed.
-bool pause(std::chrono::milliseconds span) {
+bool pause(std::chrono::milliseconds span, const std::atomic<bool>& stop) {
   constexpr auto kSlice = std::chrono::milliseconds(100);
-  for (; span.count() > 0 && !interrupted(); span -= kSlice) std::this_thread::sleep_for(kSlice);
-  return !interrupted();
+  for (; span.count() > 0 && !stop; span -= kSlice) std::this_thread::sleep_for(kSlice);
+  return !stop;
 }
 
 /// How all tasks stood when each was last known; less when interrupted.
-Tasks wait_for(const SweepParts& parts, std::vector<std::size_t> missing, slurm::JobNumber job) {
+Tasks wait_for(const SweepParts& parts, std::vector<std::size_t> missing, slurm::JobNumber job,
+               const ArrayWatch& watch) {
   Tasks last;
   std::string said;
   const auto say = [&](const std::string& text) {
-    if (text != said) note(text);
+    if (text != said) watch.say(text);
     said = text;
   };
   auto span = kFirstPause;
-  while (!interrupted()) {
+  while (!watch.stop) {
     const auto now = slurm::tasks_of(job);
     if (now) {
       // Files are looked for after the tasks: a task that has ended has left its own.
@@ -149,10 +147,10 @@ Tasks wait_for(const SweepParts& parts, std::vector<std::size_t> missing, slurm:
       for (const auto& [number, task] : *now) last[number] = task;
       say(progress(parts, missing, *now));
       if (!any_lives(*now)) break;
-    } else if (!interrupted()) {
+    } else if (!watch.stop) {
       say(to_string(now.error()) + "; asking again");
     }
-    if (!pause(span)) break;
+    if (!pause(span, watch.stop)) break;
     span = std::min(span * 2, kLongestPause);
   }
   return last;
@@ -173,7 +171,7 @@ std::string why_missing(const SweepParts& parts, std::size_t number, const Tasks
   const auto task = tasks.find(static_cast<std::uint32_t>(number));
   const std::string word = task == tasks.end() ? "" : task->second.word;
   if (word == "COMPLETED") {
-    const auto part = experiment::read_part(parts.file(number), parts.inputs);
+    const auto part = read_part(parts.file(number), parts.inputs);
     if (!part && part.error().code != Code::not_found) return to_string(part.error());
     return fmt::format("it ended well but left no file here: do the nodes see {}?", parts.folder());
   }
@@ -183,34 +181,34 @@ std::string why_missing(const SweepParts& parts, std::size_t number, const Tasks
 
 }  // namespace
 
-Result<int> run_array(const SweepParts& parts, const SweepArray& array) {
+Result<bool> run_array(const SweepParts& parts, const SweepArray& array, const ArrayWatch& watch) {
   const std::vector<std::size_t> missing = parts.missing();
-  if (missing.empty()) return kDone;
+  if (missing.empty()) return true;
   const auto earlier = running_array(parts);
   if (!earlier) return tl::unexpected(earlier.error());
-  if (interrupted()) return kInterrupted;
+  if (watch.stop) return false;
   const auto job = *earlier ? Result<slurm::JobNumber>(**earlier) : submit(parts, missing, array);
   if (!job) return tl::unexpected(job.error());
-  note(*earlier ? fmt::format("job array {} still runs: waiting for it", value_of(*job))
-                : fmt::format("job array {}: {} of {} parts are to be run", value_of(*job),
-                              missing.size(), parts.of));
-  const Tasks tasks = wait_for(parts, missing, *job);
-  if (interrupted()) {
-    note(
+  watch.say(*earlier ? fmt::format("job array {} still runs: waiting for it", value_of(*job))
+                     : fmt::format("job array {}: {} of {} parts are to be run", value_of(*job),
+                                   missing.size(), parts.of));
+  const Tasks tasks = wait_for(parts, missing, *job, watch);
+  if (watch.stop) {
+    watch.say(
         fmt::format("job array {0} goes on; the same command again gathers it (scancel {0} ends "
                     "it)",
                     value_of(*job)));
-    return kInterrupted;
+    return false;
   }
   const std::vector<std::size_t> failed = parts.missing();
-  if (failed.empty()) return kDone;
+  if (failed.empty()) return true;
   for (std::size_t at = 0; at < std::min(failed.size(), kReasonsShown); ++at) {
-    note(fmt::format("part {}/{} failed: {}", failed[at], parts.of,
-                     why_missing(parts, failed[at], tasks)));
+    watch.say(fmt::format("part {}/{} failed: {}", failed[at], parts.of,
+                          why_missing(parts, failed[at], tasks)));
   }
   return fail(Code::unavailable,
               fmt::format("{} of {} parts failed; the others stay", failed.size(), parts.of),
               {.file = parts.folder()}, "the same command again runs only those");
 }
 
-}  // namespace almanac::cli
+}  // namespace almanac::experiment

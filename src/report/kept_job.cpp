@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/kept_reasons.h"
+#include "report/kept_job.h"
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
-#include "cli/moment.h"
-#include "cli/program.h"
 #include "text/duration.h"
+#include "text/moment.h"
 
-namespace almanac::cli {
+namespace almanac::report {
 namespace {
 
 using experiment::KeptJob;
@@ -56,64 +57,66 @@ const char* for_what(ReasonKind kind) {
 
 std::string sentence(const KeptWait& wait) { return policy::to_string(wait.reason, wait.other); }
 
-}  // namespace
-
-void say_longer_run(Duration ran, Duration work) {
-  constexpr Duration kRounding = 2s;
-  if (ran < work + kRounding) return;
-  fmt::print("  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
-             text::format_duration(ran), text::format_duration(work));
-}
-
-namespace {
-
-void say_reasons(const KeptJob& job) {
+std::string waits_in_words(const KeptJob& job) {
+  std::string made;
   std::map<ReasonKind, Duration> totals;
   for (const KeptWait& wait : job.waits) {
     totals[wait.reason.kind] += wait.until - wait.from;
-    fmt::print("  {}  {:>14}  {}\n", moment(wait.from),
-               text::format_duration(wait.until - wait.from), sentence(wait));
+    made += fmt::format("  {}  {:>14}  {}\n", text::moment(wait.from),
+                        text::format_duration(wait.until - wait.from), sentence(wait));
   }
   Duration told{};
   for (const auto& [kind, total] : totals) told += total;
-  if (job.waits.empty() && job.waited <= Duration{0}) return fmt::print("  it never waited\n");
-  if (!totals.empty()) fmt::print("in all: {}\n", in_all(totals));
+  if (job.waits.empty() && job.waited <= Duration{0}) return made + "  it never waited\n";
+  if (!totals.empty()) made += fmt::format("in all: {}\n", in_all(totals));
   // A run asks again after a tenth of the wait, a minute at least.
   if (job.waited > told) {
-    fmt::print("why it waited for {} more was not kept: --replay tells\n",
-               text::format_duration(job.waited - told));
+    made += fmt::format("why it waited for {} more was not kept: --replay tells\n",
+                        text::format_duration(job.waited - told));
   }
-  constexpr Duration kLong = 10min;
-  if (job.waited >= kLong) {
-    note(
-        "a reason that came and went within a tenth of the wait until then was not kept: --replay "
-        "has all");
-  }
+  return made;
 }
 
 }  // namespace
 
-void say_kept(const KeptJob& job) {
-  fmt::print("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy, job.gpus,
-             job.gpus == 1 ? "" : "s", moment(job.submit));
+std::string longer_run_in_words(Duration ran, Duration work) {
+  constexpr Duration kRounding = 2s;
+  if (ran < work + kRounding) return "";
+  return fmt::format("  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
+                     text::format_duration(ran), text::format_duration(work));
+}
+
+bool may_lack_reasons(const KeptJob& job) {
+  constexpr Duration kLong = 10min;
+  const bool lasts = std::any_of(job.waits.begin(), job.waits.end(),
+                                 [](const KeptWait& wait) { return wait.until == kNoTime; });
+  return !lasts && job.waited >= kLong;
+}
+
+std::string kept_job_in_words(const KeptJob& job) {
+  std::string made =
+      fmt::format("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy, job.gpus,
+                  job.gpus == 1 ? "" : "s", text::moment(job.submit));
   for (const KeptWait& wait : job.waits) {
-    if (wait.until == kNoTime) return fmt::print("; {}\n", sentence(wait));
+    if (wait.until == kNoTime) return made + fmt::format("; {}\n", sentence(wait));
   }
   if (job.start == kNoTime && job.end != kNoTime) {
-    fmt::print(", withdrawn {} without having run\n", moment(job.end));
+    made += fmt::format(", withdrawn {} without having run\n", text::moment(job.end));
   } else if (job.start == kNoTime) {
-    fmt::print(", not started when the simulation ended\n");
+    made += ", not started when the simulation ended\n";
   } else {
-    fmt::print(", started {}", moment(job.start));
+    made += fmt::format(", started {}", text::moment(job.start));
     if (job.end != kNoTime) {
-      fmt::print(", ended {}, waited {}", moment(job.end), text::format_duration(job.waited));
+      made += fmt::format(", ended {}, waited {}", text::moment(job.end),
+                          text::format_duration(job.waited));
     }
-    if (job.preemptions > 0) fmt::print(", was stopped {} times", job.preemptions);
-    fmt::print("\n");
+    if (job.preemptions > 0) made += fmt::format(", was stopped {} times", job.preemptions);
+    made += "\n";
   }
-  say_reasons(job);
-  if (job.start != kNoTime && job.end != kNoTime) say_longer_run(job.ran, job.work);
-  if (!job.tenant.empty()) fmt::print("{}\n", job.tenant);
+  made += waits_in_words(job);
+  if (job.start != kNoTime && job.end != kNoTime) made += longer_run_in_words(job.ran, job.work);
+  if (!job.tenant.empty()) made += job.tenant + "\n";
+  return made;
 }
 
 std::string in_all(const std::map<ReasonKind, Duration>& totals) {
@@ -127,7 +130,7 @@ std::string in_all(const std::map<ReasonKind, Duration>& totals) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-nlohmann::ordered_json to_json(const KeptJob& job) {
+nlohmann::ordered_json kept_job_json(const KeptJob& job) {
   nlohmann::ordered_json waits = nlohmann::ordered_json::array();
   for (const KeptWait& wait : job.waits) {
     nlohmann::ordered_json each;
@@ -144,4 +147,4 @@ nlohmann::ordered_json to_json(const KeptJob& job) {
   return made;
 }
 
-}  // namespace almanac::cli
+}  // namespace almanac::report

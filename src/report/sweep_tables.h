@@ -5,14 +5,17 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "experiment/sweep.h"
+#include "figure/rows.h"
 
-namespace almanac::cli {
+namespace almanac::report {
 
 /// A row for each load and policy: averages over the seeds and, where speeds were simulated, what
 /// the GPUs did. `points` as experiment::sweep() gives them.
-void show_points(const std::vector<experiment::SweepPoint>& points, std::size_t seeds);
+std::string sweep_tables(const std::vector<experiment::SweepPoint>& points, std::size_t seeds,
+                         const figure::TableForm& form);
 
-}  // namespace almanac::cli
+}  // namespace almanac::report

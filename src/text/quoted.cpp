@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/quoted.h"
+#include "text/quoted.h"
 
-namespace almanac::cli {
+namespace almanac::text {
 
 std::string quoted(const std::string& text, const char* quote_in_quotes) {
   std::string made = "'";
@@ -9,4 +9,4 @@ std::string quoted(const std::string& text, const char* quote_in_quotes) {
   return made + "'";
 }
 
-}  // namespace almanac::cli
+}  // namespace almanac::text

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/sweep_tables.h"
+#include "report/sweep_tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,11 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "cli/list_options.h"
 #include "report/comparison.h"
 #include "text/human.h"
 
-namespace almanac::cli {
+namespace almanac::report {
 namespace {
 
 using figure::Cell;
@@ -147,7 +146,7 @@ std::string loans_of(const std::vector<Group>& groups) {
     }
     std::stable_sort(loans.begin(), loans.end(),
                      [](const auto& a, const auto& b) { return a.gpu_s > b.gpu_s; });
-    const std::string said = report::loans_in_words(loans);
+    const std::string said = loans_in_words(loans);
     if (said.empty()) continue;
     made += fmt::format("at load {:.3g} under {}: {}\n", group.load,
                         experiment::marked_name(group.first()), said);
@@ -157,7 +156,7 @@ std::string loans_of(const std::vector<Group>& groups) {
 
 /// What the GPUs did and how CPU jobs waited: means over the seeds, the least and the greatest use,
 /// and how much more than under the first policy, seed by seed. Only where speeds were simulated.
-std::string use_of(const std::vector<Group>& groups) {
+std::string use_of(const std::vector<Group>& groups, const figure::TableForm& form) {
   using experiment::Summary;
   if (groups.empty() || std::isnan(groups.front().first().gpu_utilization)) return "";
   std::map<std::pair<double, std::uint64_t>, double> first;  // use under the first policy
@@ -197,25 +196,26 @@ std::string use_of(const std::vector<Group>& groups) {
       .right();
   time("avg_cpu_job_wait_s", "CPU wait", &Summary::avg_cpu_job_wait_s);
   time("p99_cpu_job_wait_s", "p99", &Summary::p99_cpu_job_wait_s);
-  return "\n" + rows.table(table_form());
+  return "\n" + rows.table(form);
 }
 
 }  // namespace
 
-void show_points(const std::vector<experiment::SweepPoint>& points, std::size_t seeds) {
+std::string sweep_tables(const std::vector<experiment::SweepPoint>& points, std::size_t seeds,
+                         const figure::TableForm& form) {
   const bool matter = seeds > 1 && seeds_matter(points);
   const std::vector<Group> groups = groups_of(points);
-  fmt::print("{}{}{}", means_of(groups, matter).table(table_form()), loans_of(groups),
-             use_of(groups));
+  std::string made = means_of(groups, matter).table(form) + loans_of(groups) + use_of(groups, form);
   if (seeds > 1 && !matter) {
-    fmt::print(
+    made += fmt::format(
         "All {} seeds gave the same schedules: nothing here is random, and there is no "
         "spread to tell.\n",
         seeds);
   }
   const bool any_bound = std::any_of(points.begin(), points.end(),
                                      [](const auto& point) { return point.summary.bound; });
-  if (any_bound) fmt::print("{}\n", report::kWhatABoundIs);
+  if (any_bound) made += fmt::format("{}\n", kWhatABoundIs);
+  return made;
 }
 
-}  // namespace almanac::cli
+}  // namespace almanac::report
