@@ -33,12 +33,12 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
           services.reclaims() ? policy::IfFull::stop_others : policy::IfFull::wait),
       services.scalers());
   sim::Options options = options_of(prepared, run);
-  options.stop = stop;
+  options.watch.stop = stop;
   options.services = &services;
   std::unique_ptr<policy::SpeedBook> speeds, believed;
   if (prepared.speeds != nullptr) {
     speeds = prepared.speeds->of(prepared.cluster, services.trace());
-    options.speeds = speeds.get();
+    options.truth.speeds = speeds.get();
     services.tell_speeds({speeds.get()});
   }
   if (prepared.believed != nullptr) {
