@@ -13,9 +13,6 @@
 namespace almanac::study {
 namespace {
 
-using figure::Cell;
-using figure::Tier;
-
 std::string percent_of(double value) { return text::human_share(value); }
 
 std::string tenths(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
@@ -100,11 +97,11 @@ figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& p
   const auto add_unused = [&](const char* name, const char* label, double UserUse::*of,
                               double UserUse::*all) {
     rows.add(name, label, [=](const UserUse& user) {
-      return Cell(user.*of, user.*all > 0 ? percent_of(user.*of / user.*all) : "-");
+      return figure::Cell(user.*of, user.*all > 0 ? percent_of(user.*of / user.*all) : "-");
     });
   };
   const auto add_share = [&](const char* name, const char* label, double UserUse::*of) {
-    rows.add(Tier::detail, name, label, of, percent_of);
+    rows.add(figure::Tier::detail, name, label, of, percent_of);
   };
   rows.add("user", &UserUse::user);
   rows.add("jobs", &UserUse::jobs, text::grouped);
@@ -119,9 +116,8 @@ figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& p
   add_share("memory_share_p50", "memory used", &UserUse::memory_share);
   add_share("time_share_p50", "limit used", &UserUse::time_share);
   rows.add(
-          prices.any() ? Tier::usual : Tier::data, "cost_unused", "cost of idle",
-          [&](const UserUse& user) { return cost_of_unused(user, prices); },
-          figure::Decimals{2})
+          prices.any() ? figure::Tier::usual : figure::Tier::data, "cost_unused", "cost of idle",
+          [&](const UserUse& user) { return cost_of_unused(user, prices); }, figure::Decimals{2})
       .table_only();
   return rows;
 }
@@ -141,37 +137,37 @@ figure::Listing right_size_rows(const std::vector<RightSize>& sizes, const Price
   figure::Rows rows(sizes);
   const auto add_change = [&](const std::string& name, const char* label, double RightSize::*asked,
                               double RightSize::*enough) {
-    rows.add(Tier::data, name, asked);
+    rows.add(figure::Tier::data, name, asked);
     rows.add("enough_" + name, label,
              [=](const RightSize& size) {
                return std::isnan(size.*enough)
-                          ? Cell()
-                          : Cell(size.*enough,
-                                 fmt::format("{:g} -> {:g}", size.*asked, size.*enough));
+                          ? figure::Cell()
+                          : figure::Cell(size.*enough,
+                                         fmt::format("{:g} -> {:g}", size.*asked, size.*enough));
              })
         .right();
   };
   rows.add("user", &RightSize::user);
-  rows.add(Tier::key, "name", "job", &RightSize::name);
+  rows.add(figure::Tier::key, "name", "job", &RightSize::name);
   rows.add("jobs", &RightSize::jobs, text::grouped);
   add_change("cpus", "cores", &RightSize::cores, &RightSize::enough_cores);
   add_change("memory_gb", "GB", &RightSize::memory_gb, &RightSize::enough_memory_gb);
-  rows.add(Tier::data, "time_limit_s", &RightSize::limit);
+  rows.add(figure::Tier::data, "time_limit_s", &RightSize::limit);
   rows.add("enough_time_limit_s", "time limit",
            [](const RightSize& size) {
              return size.enough_limit == kNoDuration
-                        ? Cell()
-                        : Cell(size.enough_limit,
-                               fmt::format("{} -> {}", text::format_duration(size.limit),
-                                           text::format_duration(size.enough_limit)));
+                        ? figure::Cell()
+                        : figure::Cell(size.enough_limit,
+                                       fmt::format("{} -> {}", text::format_duration(size.limit),
+                                                   text::format_duration(size.enough_limit)));
            })
       .right();
-  rows.add(Tier::detail, "core_hours_freed", "core-hours freed", &RightSize::core_hours,
+  rows.add(figure::Tier::detail, "core_hours_freed", "core-hours freed", &RightSize::core_hours,
            figure::Decimals{1});
-  rows.add(Tier::detail, "gb_hours_freed", "GB-hours freed", &RightSize::gb_hours,
+  rows.add(figure::Tier::detail, "gb_hours_freed", "GB-hours freed", &RightSize::gb_hours,
            figure::Decimals{1});
   rows.add(
-          has_price ? Tier::usual : Tier::data, "saved",
+          has_price ? figure::Tier::usual : figure::Tier::data, "saved",
           [&](const RightSize& size) { return size.saved(prices); }, figure::Decimals{2})
       .table_only();
   return rows;
@@ -195,7 +191,7 @@ figure::Listing job_use_rows(const std::vector<JobUse>& jobs) {
 }
 
 std::string user_use_in_words(const UserUse& user, const std::vector<JobUse>& jobs,
-                       const std::vector<RightSize>& sizes, const Prices& prices) {
+                              const std::vector<RightSize>& sizes, const Prices& prices) {
   std::string made = fmt::format("{}: {}, {} GPU-hours, {} core-hours\n", user.user,
                                  text::counted(static_cast<std::uint64_t>(user.jobs), "job"),
                                  tenths(user.gpu_hours), tenths(user.core_hours));
