@@ -25,7 +25,8 @@ namespace {
 
 struct ForecastOptions {
   std::string run;
-  WhatIf what;
+  ServiceOptions service;
+  serve::WhatIf what;
   std::string policy;
   int jobs = 200;
   ListOptions list;
@@ -183,7 +184,7 @@ void register_forecast(Program& program) {
       .add_option("--name", options->what.name,
                   "Its name: what earlier jobs of it took is believed of it")
       ->excludes(played);
-  options->what.service.add_to(command);
+  options->service.add_to(command);
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
       ->check(CLI::Range(1, 1'000'000))
@@ -200,7 +201,7 @@ void register_forecast(Program& program) {
   add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
   program.on(command, [options]() -> Result<int> {
     if (!options->run.empty()) return run(*options);
-    if (options->what.any()) return what_if(options->what, options->list);
+    if (options->what.any()) return what_if(options->service, options->what, options->list);
     return fail(Code::usage, "a run, or what a job asks (--gpus, --time, --vc), is wanted", {},
                 "see almanac forecast --help");
   });

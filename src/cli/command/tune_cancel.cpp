@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "cli/change_jobs.h"
-#include "cli/leaderboard.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "serve/leaderboard.h"
 
 namespace almanac::cli {
 namespace {
@@ -23,7 +23,7 @@ struct TuneCancelOptions {
 Result<int> cancel_tuning(const TuneCancelOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
-  const auto tuning = look_at_tuning(*client, options.name);
+  const auto tuning = serve::look_at_tuning(*client, options.name);
   if (!tuning) return tl::unexpected(tuning.error());
   std::vector<std::string> unfinished;
   for (const serve::ListedTrial& trial : tuning->trials) {

@@ -22,12 +22,12 @@
 #include "cli/draft_submission.h"
 #include "cli/interrupt.h"
 #include "cli/job_list.h"
-#include "cli/leaderboard.h"
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "policy/registry.h"
+#include "serve/leaderboard.h"
 #include "submission/trials/job.h"
 #include "submission/trials/space.h"
 
@@ -188,9 +188,9 @@ class Screen {
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
     constexpr int kOther = 3;  // summary, header, the cursor
     wipe();
-    figure::Listing rows = trial_rows(tuning, wall_clock());
+    figure::Listing rows = serve::trial_rows(tuning, wall_clock());
     rows.cut(static_cast<std::size_t>(std::max(1, size.ws_row - kOther)));
-    fmt::print("{:.{}}\n{}", summary_of(tuning, wall_clock()), size.ws_col,
+    fmt::print("{:.{}}\n{}", serve::summary_of(tuning, wall_clock()), size.ws_col,
                rows.table(table_form()));
     lines_ = rows.size() + 2;
     std::fflush(stdout);
@@ -210,7 +210,7 @@ Result<std::optional<serve::ListedTuning>> follow(serve::Client& client, const s
   Patience patience;
   Screen screen;
   while (!interrupted()) {
-    auto tuning = look_at_tuning(client, name);
+    auto tuning = serve::look_at_tuning(client, name);
     if (!tuning && !may_pass(tuning.error())) return tl::unexpected(tuning.error());
     if (!tuning) {
       screen.wipe();
@@ -218,7 +218,7 @@ Result<std::optional<serve::ListedTuning>> follow(serve::Client& client, const s
       continue;
     }
     patience.over();
-    if (is_over(*tuning)) {
+    if (serve::is_over(*tuning)) {
       screen.wipe();
       return std::optional(*std::move(tuning));
     }
@@ -232,11 +232,11 @@ Result<int> show_trials(serve::Client& client, const serve::ListedTuning& tuning
                         const ListOptions& list) {
   if (list.wants_document()) return relay_answer(client, "/v1/sweeps/" + tuning.name);
   constexpr std::size_t kShown = 20;
-  figure::Listing rows = trial_rows(tuning, wall_clock());
+  figure::Listing rows = serve::trial_rows(tuning, wall_clock());
   const std::size_t more = tuning.trials.size() - std::min(kShown, tuning.trials.size());
   if (!list.explains()) return list.print(std::move(rows));
   rows.cut(kShown);
-  fmt::print("{}\n", summary_of(tuning, wall_clock()));
+  fmt::print("{}\n", serve::summary_of(tuning, wall_clock()));
   return list.print(std::move(rows), more > 0 ? fmt::format("... and {} more\n", more) : "");
 }
 
@@ -250,7 +250,7 @@ Result<int> run_tuning(const TuneRunOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   if (const auto fits = check_policy(*client); !fits) return tl::unexpected(fits.error());
-  auto there = look_at_tuning(*client, tuning->name);
+  auto there = serve::look_at_tuning(*client, tuning->name);
   if (!there && there.error().code != Code::not_found) return tl::unexpected(there.error());
   const auto known = count_known(*tuning, there ? *there : serve::ListedTuning{},
                                  options.service.place.url.empty());
@@ -268,7 +268,7 @@ Result<int> run_tuning(const TuneRunOptions& options) {
            ? fmt::format("{}: {} trials submitted", tuning->name, all)
            : fmt::format("{}: {} trials, of which {} were there", tuning->name, all, *known));
   if (options.detach) {
-    there = look_at_tuning(*client, tuning->name);
+    there = serve::look_at_tuning(*client, tuning->name);
     if (!there) return tl::unexpected(there.error());
     if (!options.list.explains()) return show_trials(*client, *there, options.list);
     note(later);
@@ -282,7 +282,7 @@ Result<int> run_tuning(const TuneRunOptions& options) {
     return kInterrupted;
   }
   if (auto shown = show_trials(*client, **over, options.list); !shown) return shown;
-  if (options.list.explains()) fmt::print("{}\n", best_in_words(**over));
+  if (options.list.explains()) fmt::print("{}\n", serve::best_in_words(**over));
   return (*over)->trials.front().best ? kDone : kCheckFailed;
 }
 

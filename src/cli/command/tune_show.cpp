@@ -7,13 +7,13 @@
 #include <fmt/format.h>
 
 #include "cli/job_list.h"
-#include "cli/leaderboard.h"
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "report/page.h"
 #include "report/trials_document.h"
+#include "serve/leaderboard.h"
 #include "table/output_file.h"
 
 namespace almanac::cli {
@@ -31,12 +31,12 @@ Result<int> show_tuning(const TuneShowOptions& options, const std::vector<std::s
   if (!client) return tl::unexpected(client.error());
   if (options.list.wants_document() && options.out.empty())
     return relay_answer(*client, "/v1/sweeps/" + options.name);
-  const auto tuning = look_at_tuning(*client, options.name);
+  const auto tuning = serve::look_at_tuning(*client, options.name);
   if (!tuning) return tl::unexpected(tuning.error());
   if (!options.out.empty()) {
     if (!report::has_page()) return fail(Code::unsupported, std::string(report::kNoPage));
     const figure::Document document =
-        report::trials_document(trials_input(*tuning, wall_clock()), command);
+        report::trials_document(serve::trials_input(*tuning, wall_clock()), command);
     if (const auto written =
             table::write_file(options.out, report::page(figure::to_json(document)));
         !written) {
@@ -46,8 +46,8 @@ Result<int> show_tuning(const TuneShowOptions& options, const std::vector<std::s
     return kDone;
   }
   const Time now = wall_clock();
-  if (options.list.explains()) fmt::print("{}\n", summary_of(*tuning, now));
-  return options.list.print(trial_rows(*tuning, now));
+  if (options.list.explains()) fmt::print("{}\n", serve::summary_of(*tuning, now));
+  return options.list.print(serve::trial_rows(*tuning, now));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/leaderboard.h"
+#include "serve/leaderboard.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/job_words.h"
 #include "store/asked_gpus.h"
+#include "store/run_time.h"
 #include "text/human.h"
 
-namespace almanac::cli {
+namespace almanac::serve {
 namespace {
 
 using trace::JobState;
@@ -57,9 +57,9 @@ std::pair<std::string, std::string> split(const std::string& parameter) {
 }
 
 /// Of all trials, in the order in which they come up.
-std::vector<std::string> parameters_of(const serve::ListedTuning& tuning) {
+std::vector<std::string> parameters_of(const ListedTuning& tuning) {
   std::vector<std::string> names;
-  for (const serve::ListedTrial& trial : tuning.trials) {
+  for (const ListedTrial& trial : tuning.trials) {
     for (const std::string& each : trial.job.view.job.asked->parameters) {
       const std::string name = split(each).first;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -80,12 +80,12 @@ std::vector<std::string> values_of(const store::Job& job, const std::vector<std:
 
 }  // namespace
 
-std::string summary_of(const serve::ListedTuning& tuning, Time now) {
+std::string summary_of(const ListedTuning& tuning, Time now) {
   std::size_t waiting = 0;
   std::size_t running = 0;
   std::size_t stopped = 0;
   double hours = 0;
-  for (const serve::ListedTrial& trial : tuning.trials) {
+  for (const ListedTrial& trial : tuning.trials) {
     const store::Job& job = trial.job.view.job;
     waiting += job.state == JobState::pending ? 1 : 0;
     running += job.state == JobState::running ? 1 : 0;
@@ -98,21 +98,20 @@ std::string summary_of(const serve::ListedTuning& tuning, Time now) {
                      all - running - waiting, stopped, hours);
 }
 
-Result<serve::ListedTuning> look_at_tuning(serve::Client& client, const std::string& name) {
+Result<ListedTuning> look_at_tuning(Client& client, const std::string& name) {
   const auto said = client.get("/v1/sweeps/" + name);
-  return said ? serve::read_tuning(said->body) : tl::unexpected(said.error());
+  return said ? read_tuning(said->body) : tl::unexpected(said.error());
 }
 
-bool is_over(const serve::ListedTuning& tuning) {
+bool is_over(const ListedTuning& tuning) {
   return std::none_of(tuning.trials.begin(), tuning.trials.end(), [](const auto& trial) {
     const JobState state = trial.job.view.job.state;
     return state == JobState::pending || state == JobState::running;
   });
 }
 
-figure::Listing trial_rows(const serve::ListedTuning& tuning, Time now) {
+figure::Listing trial_rows(const ListedTuning& tuning, Time now) {
   using figure::Cell;
-  using serve::ListedTrial;
   figure::Rows rows(tuning.trials);
   const auto number = [](const std::optional<double>& value) { return Cell(value, shown(value)); };
   rows.add("rank", "RANK", [&](const ListedTrial& each) {
@@ -147,11 +146,11 @@ figure::Listing trial_rows(const serve::ListedTuning& tuning, Time now) {
   return rows;
 }
 
-report::TrialsInput trials_input(const serve::ListedTuning& tuning, Time now) {
+report::TrialsInput trials_input(const ListedTuning& tuning, Time now) {
   report::TrialsInput made{.name = tuning.name,
                            .smaller_is_better = tuning.smaller_is_better,
                            .parameters = parameters_of(tuning)};
-  for (const serve::ListedTrial& trial : tuning.trials) {
+  for (const ListedTrial& trial : tuning.trials) {
     const store::Job& job = trial.job.view.job;
     report::TrialRow& row = made.trials.emplace_back();
     row.name = job.asked->name;
@@ -167,14 +166,14 @@ report::TrialsInput trials_input(const serve::ListedTuning& tuning, Time now) {
   return made;
 }
 
-std::string best_in_words(const serve::ListedTuning& tuning) {
+std::string best_in_words(const ListedTuning& tuning) {
   if (tuning.trials.empty() || !tuning.trials.front().best) {
     return fmt::format("no trial of {} has reported a metric", tuning.name);
   }
-  const serve::ListedTrial& best = tuning.trials.front();
+  const ListedTrial& best = tuning.trials.front();
   const store::Submission& asked = best.job.view.job.asked;
   return fmt::format("The best is {}: {} at step {}, with {}", asked.name, shown(best.best),
                      shown(best.best_step), fmt::join(asked.parameters, " "));
 }
 
-}  // namespace almanac::cli
+}  // namespace almanac::serve
