@@ -16,13 +16,13 @@ namespace {
 using figure::Cell;
 using serve::Shape;
 
-std::string start_text(const machine::Expected& expected, Time now) {
+std::string start_text(const service::Expected& expected, Time now) {
   if (expected.start_by == kNoTime) return "not known, or never";
   return expected.start_by <= expected.at ? "at once" : clock_text(expected.start_by, now);
 }
 
 /// How much earlier than the first it has started with nine in ten.
-std::string against_first(const machine::Expected& expected, const machine::Expected& first) {
+std::string against_first(const service::Expected& expected, const service::Expected& first) {
   if (expected.start_by == kNoTime || first.start_by == kNoTime) return "";
   const double gain_s = seconds(first.start_by - expected.start_by);
   constexpr double kNoWord_s = 60;

@@ -25,7 +25,7 @@ Result<std::vector<std::string>> virtual_clusters(Client& client) {
   const auto nodes = read_nodes(said->body);
   if (!nodes) return tl::unexpected(nodes.error());
   std::set<std::string> names;
-  for (const machine::NodeView& node : *nodes) names.insert(node.vc);
+  for (const service::NodeView& node : *nodes) names.insert(node.vc);
   return std::vector<std::string>(names.begin(), names.end());
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "machine/expected.h"
 #include "serve/client.h"
+#include "service/expected.h"
 #include "store/job.h"
 
 namespace almanac::serve {
@@ -33,7 +33,7 @@ struct WhatIf {
 /// One combination.
 struct Shape {
   store::Submission asked{};
-  std::optional<machine::Expected> expected{};
+  std::optional<service::Expected> expected{};
 };
 
 /// Returns each combination with its forecast, if it were submitted at `now`. Waits up to 30 s.

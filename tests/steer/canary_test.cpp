@@ -130,7 +130,7 @@ class CanaryServiceTest : public testing::Test {
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
-  machine::LeverView order() const { return service_->status().manager.levers.front(); }
+  service::LeverView order() const { return service_->status().manager.levers.front(); }
   /// Jobs that come and go without waiting.
   void live_quietly(int jobs) {
     for (int job = 0; job < jobs; ++job) {
