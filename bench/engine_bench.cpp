@@ -91,7 +91,8 @@ void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
   const std::int64_t before = resident_bytes();
   reset_peak();
   const double start = processor_s();
-  const sim::Schedule schedule = sim::simulate(trace, cluster, **policy, {.speeds = speeds});
+  const sim::Schedule schedule =
+      sim::simulate(trace, cluster, **policy, {.truth = {.speeds = speeds}});
   cost.best_s = std::min(cost.best_s, processor_s() - start);
   cost.bytes = std::max(cost.bytes, peak_bytes() - before);
   for (const sim::Sample& sample : schedule.timeline) {

@@ -84,8 +84,9 @@ class Play {
         .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
         .seed = question_.seed,
         .quotas = quotas_ ? &*quotas_ : nullptr,
-        .stop = question_.stop,
-        .arrived = question_.progress == nullptr ? nullptr : question_.progress->arrivals()};
+        .watch = {
+            .stop = question_.stop,
+            .arrived = question_.progress == nullptr ? nullptr : question_.progress->arrivals()}};
     const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
     if (schedule.interrupted) return std::nullopt;
     std::vector<Lived> lived;

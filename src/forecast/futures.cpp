@@ -79,9 +79,9 @@ class Player {
         beliefs_(beliefs),
         runs_(setting.trace.jobs.size()),
         options_(setting.options) {
-    options_.from = &present_;
-    options_.runs = &runs_;
-    options_.last_arrival = present_.at;
+    options_.range.from = &present_;
+    options_.truth.run_times = &runs_;
+    options_.range.last_arrival = present_.at;
   }
 
   /// Until `until` has ended; kNoJob = until all have.
@@ -95,14 +95,14 @@ class Player {
         const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
         const double rate = each.job == until ? setting_.rate : 1;
         const Duration runs = std::min(at_rate(drawn, rate), most);
-        runs_[index(each.job)] = options_.speeds == nullptr ? runs : std::min(drawn, most);
+        runs_[index(each.job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
         told[each.job] = {
             knows_truth(setting_.composition) ? runs : at_rate(belief.policys_own, rate),
             belief.likely.distribution.get()};
       }
     }
     options_.policy = setting_.composition.name;
-    options_.until_ended = until;
+    options_.range.until_ended = until;
     const auto policy = schedule::make_policy(
         setting_.composition,
         schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),

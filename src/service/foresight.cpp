@@ -265,7 +265,7 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
           .composition = outlook.composition,
           .options = {.seed = seed_,
                       .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
-                      .stop = &stop_},
+                      .watch = {.stop = &stop_}},
           .kept = scene.kept,
           .age_cap = outlook.age_cap};
 }

@@ -106,7 +106,7 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,
                                .quotas = quotas.empty() ? nullptr : &quotas,
-                               .stop = stop};
+                               .watch = {.stop = stop}};
     const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
     return figures_of(experiment::summarize(composition, log, schedule, *power));
   };

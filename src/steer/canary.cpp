@@ -99,7 +99,7 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                                                 .restart = kNoRestartCost,
                                                 .seed = seed,
                                                 .quotas = quotas.empty() ? nullptr : &quotas,
-                                                .stop = stop});
+                                                .watch = {.stop = stop}});
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
   }

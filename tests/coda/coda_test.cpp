@@ -31,7 +31,7 @@ sim::Schedule watch(Case input, const Watched::Look& before, const Watched::Look
   auto catalogue = perf::read_catalogue("public");
   EXPECT_TRUE(composition && catalogue);
   const schedule::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
-  input.options.speeds = &speeds;
+  input.options.truth.speeds = &speeds;
   auto made = experiment::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);
   Watched watched(**made, before, after);

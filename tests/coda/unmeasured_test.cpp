@@ -29,7 +29,7 @@ Given play(Case input, const Glimpse::Known& known) {
   auto catalogue = perf::read_catalogue("public");
   EXPECT_TRUE(composition && catalogue);
   const schedule::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
-  input.options.speeds = &speeds;
+  input.options.truth.speeds = &speeds;
   auto made = experiment::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);
   Given given;

@@ -90,7 +90,7 @@ class QueueTest : public testing::Test {
                           {.futures = 200, .seed = 1});
     const auto deciding = experiment::make_policy(composition, input_.trace);
     sim::Options options;
-    options.listener = &forecaster;
+    options.watch.listener = &forecaster;
     sim::simulate(input_.trace, input_.cluster, **deciding, options);
     return forecaster.told();
   }
@@ -131,7 +131,7 @@ TEST(ForecasterTest, KnowsWhatOwnersUsedBefore) {
       {.futures = 200, .seed = 1});
   const auto deciding = experiment::make_policy(composition, input.trace);
   sim::Options options;
-  options.listener = &forecaster;
+  options.watch.listener = &forecaster;
   sim::simulate(input.trace, input.cluster, **deciding, options);
   ASSERT_EQ(forecaster.told().size(), 1U);
   EXPECT_NEAR(seconds(forecaster.told()[0].forecast.start(0.9).to), 13'000, 1'000);
@@ -241,7 +241,7 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   // Where the engine knows no speeds, the run is taken to be so much shorter: the same.
   for (const schedule::SpeedBook* const engines :
        {&speeds, static_cast<const schedule::SpeedBook*>(nullptr)}) {
-    setting.options.speeds = engines;
+    setting.options.truth.speeds = engines;
     const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
     const auto others = with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0);
     ASSERT_EQ(others.size(), 2U);
@@ -313,7 +313,7 @@ TEST(Calibration, NineInTenStartsLieWhereItWasSaid) {
                           std::make_unique<AlwaysShortOrLong>(), {JobId{kJobs - 1}},
                           {.futures = 64, .seed = seed});
     sim::Options options;
-    options.listener = &forecaster;
+    options.watch.listener = &forecaster;
     const auto policy = experiment::make_policy(composition, input.trace);
     const sim::Schedule schedule = sim::simulate(input.trace, input.cluster, **policy, options);
     ASSERT_EQ(forecaster.told().size(), 1U);

@@ -115,14 +115,14 @@ Result<Played> play(const Case& input, policy::Composition composition) {
         perf::read_catalogue(input.speed == "linear" ? models("linear.toml") : input.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
-    options.speeds = &*speeds;
+    options.truth.speeds = &*speeds;
   }
   elastic::Applications applications;
   if (!input.elastic.empty()) {
     auto read = elastic::read_elastic(models(input.elastic));
     if (!read) return tl::unexpected(read.error());
     applications = std::move(*read);
-    options.applications = &applications;
+    options.truth.applications = &applications;
   }
   const bool tells_metrics =
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
@@ -131,7 +131,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
                   schedule::tells_traffic(input.trace, input.cluster) ||
                   schedule::tells_sharing(input.trace, input.cluster))) {
     speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
-    options.speeds = &*speeds;
+    options.truth.speeds = &*speeds;
   }
   std::optional<schedule::SpeedBook> believed;
   run.learns_types = input.believed == experiment::kLearnedSpeeds;

@@ -11,11 +11,11 @@
 
 #include "cli/job_list.h"
 #include "cli/list_options.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "submission/argument.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -54,8 +54,8 @@ Result<int> announce(const MaintenanceOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const json made = json::parse(said->body, nullptr, false);
   fmt::print("maintenance {} from {} to {}: what has not ended before does not start\n",
-             made.value("number", 0), moment(time_of(made, "from_s")),
-             moment(time_of(made, "to_s")));
+             made.value("number", 0), text::moment(time_of(made, "from_s")),
+             text::moment(time_of(made, "to_s")));
   return kDone;
 }
 
