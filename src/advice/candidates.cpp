@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "experiment/experiment.h"
 #include "policy/registry.h"
 #include "service/policies.h"
-#include "sim/experiment.h"
 
 namespace almanac::advice {
 namespace {
@@ -61,7 +61,7 @@ std::vector<policy::Composition> candidates() {
 Result<std::vector<policy::Composition>> candidates(const std::string& names) {
   if (names == "all") return candidates();
   std::vector<policy::Composition> made;
-  for (const std::string& name : sim::parse_policies(names)) {
+  for (const std::string& name : experiment::parse_policies(names)) {
     auto one = service::compose(name);
     if (!one) return tl::unexpected(one.error());
     if (const std::string why = beyond_slurm(*one); !why.empty()) {

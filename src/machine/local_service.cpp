@@ -94,7 +94,7 @@ void LocalService::look_on() {
   }
   const auto past = [this] {
     return store().ended(Time{}).map([](const std::vector<store::Job>& jobs) {
-      sim::Past played{.log = store::log_of(jobs, "the store")};
+      experiment::Past played{.log = store::log_of(jobs, "the store")};
       for (std::size_t at = 0; at < jobs.size(); ++at) {
         if (jobs[at].asked->kept) played.kept.insert(played.log.jobs[at].id);
       }

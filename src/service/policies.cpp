@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
-#include "sim/profile.h"
 
 namespace almanac::service {
 
@@ -70,7 +70,7 @@ Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, 
 std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons) {
-  auto made = sim::make_estimator(composition, trace);
+  auto made = experiment::make_estimator(composition, trace);
   ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate.name);
   std::vector<trace::Job> ended;
   for (const trace::Job& job : lessons) {

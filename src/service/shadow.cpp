@@ -13,6 +13,7 @@
 #include "base/step_back.h"
 #include "base/wall_clock.h"
 #include "energy/power_file.h"
+#include "experiment/summary.h"
 #include "policy/kit/age_cap.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
@@ -20,7 +21,6 @@
 #include "schedule/past_use.h"
 #include "service/log.h"
 #include "service/policies.h"
-#include "sim/summary.h"
 #include "stats/quantile.h"
 #include "trace/eligible.h"
 
@@ -30,7 +30,7 @@ namespace {
 constexpr std::chrono::minutes kAgain{10};
 constexpr Duration kWindow = 24h * 14;
 
-Figures figures_of(const sim::Summary& summary) {
+Figures figures_of(const experiment::Summary& summary) {
   Figures made{.jobs = static_cast<std::int64_t>(summary.finished),
                .avg_wait_s = summary.avg_wait_s,
                .p99_wait_s = summary.p99_wait_s,
@@ -71,7 +71,7 @@ Figures figures_of(const std::vector<trace::Job>& jobs) {
 
 }  // namespace
 
-Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
+Result<Comparison> compare(experiment::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
                            std::uint64_t seed, const std::atomic<bool>* stop, Duration age_cap) {
   trace::Trace& log = past.log;
@@ -110,7 +110,7 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
                                .quotas = quotas.empty() ? nullptr : &quotas,
                                .stop = stop};
     const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
-    return figures_of(sim::summarize(composition, log, schedule, *power));
+    return figures_of(experiment::summarize(composition, log, schedule, *power));
   };
   return Comparison{.since = since,
                     .policy = policy.name,

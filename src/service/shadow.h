@@ -26,8 +26,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
+#include "experiment/past.h"
 #include "policy/composition.h"
-#include "sim/past.h"
 
 namespace almanac::service {
 
@@ -55,7 +55,7 @@ struct Comparison {
 /// Compares over the jobs of `past` submitted at or after `since`; earlier ones are learned from.
 /// Both policies keep its quotas, and an age cap (policy::age_capped()). Fails with unavailable
 /// where there is no job. `past` is used up.
-Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
+Result<Comparison> compare(experiment::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
                            std::uint64_t seed, const std::atomic<bool>* stop,
                            Duration age_cap = kNoDuration);
@@ -64,7 +64,7 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
 class Shadow {
  public:
   /// All jobs that have ended, in virtual clusters of the one that they are played on.
-  using Past = std::function<Result<sim::Past>()>;
+  using Past = std::function<Result<experiment::Past>()>;
 
   /// `past` is asked from its thread. `age_cap` as compare().
   Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed,

@@ -61,7 +61,7 @@ Averages averages(const std::vector<Course>& jobs, Time until, Duration window) 
   return made;
 }
 
-Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
+Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop) {

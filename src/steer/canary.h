@@ -22,9 +22,9 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "experiment/past.h"
 #include "policy/composition.h"
 #include "service/manager.h"
-#include "sim/past.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
@@ -62,7 +62,7 @@ std::string in_words(const service::CanaryView& seen);
 /// Plays the jobs of `past`, within its quotas, submitted since `settings.history` before its end;
 /// earlier ones are learned from. Those of the virtual clusters `vcs` count. Fails with unavailable
 /// where these are too few.
-Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
+Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop);

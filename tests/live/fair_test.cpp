@@ -51,7 +51,7 @@ TEST_F(Fair, AServiceThatBeginsAgainKnowsWhoHasUsedLeast) {
 // Ann has used the GPU for 1,000 s before the days that are played. Once Carl's job has ended, at
 // 1,100 s, Bob's starts before hers, which came first: they wait for 80 s and 100 s.
 TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
-  sim::Past past;
+  experiment::Past past;
   const auto add = [&](const std::string& user, Duration submit, Duration start, Duration run) {
     trace::Job job;
     job.id = trace::JobKey{past.log.jobs.size()};
@@ -80,7 +80,7 @@ TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
 // 10 s, were it a job as any other.
 TEST(ShadowTest, LeavesAReplicaThatIsKeptWhatItHolds) {
   const auto played = [](std::unordered_set<trace::JobKey> kept) {
-    sim::Past past{.kept = std::move(kept)};
+    experiment::Past past{.kept = std::move(kept)};
     const auto add = [&](Duration submit, Duration start, Duration run) {
       trace::Job job;
       job.id = trace::JobKey{past.log.jobs.size()};

@@ -94,7 +94,7 @@ TEST(CanaryExpect, KeepsTheQuotasOfTheSite) {
   settings.window = 48h;
   // So many GPUs of a quota of 8.
   const auto expect_with = [&](std::optional<int> claimed) {
-    sim::Past crowded{past(50min)};
+    experiment::Past crowded{past(50min)};
     crowded.quotas.book.add(8);
     for (const trace::Job& job : crowded.log.jobs) {
       if (!claimed) break;

@@ -20,13 +20,13 @@
 #include "base/wall_clock.h"
 #include "cli/program.h"
 #include "energy/power_file.h"
+#include "experiment/profile.h"
 #include "machine/local_service.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
 #include "service/policies.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "store/log.h"
 #include "store/store.h"
@@ -94,7 +94,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
-  const auto policy = sim::make_policy(*service::compose(machine::kDefaultPolicy), log);
+  const auto policy = experiment::make_policy(*service::compose(machine::kDefaultPolicy), log);
   const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
   const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
   for (std::size_t at = 0; at < made.size(); ++at) {
