@@ -8,7 +8,7 @@
 
 #include "service/policies.h"
 #include "steer/record.h"
-#include "steer/slurm_service.h"
+#include "steer/views.h"
 #include "text/duration.h"
 
 namespace almanac::steer {
@@ -43,16 +43,16 @@ void tell_limits(const slurm::Limits& limits, service::Tenancy& tenancy) {
 
 }  // namespace
 
-TenantId SlurmService::tenant_of(const store::Job& job) const {
-  return steer::tenant_of(world_->tenants, job.asked->account, job.asked->user,
+TenantId Views::tenant_of(const store::Job& job) const {
+  return steer::tenant_of(known_.world->tenants, job.asked->account, job.asked->user,
                           job.asked->partition);
 }
 
-Result<service::Tenancy> SlurmService::tenancy() const {
+Result<service::Tenancy> Views::tenancy() const {
   return tenancy_.get([this] { return make_tenancy(); });
 }
 
-Result<service::Tenancy> SlurmService::make_tenancy() const {
+Result<service::Tenancy> Views::make_tenancy() const {
   std::vector<store::Job> jobs;
   std::set<store::JobNumber> known;
   std::shared_ptr<const World> world;
@@ -61,25 +61,25 @@ Result<service::Tenancy> SlurmService::make_tenancy() const {
   Time now{};
   Duration half_life{};
   {
-    const std::lock_guard lock(mutex_);
-    world = world_;
-    now = mirror_.at();
-    half_life = service::half_life_of(decider_->policy().composition);
-    for (const auto& [number, job] : mirror_.jobs()) {
+    const std::lock_guard lock(known_.mutex);
+    world = known_.world;
+    now = known_.mirror.at();
+    half_life = service::half_life_of(known_.decider->policy().composition);
+    for (const auto& [number, job] : known_.mirror.jobs()) {
       jobs.push_back(to_stored(job, *world));
       known.insert(jobs.back().number);
     }
-    uses = past_use_of(mirror_.associations(), world->tenants, now);
-    limits = mirror_.limits();
+    uses = past_use_of(known_.mirror.associations(), world->tenants, now);
+    limits = known_.mirror.limits();
   }
-  auto ended = store_.ended(now - service::kLesson, service::kLessons);
+  auto ended = known_.store.ended(now - service::kLesson, service::kLessons);
   if (!ended) return tl::unexpected(ended.error());
   for (store::Job& job : *ended) {
     if (!known.contains(job.number)) jobs.push_back(std::move(job));
   }
-  const auto told = site_.parameters.find("PriorityDecayHalfLife");
+  const auto told = known_.site.parameters.find("PriorityDecayHalfLife");
   const auto slurms =
-      told == site_.parameters.end() ? std::nullopt : text::parse_duration(told->second);
+      told == known_.site.parameters.end() ? std::nullopt : text::parse_duration(told->second);
   const bool is_slurms = !world->tenants.empty() && slurms && *slurms > Duration{0};
   service::Tenancy made = service::tenancy_of(
       jobs, world->cluster,

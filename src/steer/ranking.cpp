@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "steer/ranking.h"
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -9,7 +11,6 @@
 #include "steer/order_values.h"
 #include "steer/scope.h"
 #include "steer/shards.h"
-#include "steer/slurm_service.h"
 
 namespace almanac::steer {
 namespace {
@@ -43,49 +44,44 @@ std::int64_t number_between(std::optional<std::int64_t> before, std::optional<st
 
 }  // namespace
 
-Result<void> SlurmService::listen_to_newcomers() {
-  auto listening = Newcomers::listen(config_.state + "/job_submit.sock", slurm_uid(site_),
-                                     [this](const slurm::Job& newcomer) { return rank(newcomer); });
+Result<void> Ranking::listen() {
+  auto listening =
+      Newcomers::listen(known_.config.state + "/job_submit.sock", slurm_uid(known_.site),
+                        [this](const slurm::Job& newcomer) { return rank(newcomer); });
   if (!listening) return tl::unexpected(listening.error());
   newcomers_ = std::move(*listening);
   return {};
 }
 
-bool SlurmService::moves(std::string_view lever) const {
-  const auto states = driver_.states();
-  return trouble_.empty() &&
-         std::any_of(states.begin(), states.end(), [&](const service::LeverView& each) {
-           return each.name == lever && each.how == Switch::on && each.rests.empty();
-         });
-}
-
-Answer SlurmService::rank(slurm::Job newcomer) {
+Answer Ranking::rank(slurm::Job newcomer) {
   // All of slurmctld waits: a decision that is under way is not waited for.
-  const Guard lock(mutex_, std::try_to_lock);
+  const std::unique_lock lock(known_.mutex, std::try_to_lock);
   if (!lock) return {};
-  newcomer.number = announced_.next_number();
-  newcomer.submit = mirror_.at();
+  newcomer.number = known_.announced.next_number();
+  newcomer.submit = known_.mirror.at();
   if (newcomer.partition.empty()) {
-    for (const slurm::Partition& each : mirror_.partitions()) {
+    for (const slurm::Partition& each : known_.mirror.partitions()) {
       if (each.is_default) newcomer.partition = each.name;
     }
   }
   if (newcomer.account.empty()) {
-    const auto& accounts = mirror_.limits().accounts;
+    const auto& accounts = known_.mirror.limits().accounts;
     const auto own = accounts.find(newcomer.user);
     if (own != accounts.end()) newcomer.account = own->second;
   }
-  const Settings& settings = config_.settings;
+  const Settings& settings = known_.config.settings;
   if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
-  const bool is_held = moves("placement") || (asks_shards(newcomer) && moves("sharing"));
-  Answer answer{.hold = is_held ? driver_.lease() : Duration{0}};
-  if (!moves("order") || !uses_site_factor(site_, link_->can())) return answer;
-  const std::vector<slurm::JobNumber> line = decider_->line_with(newcomer);
+  const bool is_held =
+      steering_.moves("placement") || (asks_shards(newcomer) && steering_.moves("sharing"));
+  Answer answer{.hold = is_held ? known_.driver.lease() : Duration{0}};
+  if (!steering_.moves("order") || !uses_site_factor(known_.site, controller_.link().can()))
+    return answer;
+  const std::vector<slurm::JobNumber> line = known_.decider->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);
   if (own == line.end()) return answer;
   const auto number_of = [&](slurm::JobNumber job) -> std::optional<std::int64_t> {
-    const slurm::Job* const known = mirror_.find(job);
-    return known == nullptr ? announced_.site_factor(job) : std::optional(known->site_factor);
+    const slurm::Job* const known = known_.mirror.find(job);
+    return known == nullptr ? known_.announced.site_factor(job) : std::optional(known->site_factor);
   };
   // A job that is to start now stands before all others, whatever number that was given as it came;
   // only those numbers count that are above all that stand behind.
@@ -104,7 +100,7 @@ Answer SlurmService::rank(slurm::Job newcomer) {
   }
   const std::int64_t number =
       number_between(before, behind, {settings.order.lowest, settings.order.highest});
-  announced_.add(std::move(newcomer), number);
+  known_.announced.add(std::move(newcomer), number);
   answer.site_factor = number;
   return answer;
 }
