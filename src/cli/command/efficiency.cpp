@@ -163,8 +163,8 @@ figure::Listing rows_of(const std::vector<UserUse>& users, const study::Prices& 
 }
 
 constexpr const char* kUsersExplained =
-    "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
-    "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n";
+    "Jobs of a minute or longer. Idle: share of the allocated time not used; \"-\" if not "
+    "measured.\nMemory used, limit used: medians over the jobs.\n";
 
 /// Says of how many jobs the accounting shows more processor time than their cores have.
 std::string doubts(const std::vector<JobUse>& jobs) {
