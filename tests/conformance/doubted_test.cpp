@@ -11,9 +11,9 @@
 
 #include <gtest/gtest.h>
 
+#include "experiment/profile.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "support/play.h"
 #include "support/witness.h"
 
@@ -124,8 +124,8 @@ TEST(AgeCap, StartsJobsOffANodeThatFailedWhileOthersWillDo) {
 TEST(Keeping, StartsReplicasOffANodeThatFailedWhileOthersWillDo) {
   const auto play_kept = [](const Case& input) {
     const auto composition = registry().compose(input.policy);
-    sim::PolicyRun run{.composition = *composition, .restart = input.options.restart};
-    auto made = sim::make_policy(run, input.trace);
+    experiment::PolicyRun run{.composition = *composition, .restart = input.options.restart};
+    auto made = experiment::make_policy(run, input.trace);
     EXPECT_TRUE(made) << to_string(made.error());
     const auto kept = policy::keeping(
         *std::move(made), *composition, [](JobId) { return true; }, policy::IfFull::stop_others);
