@@ -102,7 +102,7 @@ Idle idle_policies(const Prepared& made) {
         "no speeds of jobs are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
-       {Trait::reads_signals, has_signals, "no signal is told (--incidents)"},
+       {Trait::reads_signals, has_signals, "no signal is given (--incidents)"},
        {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
   std::map<unsigned, std::vector<std::string>> by_lack;  // by the bits of what they lack
   for (const Prepared::Run& run : made.runs) {

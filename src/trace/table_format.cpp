@@ -296,11 +296,13 @@ Result<void> read_table(const TableFormat& format, const std::string& path, Inta
 
 Format as_format(TableFormat format) {
   const auto shared = std::make_shared<const TableFormat>(std::move(format));
+  const Column* const eligible = shared->map.find(Field::eligible_s);
   return {.name = shared->name,
           .summary = shared->summary,
           .likeness = [shared](const Head& head) { return likeness(*shared, head); },
           .resemblance = [shared](const Head& head) { return resemblance(*shared, head); },
           .run_times = shared->run_times,
+          .eligible_column = eligible == nullptr ? std::string() : eligible->name,
           .read = [shared](const std::string& path,
                            Intake& intake) { return read_table(*shared, path, intake); }};
 }

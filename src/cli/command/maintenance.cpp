@@ -98,7 +98,7 @@ void register_maintenance(Program& program) {
       ->type_name("TIME")
       ->required();
   announces.add_option("--to", options->to, "When it is over")->type_name("TIME")->required();
-  announces.add_option("--why", options->why, "What users are told")->type_name("TEXT");
+  announces.add_option("--why", options->why, "Message to users")->type_name("TEXT");
   options->service.add_to(announces);
   add_example(announces, "almanac maintenance announce --from 18:00 --to 20:00 --why 'new driver'");
   program.on(announces, [options] { return announce(*options); });

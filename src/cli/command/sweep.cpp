@@ -266,7 +266,7 @@ Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
 Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPlan& plan,
                          const std::vector<std::string>& command) {
   if (options.out.empty()) {
-    return fail(Code::usage, "parts are kept beside the file of all points: --out is needed");
+    return fail(Code::usage, "parts are kept next to the file of all points: --out is needed");
   }
   experiment::SweepPart part{.of = options.parts > 0 ? options.parts
                                                      : std::min(plan.pairs(), kMostTasks)};
@@ -337,7 +337,7 @@ void register_sweep(Program& program) {
       ->capture_default_str();
   command
       .add_option("--out", options->out,
-                  "CSV file for all points; the report is beside it, as .html")
+                  "CSV file for all points; the report is next to it, as .html")
       ->type_name("FILE");
   command
       .add_option("--threads", options->threads,

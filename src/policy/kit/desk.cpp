@@ -65,8 +65,7 @@ bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand
     whole.profile = slices::kNoProfile;
     return placement_->place(ledger, vc, whole, rng, grants);
   };
-  const bool any_doubted = doubted_ != nullptr && !doubted_->empty();
-  return any_doubted ? doubted_->avoid(ledger, grants, usual) : usual();
+  return doubted_ != nullptr ? doubted_->avoid(ledger, grants, usual) : usual();
 }
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {

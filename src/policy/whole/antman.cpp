@@ -121,9 +121,10 @@ class AntMan final : public LinePolicy {
 
   bool start(VcId vc, JobId job, bool as_guest, const View& view, Plan& plan) {
     std::vector<cluster::Grant> grants;
-    if (!place_demand(*placement_, plan.ledger, vc, asked(job, view), view.rng, grants)) {
-      return false;
-    }
+    const bool fits = doubted().avoid(plan.ledger, grants, [&] {
+      return place_demand(*placement_, plan.ledger, vc, asked(job, view), view.rng, grants);
+    });
+    if (!fits) return false;
     tiers_[index(vc)].start(job, as_guest, std::move(grants), view, plan);
     return true;
   }

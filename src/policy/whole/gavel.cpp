@@ -193,7 +193,7 @@ class Gavel final : public LeaseAllocator {
 }  // namespace
 
 void register_gavel(Registry& registry) {
-  const Parameter lease = number("lease_s", "after which all is dealt out anew", 360, 1, 1e6);
+  const Parameter lease = number("lease_s", "after which all is dealt out again", 360, 1, 1e6);
   const Parameter reset = number(
       "reset_s", "two programs are at least so far apart, unless a job that came since waits",
       1'920, 0, 1e7);

@@ -223,7 +223,7 @@ void register_gavel_packed(Registry& registry) {
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
        .parameters =
-           {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+           {number("lease_s", "after which all is dealt out again", 360, 1, 1e6),
             number("reset_s",
                    "two programs are at least so far apart, unless a job that came since waits",
                    1'920, 0, 1e7)}},
