@@ -33,12 +33,12 @@
 #include "base/keep_memory.h"
 #include "base/rng.h"
 #include "cluster/read_toml.h"
+#include "experiment/experiment.h"
+#include "experiment/profile.h"
 #include "floor.h"
 #include "meter.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
-#include "sim/experiment.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
@@ -86,7 +86,7 @@ void time_floor(const trace::Trace& trace, const cluster::Cluster& cluster, Cost
 
 void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
                  const policy::SpeedBook* speeds, Cost& cost) {
-  auto policy = sim::make_policy(*policy::registry().compose(cost.name), trace);
+  auto policy = experiment::make_policy(*policy::registry().compose(cost.name), trace);
   const std::int64_t before = resident_bytes();
   reset_peak();
   const double start = processor_s();
@@ -101,8 +101,8 @@ void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
 void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const Options& options) {
   Cost floor{.name = "bare loop"};
   std::vector<Cost> costs;
-  const auto names =
-      options.policies == "all" ? sim::all_policies() : sim::parse_policies(options.policies);
+  const auto names = options.policies == "all" ? experiment::all_policies()
+                                               : experiment::parse_policies(options.policies);
   for (const std::string& name : names) {
     costs.push_back({.name = name});
   }
@@ -157,7 +157,7 @@ void measure_amounts(const Options& options) {
   for (const std::string& size : options.sizes) {
     for (const std::string& amounts : options.amounts) {
       trace::Trace trace = jobs_that_ask(std::stoull(amounts), std::stoi(size));
-      sim::scale_load(trace, options.load);
+      experiment::scale_load(trace, options.load);
       measure(trace, cluster, options);
     }
   }
@@ -175,7 +175,7 @@ int run(const Options& options) {
   const auto cluster = cluster::parse_toml(trace::to_cluster_toml(workload), name);
   for (const std::string& size : options.sizes) {
     trace::Trace trace = trace::generate(trace::stretched(workload, std::stoll(size)), 1);
-    sim::scale_load(trace, options.load);
+    experiment::scale_load(trace, options.load);
     measure(trace, *cluster, options);
   }
   return 0;

@@ -15,10 +15,10 @@
 #include <malloc.h>
 
 #include "cluster/read_toml.h"
+#include "experiment/experiment.h"
+#include "experiment/profile.h"
 #include "meter.h"
 #include "policy/registry.h"
-#include "sim/experiment.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "study/figures.h"
 #include "trace/generate.h"
@@ -48,7 +48,7 @@ void measure(Cost& cost, Work work) {
 trace::Trace logged(std::int64_t jobs, const cluster::Cluster& cluster) {
   const auto workload = trace::parse_workload(*trace::preset("venus"), "venus");
   trace::Trace trace = trace::generate(trace::stretched(*workload, jobs), 1);
-  auto policy = sim::make_policy(*policy::registry().compose("fifo"), trace);
+  auto policy = experiment::make_policy(*policy::registry().compose("fifo"), trace);
   const sim::Schedule schedule = sim::simulate(trace, cluster, **policy, {});
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     trace.jobs[at].outcome.start = schedule.jobs[at].start;

@@ -5,7 +5,7 @@
 
 namespace almanac::passes {
 
-void as_helios(sim::PolicyRun& run) {
+void as_helios(experiment::PolicyRun& run) {
   install();
   run.restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
   policy::Composition& composition = run.composition;

@@ -10,11 +10,11 @@
 namespace almanac::passes {
 namespace {
 
-sim::PolicyRun named(const std::string& text) { return {*policy::registry().compose(text)}; }
+experiment::PolicyRun named(const std::string& text) { return {*policy::registry().compose(text)}; }
 
 TEST(Helios, MakesSrtfCountGpusAndQssfRankLate) {
-  sim::PolicyRun srtf = named("srtf");
-  sim::PolicyRun qssf = named("qssf");
+  experiment::PolicyRun srtf = named("srtf");
+  experiment::PolicyRun qssf = named("qssf");
   as_helios(srtf);
   as_helios(qssf);
   EXPECT_EQ(srtf.composition.pass, "helios_count");
@@ -27,7 +27,7 @@ TEST(Synergy, IsForItsOwnPolicies) {
   trace::Trace at_once;
   at_once.jobs.resize(2);
   at_once.jobs[1].request.submit = Time{99ms};
-  sim::PolicyRun tune = named("synergy_tune+srtf");
+  experiment::PolicyRun tune = named("synergy_tune+srtf");
   const auto steps = as_synergy(tune, at_once);
   ASSERT_TRUE(steps) << to_string(steps.error());
   EXPECT_EQ(tune.composition.pass, "synergy_rounds");
@@ -35,7 +35,7 @@ TEST(Synergy, IsForItsOwnPolicies) {
   EXPECT_EQ(steps->lease(), 300s);
   EXPECT_EQ(steps->phase(), 1s);
 
-  sim::PolicyRun other = named("fifo");
+  experiment::PolicyRun other = named("fifo");
   const auto refused = as_synergy(other, at_once);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,

@@ -31,7 +31,7 @@ Time WholeSteps::noticed(Time at) const {
   return Time{phase_ + (since / lease_ + 1) * lease_};
 }
 
-Result<WholeSteps> as_synergy(sim::PolicyRun& run, const trace::Trace& trace) {
+Result<WholeSteps> as_synergy(experiment::PolicyRun& run, const trace::Trace& trace) {
   install();
   const policy::Registry& known = policy::registry();
   const auto& parameters = known.passes.find(kRounds)->parameters;
@@ -66,17 +66,17 @@ Result<WholeSteps> as_synergy(sim::PolicyRun& run, const trace::Trace& trace) {
   return WholeSteps(lease, phase);
 }
 
-Result<sim::Schedule> simulate_as_synergy(const sim::Prepared& prepared) {
+Result<sim::Schedule> simulate_as_synergy(const experiment::Prepared& prepared) {
   if (prepared.speeds == nullptr) {
     return fail(Code::usage, "Synergy's simulator needs to know how fast jobs run with what", {},
                 "name the table of its models, a CSV");
   }
-  sim::PolicyRun run = prepared.runs.front();
+  experiment::PolicyRun run = prepared.runs.front();
   const auto steps = as_synergy(run, prepared.trace);
   if (!steps) return tl::unexpected(steps.error());
-  const auto policy = sim::make_policy(run, prepared.trace, prepared.model);
+  const auto policy = experiment::make_policy(run, prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
-  sim::Options options = sim::options_of(prepared, 0);
+  sim::Options options = experiment::options_of(prepared, 0);
   options.restart = run.restart;
   options.progress = &*steps;
   options.keeps_queue_rules = false;

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "sim/experiment.h"
-#include "sim/profile.h"
+#include "experiment/experiment.h"
+#include "experiment/profile.h"
 #include "sim/progress_rule.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
@@ -33,10 +33,10 @@ class WholeSteps final : public sim::ProgressRule {
 /// Makes `run` behave like the simulator of Mohan et al., OSDI'22, for `trace`: leases as in
 /// passes/pass/synergy_rounds.cpp, and moves that cost nothing. Returns how its jobs progress.
 /// Fails with usage if the policy is none of Synergy's.
-Result<WholeSteps> as_synergy(sim::PolicyRun& run, const trace::Trace& trace);
+Result<WholeSteps> as_synergy(experiment::PolicyRun& run, const trace::Trace& trace);
 
 /// Simulates the first run of `prepared` as that simulator does; fails with usage also if no speeds
 /// are known.
-Result<sim::Schedule> simulate_as_synergy(const sim::Prepared& prepared);
+Result<sim::Schedule> simulate_as_synergy(const experiment::Prepared& prepared);
 
 }  // namespace almanac::passes

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/infer_cluster.h"
+#include "experiment/infer_cluster.h"
 #include "study/figures.h"
 #include "text/datetime.h"
 #include "trace/read.h"
@@ -74,7 +74,7 @@ void each_log(Bench& bench, const Need& need, const trace::Sample& sample, const
   bench.each(need.files, [&](const File& file) {
     trace::Trace trace = value_or_throw(trace::read_trace(file.path));
     if (const auto kept = trace::keep_sample(trace, sample); !kept) throw Malformed{kept.error()};
-    const cluster::Cluster cluster = value_or_throw(sim::infer_cluster(trace));
+    const cluster::Cluster cluster = value_or_throw(experiment::infer_cluster(trace));
     const study::Study study(trace, cluster);
     require(!study.gpu_jobs().empty(), "the log has no GPU jobs");
     const auto day = [&](std::uint32_t at) {

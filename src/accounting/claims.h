@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "sim/past.h"
+#include "experiment/past.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
 #include "slurm/quotas.h"
@@ -22,11 +22,11 @@ class Claims {
   /// Of a job that is `number` in the log: its account, user, partition, QOS and GPUs are read.
   void add(store::JobNumber number, const slurm::Job& job);
   /// All of it, for good.
-  sim::SiteQuotas take() { return std::move(made_); }
+  experiment::SiteQuotas take() { return std::move(made_); }
 
  private:
   slurm::QuotaFinder finder_;
-  sim::SiteQuotas made_;
+  experiment::SiteQuotas made_;
 };
 
 }  // namespace almanac::accounting

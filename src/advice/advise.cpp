@@ -16,9 +16,9 @@
 #include "advice/recommend.h"
 #include "base/check.h"
 #include "base/rng.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "stats/bootstrap.h"
 #include "stats/joined_days.h"
@@ -137,7 +137,7 @@ class Play {
 
  private:
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
-    auto made = sim::make_estimator(composition, log_);
+    auto made = experiment::make_estimator(composition, log_);
     ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate.name);
     predict::teach(**made, lessons_);
     return std::move(*made);

@@ -23,8 +23,8 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
+#include "experiment/past.h"
 #include "policy/composition.h"
-#include "sim/past.h"
 #include "trace/trace.h"
 
 namespace almanac::advice {
@@ -111,7 +111,8 @@ struct Advice {
 struct Question {
   Duration weeks = 24h * 28;  ///< So long before the last submission it begins.
   std::vector<policy::Composition> policies{};
-  std::optional<sim::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is played.
+  std::optional<experiment::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is
+                                                   ///< played.
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   Progress* progress = nullptr;  ///< Of as many simulations as policies and one; null = not wanted.

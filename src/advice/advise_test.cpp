@@ -11,8 +11,8 @@
 #include "advice/losers.h"
 #include "advice/recommend.h"
 #include "advice/site.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 
 namespace almanac::advice {
@@ -48,7 +48,7 @@ trace::Trace crowded_mornings(int short_jobs, int days = 42) {
 Question question(const std::string& policies) {
   return {.weeks = 24h * 28,
           .policies = candidates(policies).value(),
-          .quotas = sim::SiteQuotas{},
+          .quotas = experiment::SiteQuotas{},
           .seed = 1};
 }
 
@@ -153,7 +153,7 @@ TEST(Advise, GivesNoneWhereNeitherStartsNorNodesAreKnown) {
 trace::Trace recorded_by_stock(double mean, double tail) {
   trace::Trace log = crowded_mornings(30);
   const cluster::Cluster nodes = cluster::uniform(1, 8);
-  auto estimator = sim::make_estimator(stock(), log);
+  auto estimator = experiment::make_estimator(stock(), log);
   EXPECT_TRUE(estimator);
   const auto policy = policy::registry().make(stock(), {.estimator = std::move(*estimator)});
   const sim::Schedule schedule = sim::simulate(

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
-#include "machine/policies.h"
+#include "experiment/experiment.h"
 #include "policy/registry.h"
-#include "sim/experiment.h"
+#include "service/policies.h"
 
 namespace almanac::advice {
 namespace {
@@ -37,7 +37,7 @@ std::string beyond_slurm(const policy::Composition& composition) {
 }
 
 policy::Composition composed(const std::string& name) {
-  auto made = machine::compose(name);
+  auto made = service::compose(name);
   ALMANAC_CHECK(made, "{}", to_string(made.error()));
   return std::move(*made);
 }
@@ -49,7 +49,7 @@ policy::Composition stock() { return composed("easy+limit"); }
 std::vector<policy::Composition> candidates() {
   std::vector<policy::Composition> made;
   for (const policy::Composition& known : policy::registry().policies()) {
-    if (!machine::compose(known.name) || !beyond_slurm(known).empty()) continue;
+    if (!service::compose(known.name) || !beyond_slurm(known).empty()) continue;
     made.push_back(composed(known.name));
     if (known.pass == "strict" && known.order != "fifo") {
       made.push_back(composed(known.name + "+easy:1"));
@@ -61,8 +61,8 @@ std::vector<policy::Composition> candidates() {
 Result<std::vector<policy::Composition>> candidates(const std::string& names) {
   if (names == "all") return candidates();
   std::vector<policy::Composition> made;
-  for (const std::string& name : sim::parse_policies(names)) {
-    auto one = machine::compose(name);
+  for (const std::string& name : experiment::parse_policies(names)) {
+    auto one = service::compose(name);
     if (!one) return tl::unexpected(one.error());
     if (const std::string why = beyond_slurm(*one); !why.empty()) {
       return fail(Code::unsupported, fmt::format("policy {} wants {}", name, why), {},

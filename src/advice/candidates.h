@@ -18,7 +18,7 @@ policy::Composition stock();
 
 /// Those of the registry that need nothing that Slurm does not do: no job that changes while it
 /// runs, no leases, no stops. Each as it is and, where it lets no job pass, with backfill too,
-/// which Slurm has anyway. What only a simulation can know is learned (machine::compose).
+/// which Slurm has anyway. What only a simulation can know is learned (service::compose).
 std::vector<policy::Composition> candidates();
 
 /// The policies that `names` name, separated by commas. Fails with usage as Registry::compose()

@@ -66,9 +66,9 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   return made;
 }
 
-Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
-                          const slurm::Limits& limits) {
-  sim::Past past;
+Result<experiment::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
+                                 const slurm::Limits& limits) {
+  experiment::Past past;
   accounting::Claims claims(limits);
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;

@@ -21,7 +21,7 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news);
 
 /// The jobs that ended in [from, until), all runs of one as one. Accounts and QOS own no nodes: a
 /// log by these is for a cluster that takes every job. `limits` are those that the site enforces.
-Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
-                          const slurm::Limits& limits);
+Result<experiment::Past> past_of(slurm::Link& link, Time from, Time until, accounting::VcFrom vc,
+                                 const slurm::Limits& limits);
 
 }  // namespace almanac::advice

@@ -244,7 +244,7 @@ Result<std::optional<serve::ListedJob>> await_start(serve::Client& client,
     if (answer) {
       auto listed = serve::read_job(answer->body);
       if (!listed) return tl::unexpected(listed.error());
-      const machine::JobView& view = listed->view;
+      const service::JobView& view = listed->view;
       if (view.job.state != trace::JobState::pending) return std::optional(*std::move(listed));
       why = view.why.empty() ? "it is about to begin" : view.why;
     }

@@ -116,11 +116,11 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
       ->type_name("TIME");
 }
 
-Result<sim::Experiment> ExperimentOptions::parse() const {
-  sim::Experiment made = experiment;
+Result<experiment::Experiment> ExperimentOptions::parse() const {
+  experiment::Experiment made = experiment;
   made.trace = trace.path;
   made.reading = trace.read;
-  made.policies = sim::parse_policies(policies);
+  made.policies = experiment::parse_policies(policies);
   const auto cost = restart_cost(restart);
   if (!cost) return tl::unexpected(cost.error());
   made.restart = *cost;

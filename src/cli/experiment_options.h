@@ -9,14 +9,14 @@
 
 #include "cli/program.h"
 #include "cli/trace_options.h"
-#include "sim/experiment.h"
+#include "experiment/experiment.h"
 
 namespace almanac::cli {
 
 /// What the user typed, to be turned into an Experiment.
 struct ExperimentOptions {
   TraceOptions trace{};
-  sim::Experiment experiment{};
+  experiment::Experiment experiment{};
   std::string policies = "quick";
   std::string restart = "7,30,60";
   std::string warm_up;
@@ -28,7 +28,7 @@ struct ExperimentOptions {
   /// Adds --model, --load and --timeline, for commands that run each policy once.
   void add_single_run_to(CLI::App& command);
   /// Fails with usage.
-  Result<sim::Experiment> parse() const;
+  Result<experiment::Experiment> parse() const;
 };
 
 }  // namespace almanac::cli

@@ -8,8 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/program.h"
-#include "machine/environment.h"
-#include "machine/life.h"
+#include "service/job.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
@@ -27,7 +26,7 @@ std::string end_in_words(const serve::ListedJob& listed) {
   if (job.start == kNoTime) return text + ", it never ran";
   text +=
       ", after " + text::format_duration(std::chrono::floor<std::chrono::seconds>(job.attained));
-  const std::string log = machine::log_of(job, false);
+  const std::string log = service::log_of(job, false);
   return log == "/dev/null" ? text : text + "; its log: " + log;
 }
 
@@ -44,7 +43,7 @@ Result<serve::ListedJob> await_end(serve::Client& client, store::JobNumber numbe
     if (!answer && answer.error().code == Code::unavailable) continue;
     if (!answer) return tl::unexpected(answer.error());
     auto listed = serve::read_job(answer->body);
-    if (!listed || machine::has_ended(listed->view.job)) return listed;
+    if (!listed || service::has_ended(listed->view.job)) return listed;
   }
 }
 

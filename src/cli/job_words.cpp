@@ -41,7 +41,7 @@ std::string where_or_why(const serve::ListedJob& job) {
   return of.reason.empty() ? job.nodes : "(" + of.reason + ")";
 }
 
-std::string kept_in_words(const machine::Expected& expected) {
+std::string kept_in_words(const service::Expected& expected) {
   if (!expected.kept) return "";
   return fmt::format("; its deadline is kept with {:.0f} %", 100 * *expected.kept);
 }
@@ -97,20 +97,20 @@ std::string gpus_text(const serve::ListedJob& listed) {
   return std::to_string(listed.num_gpus_held);
 }
 
-std::string start_text(const machine::JobView& view, Time now) {
+std::string start_text(const service::JobView& view, Time now) {
   if (view.job.start != kNoTime) return clock_text(view.job.start, now);
   const std::string known = view.expected ? clock_text(view.expected->start_by, now) : "";
   return known.empty() ? "-" : known;
 }
 
-std::string end_text(const machine::JobView& view, Time now) {
+std::string end_text(const service::JobView& view, Time now) {
   if (view.job.end != kNoTime) return clock_text(view.job.end, now);
   if (view.job.asked->endless) return "never";
   const std::string known = view.expected ? clock_text(view.expected->end_by, now) : "";
   return known.empty() ? "-" : known;
 }
 
-std::string in_words(const machine::Expected& expected, Time now) {
+std::string in_words(const service::Expected& expected, Time now) {
   std::string text;
   if (expected.start_to == kNoTime) {
     text = "it is not known when it starts";
@@ -127,7 +127,7 @@ std::string in_words(const machine::Expected& expected, Time now) {
   return text + kept_in_words(expected);
 }
 
-std::string in_words(const machine::Pace& pace) {
+std::string in_words(const service::Pace& pace) {
   const sim::PaceChange now{.rate = pace.rate, .parts = pace.parts};
   const double waits = 1 - pace.parts.computing;
   return fmt::format("{} (as {}){}", sim::to_string(now), pace.model,
@@ -136,14 +136,14 @@ std::string in_words(const machine::Pace& pace) {
                                                  text::human_share(waits)));
 }
 
-std::string end_in_words(const machine::Expected& expected, Time now) {
+std::string end_in_words(const service::Expected& expected, Time now) {
   if (expected.end_to == kNoTime) return "it is not known when it ends";
   return fmt::format("ends between {} and {} (90 %)", clock_text(expected.end_from, now),
                      clock_text(expected.end_to, now)) +
          kept_in_words(expected);
 }
 
-std::string in_words(const machine::WithGpus& other, Time now) {
+std::string in_words(const service::WithGpus& other, Time now) {
   std::string text = fmt::format("with {} GPU{}: ", other.gpus, other.gpus == 1 ? "" : "s");
   text += other.end_by == kNoTime
               ? "it is not known when it ends"
@@ -200,13 +200,13 @@ figure::Listing job_rows(const std::vector<serve::ListedJob>& jobs, Time now, Jo
     return is_queue ? Cell(each.view.job.end, end_text(each.view, now))
                     : time_of(each.view.job.end);
   });
-  const auto add_expected = [&](const char* name, Time machine::Expected::*at) {
+  const auto add_expected = [&](const char* name, Time service::Expected::*at) {
     rows.add(Tier::data, name, [&](const serve::ListedJob& each) {
       return each.view.expected ? Cell(*each.view.expected.*at) : Cell();
     });
   };
-  add_expected("expected_start_s", &machine::Expected::start_by);
-  add_expected("expected_end_s", &machine::Expected::end_by);
+  add_expected("expected_start_s", &service::Expected::start_by);
+  add_expected("expected_end_s", &service::Expected::end_by);
   add_job("exit", "EXIT", exit_text).in(is_queue ? Tier::data : Tier::usual).left().table_only();
   add_job("attempts", "RUNS", [](const Job& job) { return job.attempts; }).in(only_past);
   rows.add(is_queue ? Tier::usual : Tier::wide, "nodes", is_queue ? "NODELIST(REASON)" : "NODES",

@@ -22,15 +22,15 @@ std::string gpus_text(const store::Submission& asked);
 std::string gpus_text(const serve::ListedJob& job);
 /// When it is expected to start, or has; "-" = that is not known. `end` likewise; "never" of a
 /// service.
-std::string start_text(const machine::JobView& view, Time now);
-std::string end_text(const machine::JobView& view, Time now);
+std::string start_text(const service::JobView& view, Time now);
+std::string end_text(const service::JobView& view, Time now);
 /// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".
-std::string in_words(const machine::Expected& expected, Time now);
-std::string in_words(const machine::WithGpus& other, Time now);
+std::string in_words(const service::Expected& expected, Time now);
+std::string in_words(const service::WithGpus& other, Time now);
 /// Of a job that runs: "ends between 17:20:00 and 18:40:00 (90 %)".
-std::string end_in_words(const machine::Expected& expected, Time now);
+std::string end_in_words(const service::Expected& expected, Time now);
 /// "runs at 0.61: cores 0.66, power 0.93 (as bert); its GPUs wait for data 34 % of the time".
-std::string in_words(const machine::Pace& pace);
+std::string in_words(const service::Pace& pace);
 
 /// What a list of jobs is for: the queue shows when jobs start and end and why they wait, the other
 /// what has become of them.

@@ -14,9 +14,9 @@
 namespace almanac::cli {
 namespace {
 
+using experiment::KeptJob;
+using experiment::KeptWait;
 using policy::ReasonKind;
-using sim::KeptJob;
-using sim::KeptWait;
 
 /// What a job waited for, after how long.
 const char* for_what(ReasonKind kind) {

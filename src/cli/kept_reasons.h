@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/time.h"
+#include "experiment/kept_waits.h"
 #include "policy/contract/reason.h"
-#include "sim/kept_waits.h"
 
 namespace almanac::cli {
 
-void say_kept(const sim::KeptJob& job);
-nlohmann::ordered_json to_json(const sim::KeptJob& job);
+void say_kept(const experiment::KeptJob& job);
+nlohmann::ordered_json to_json(const experiment::KeptJob& job);
 
 /// "01:00:00 for jobs ahead in the queue, 00:30:00 for GPUs that others held", the longest first.
 std::string in_all(const std::map<policy::ReasonKind, Duration>& totals);

@@ -43,7 +43,7 @@ std::string shown(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "";
 }
 
-std::string step_text(const machine::JobView& view) {
+std::string step_text(const service::JobView& view) {
   if (!view.step) return "";
   return view.job.asked->steps > 0 ? fmt::format("{:.15g}/{}", *view.step, view.job.asked->steps)
                                    : fmt::format("{:.15g}", *view.step);

@@ -7,12 +7,12 @@
 #include <string>
 
 #include "base/result.h"
-#include "sim/experiment.h"
+#include "experiment/experiment.h"
 
 namespace almanac::cli {
 
 /// Prepares the run in folder `run` again. Fails with conflict when trace, cluster or a policy file
 /// are not what they were.
-Result<sim::Prepared> prepare_again(const std::string& run);
+Result<experiment::Prepared> prepare_again(const std::string& run);
 
 }  // namespace almanac::cli

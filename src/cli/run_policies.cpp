@@ -17,20 +17,20 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "experiment/dues.h"
+#include "experiment/run_directory.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "report/run_document.h"
-#include "sim/dues.h"
-#include "sim/run_directory.h"
 #include "text/human.h"
 
 namespace almanac::cli {
 namespace {
 
 /// Says, once a policy, which jobs were left out for good.
-void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
+void note_never(const experiment::Prepared& prepared, const sim::Schedule& schedule) {
   constexpr std::size_t kShown = 3;
   if (schedule.never.empty()) return;
   std::string shown;
@@ -48,7 +48,7 @@ void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
 
 /// The runs in the order in which they are begun: those that take least time first, so that what is
 /// ready soon is there soon. Learning takes longest by far, then reservations for all jobs.
-std::vector<std::size_t> fastest_first(const sim::Prepared& prepared) {
+std::vector<std::size_t> fastest_first(const experiment::Prepared& prepared) {
   const auto cost = [&](std::size_t run) {
     const policy::Composition& composition = prepared.runs[run].composition;
     const policy::TraitSet traits = policy::registry().traits(composition);
@@ -66,11 +66,11 @@ std::vector<std::size_t> fastest_first(const sim::Prepared& prepared) {
 /// What is gathered for report.html while the policies run, whatever their order.
 class RunPage {
  public:
-  explicit RunPage(const sim::Prepared& prepared)
+  explicit RunPage(const experiment::Prepared& prepared)
       : input_(prepared), plan_(input_), digests_(prepared.runs.size()) {}
 
   /// Thread-safe for different runs.
-  void take(std::size_t run, const sim::Summary& summary, const sim::Schedule& schedule) {
+  void take(std::size_t run, const experiment::Summary& summary, const sim::Schedule& schedule) {
     digests_[run] = report::digest(input_, plan_, summary, schedule);
   }
   Result<void> write(const std::string& folder, const std::vector<std::string>& command) {
@@ -90,22 +90,22 @@ class RunPage {
 
 }  // namespace
 
-Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
-                               const std::vector<std::string>& command) {
+Result<RunReport> run_policies(const experiment::Prepared& prepared, const std::string& out,
+                               int threads, const std::vector<std::string>& command) {
   keep_memory();  // from one policy to the next
   const std::atomic<bool>& stop = interrupted();
   process::Descriptor folder;
   if (!out.empty()) {
-    auto opened = sim::open_run_directory(out);
+    auto opened = experiment::open_run_directory(out);
     if (!opened) return tl::unexpected(opened.error());
     folder = std::move(*opened);
     // Should this be killed, the folder still says what it is, and the next run may have it.
-    if (auto begun = sim::write_run(out, prepared, {}, command, false); !begun) {
+    if (auto begun = experiment::write_run(out, prepared, {}, command, false); !begun) {
       return tl::unexpected(begun.error());
     }
   }
   const std::size_t runs = prepared.runs.size();
-  std::vector<std::optional<sim::Summary>> summaries(runs);
+  std::vector<std::optional<experiment::Summary>> summaries(runs);
   std::optional<RunPage> page;
   if (!out.empty() && report::has_page()) page.emplace(prepared);
   const auto arrived = std::make_unique<std::atomic<std::uint32_t>[]>(runs);
@@ -130,15 +130,16 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
         if (stop.load()) return;
         const std::size_t run = order[begun++];
         auto schedule =
-            sim::simulate_run(prepared, run, &stop, &arrived[run], kNoJob, !out.empty());
+            experiment::simulate_run(prepared, run, &stop, &arrived[run], kNoJob, !out.empty());
         Result<void> written;
         if (schedule && !out.empty())
-          written = sim::write_policy_run(out, prepared, run, *schedule);
-        std::optional<sim::Summary> summary;
+          written = experiment::write_policy_run(out, prepared, run, *schedule);
+        std::optional<experiment::Summary> summary;
         if (schedule) {
-          summary = sim::summarize(prepared.runs[run].composition, prepared.trace, *schedule,
-                                   prepared.power);
-          sim::add_dues(*summary, sim::judge(prepared.trace, prepared.cluster, *schedule));
+          summary = experiment::summarize(prepared.runs[run].composition, prepared.trace, *schedule,
+                                          prepared.power);
+          experiment::add_dues(*summary,
+                               experiment::judge(prepared.trace, prepared.cluster, *schedule));
           if (page) page->take(run, *summary, *schedule);
         }
         const std::lock_guard lock(mutex);
@@ -147,10 +148,10 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
           return;
         }
         if (runs > 1) {
-          bar.say(fmt::format("{}: jobs are done in {} on average and wait {}, took {}",
-                              sim::marked_name(*summary), text::human_time(summary->avg_jct_s),
-                              text::human_time(summary->avg_wait_s),
-                              text::human_time(summary->engine_wall_s)));
+          bar.say(fmt::format(
+              "{}: jobs are done in {} on average and wait {}, took {}",
+              experiment::marked_name(*summary), text::human_time(summary->avg_jct_s),
+              text::human_time(summary->avg_wait_s), text::human_time(summary->engine_wall_s)));
         }
         summaries[run] = std::move(summary);
         if (!never_noted) {
@@ -166,8 +167,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   for (auto& summary : summaries) {
     if (summary) report.summaries.push_back(std::move(*summary));
   }
-  if (auto recorded = sim::summarize_recorded(prepared.trace, prepared.cluster,
-                                              prepared.experiment.warm_up, never)) {
+  if (auto recorded = experiment::summarize_recorded(prepared.trace, prepared.cluster,
+                                                     prepared.experiment.warm_up, never)) {
     report.summaries.push_back(std::move(*recorded));
   }
   if (page) {
@@ -175,7 +176,7 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   }
   if (!out.empty()) {
     const auto written =
-        sim::write_run(out, prepared, report.summaries, command, !report.interrupted);
+        experiment::write_run(out, prepared, report.summaries, command, !report.interrupted);
     if (!written) return tl::unexpected(written.error());
   }
   return report;
@@ -191,9 +192,10 @@ void note_run(const std::string& out) {
   }
 }
 
-Result<int> show_summaries(const std::vector<sim::Summary>& summaries, const ListOptions& list) {
+Result<int> show_summaries(const std::vector<experiment::Summary>& summaries,
+                           const ListOptions& list) {
   if (list.wants_document()) {
-    fmt::print("{}", sim::to_json(summaries));
+    fmt::print("{}", experiment::to_json(summaries));
     return kDone;
   }
   return list.print(report::comparison_rows(summaries), report::comparison_notes(summaries));

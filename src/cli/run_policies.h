@@ -9,26 +9,27 @@
 
 #include "base/result.h"
 #include "cli/list_options.h"
-#include "sim/experiment.h"
+#include "experiment/experiment.h"
 
 namespace almanac::cli {
 
 struct RunReport {
   /// In the order of the policies, of those that were run; last what was recorded, if it was.
-  std::vector<sim::Summary> summaries;
+  std::vector<experiment::Summary> summaries;
   bool interrupted = false;
 };
 
 /// Runs every policy of `prepared` on `threads` threads (0 = all cores) with a progress bar. `out`
 /// is the run directory, with its report.html where this build has a page; "" for none. What is
 /// written does not depend on the number of threads.
-Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
-                               const std::vector<std::string>& command);
+Result<RunReport> run_policies(const experiment::Prepared& prepared, const std::string& out,
+                               int threads, const std::vector<std::string>& command);
 
 /// Says where a run and its report are; nothing for "".
 void note_run(const std::string& out);
 
 /// Prints a row for each summary, with what must be known of them.
-Result<int> show_summaries(const std::vector<sim::Summary>& summaries, const ListOptions& list);
+Result<int> show_summaries(const std::vector<experiment::Summary>& summaries,
+                           const ListOptions& list);
 
 }  // namespace almanac::cli

@@ -28,7 +28,7 @@ void SlurmEngine::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-Result<std::unique_ptr<machine::Service>> SlurmEngine::open(const std::string& state,
+Result<std::unique_ptr<service::Service>> SlurmEngine::open(const std::string& state,
                                                             const std::string& policy,
                                                             const std::string& shadow,
                                                             Speeds speeds) const {
@@ -56,7 +56,7 @@ Result<std::unique_ptr<machine::Service>> SlurmEngine::open(const std::string& s
   config.connect = [way = way] { return slurm::connect(way); };
   auto service = steer::SlurmService::open(std::move(config), std::move(*link));
   if (!service) return tl::unexpected(service.error());
-  return std::unique_ptr<machine::Service>(std::move(*service));
+  return std::unique_ptr<service::Service>(std::move(*service));
 }
 
 }  // namespace almanac::cli

@@ -10,8 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/result.h"
-#include "machine/service.h"
 #include "perf/catalogue.h"
+#include "service/service.h"
 
 namespace almanac::cli {
 
@@ -30,7 +30,7 @@ struct SlurmEngine {
   }
   using Speeds = std::shared_ptr<const perf::Catalogue>;
   /// On the folder `state`; "" of the policies = as the last service had them.
-  Result<std::unique_ptr<machine::Service>> open(const std::string& state,
+  Result<std::unique_ptr<service::Service>> open(const std::string& state,
                                                  const std::string& policy,
                                                  const std::string& shadow, Speeds speeds) const;
 };

@@ -9,9 +9,9 @@
 
 #include "cli/program.h"
 #include "cluster/read.h"
-#include "sim/impossible_jobs.h"
-#include "sim/infer_cluster.h"
-#include "sim/shares_of_cluster.h"
+#include "experiment/impossible_jobs.h"
+#include "experiment/infer_cluster.h"
+#include "experiment/shares_of_cluster.h"
 #include "study/introduction.h"
 #include "table/digest.h"
 #include "text/human.h"
@@ -63,9 +63,9 @@ Result<StudiedTrace> StudyOptions::load(const TraceOptions& options) const {
     auto read = cluster::read_cluster(cluster);
     if (!read) return tl::unexpected(read.error());
     studied.cluster = std::move(*read);
-    sim::share_gpus_by(studied.cluster, studied.trace);
-    sim::note_impossible_jobs(studied.cluster, studied.trace);
-  } else if (auto inferred = sim::infer_cluster(studied.trace)) {
+    experiment::share_gpus_by(studied.cluster, studied.trace);
+    experiment::note_impossible_jobs(studied.cluster, studied.trace);
+  } else if (auto inferred = experiment::infer_cluster(studied.trace)) {
     studied.cluster = std::move(*inferred);
   } else {
     // A log without GPU jobs has no cluster of GPUs, and can be studied all the same.

@@ -15,7 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/quoted.h"
-#include "sim/sweep_part.h"
+#include "experiment/sweep_part.h"
 #include "slurm/command_link.h"
 #include "slurm/task_array.h"
 #include "table/output_file.h"
@@ -173,7 +173,7 @@ std::string why_missing(const SweepParts& parts, std::size_t number, const Tasks
   const auto task = tasks.find(static_cast<std::uint32_t>(number));
   const std::string word = task == tasks.end() ? "" : task->second.word;
   if (word == "COMPLETED") {
-    const auto part = sim::read_part(parts.file(number), parts.inputs);
+    const auto part = experiment::read_part(parts.file(number), parts.inputs);
     if (!part && part.error().code != Code::not_found) return to_string(part.error());
     return fmt::format("it ended well but left no file here: do the nodes see {}?", parts.folder());
   }

@@ -11,7 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/progress.h"
-#include "sim/sweep_part.h"
+#include "experiment/sweep_part.h"
 #include "text/number.h"
 
 namespace almanac::cli {
@@ -27,7 +27,7 @@ std::string SweepParts::words(std::size_t number) const {
 }
 
 bool SweepParts::has(std::size_t number) const {
-  return sim::read_part(file(number), inputs).has_value();
+  return experiment::read_part(file(number), inputs).has_value();
 }
 
 std::vector<std::size_t> SweepParts::missing() const {
@@ -38,18 +38,19 @@ std::vector<std::size_t> SweepParts::missing() const {
   return numbers;
 }
 
-Result<sim::SweepPart> parse_part(const std::string& text) {
+Result<experiment::SweepPart> parse_part(const std::string& text) {
   const std::size_t slash = std::min(text.find('/'), text.size());
   const auto number = text::parse_whole(text.substr(0, slash));
   const auto of = text::parse_whole(text.substr(std::min(slash + 1, text.size())));
   if (!number || !of || *number < 1 || *number > *of) {
     return fail(Code::usage, "--part takes K/N, the K-th of N parts, like 3/8: " + text);
   }
-  return sim::SweepPart{.number = static_cast<std::size_t>(*number),
-                        .of = static_cast<std::size_t>(*of)};
+  return experiment::SweepPart{.number = static_cast<std::size_t>(*number),
+                               .of = static_cast<std::size_t>(*of)};
 }
 
-Result<int> run_part(sim::SweepPlan plan, const SweepParts& parts, sim::SweepPart part) {
+Result<int> run_part(experiment::SweepPlan plan, const SweepParts& parts,
+                     experiment::SweepPart part) {
   if (parts.has(part.number)) {
     note(parts.file(part.number) + " is there, of the same inputs: not run again");
     return kDone;
@@ -63,30 +64,30 @@ Result<int> run_part(sim::SweepPlan plan, const SweepParts& parts, sim::SweepPar
   plan.part = part;
   plan.stop = &interrupted();
   plan.done = &done;
-  Result<std::vector<sim::SweepPoint>> points;
+  Result<std::vector<experiment::SweepPoint>> points;
   {
     const ProgressBar bar(fmt::format("sweeping part {}/{}", part.number, part.of),
                           [&] { return done.load() / pairs; });
-    points = sim::sweep(plan);
+    points = experiment::sweep(plan);
   }
   if (!points) return tl::unexpected(points.error());
   if (interrupted()) return kInterrupted;
   const std::string file = parts.file(part.number);
-  if (auto written = sim::write_part(file, parts.inputs, *points); !written) {
+  if (auto written = experiment::write_part(file, parts.inputs, *points); !written) {
     return tl::unexpected(written.error());
   }
   note(fmt::format("part {}/{} is in {}", part.number, part.of, file));
   return kDone;
 }
 
-Result<std::vector<sim::SweepPoint>> gather(const SweepParts& parts, std::size_t pairs) {
-  std::vector<std::vector<sim::SweepPoint>> all;
+Result<std::vector<experiment::SweepPoint>> gather(const SweepParts& parts, std::size_t pairs) {
+  std::vector<std::vector<experiment::SweepPoint>> all;
   for (std::size_t number = 1; number <= parts.of; ++number) {
-    auto points = sim::read_part(parts.file(number), parts.inputs);
+    auto points = experiment::read_part(parts.file(number), parts.inputs);
     if (!points) return tl::unexpected(points.error());
     all.push_back(std::move(*points));
   }
-  return sim::join_parts(all, pairs);
+  return experiment::join_parts(all, pairs);
 }
 
 }  // namespace almanac::cli

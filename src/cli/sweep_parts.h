@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/sweep.h"
+#include "experiment/sweep.h"
 
 namespace almanac::cli {
 
 struct SweepParts {
   std::string out;     ///< As --out says it.
-  std::string inputs;  ///< sim::inputs_of().
+  std::string inputs;  ///< experiment::inputs_of().
   std::size_t of = 1;
 
   std::string folder() const { return out + ".parts"; }
@@ -31,13 +31,14 @@ struct SweepParts {
 };
 
 /// "3/8" of --part. Fails with usage.
-Result<sim::SweepPart> parse_part(const std::string& text);
+Result<experiment::SweepPart> parse_part(const std::string& text);
 
 /// Runs one part of the plan on this machine and leaves its file, unless it is there. Gives the
 /// exit status.
-Result<int> run_part(sim::SweepPlan plan, const SweepParts& parts, sim::SweepPart part);
+Result<int> run_part(experiment::SweepPlan plan, const SweepParts& parts,
+                     experiment::SweepPart part);
 
 /// The points of the whole sweep. Fails when a part is missing.
-Result<std::vector<sim::SweepPoint>> gather(const SweepParts& parts, std::size_t pairs);
+Result<std::vector<experiment::SweepPoint>> gather(const SweepParts& parts, std::size_t pairs);
 
 }  // namespace almanac::cli

@@ -20,9 +20,9 @@ namespace {
 using figure::Cell;
 
 /// Whether any policy's schedule hangs on the seed: a recorded trace is the same for each.
-bool seeds_matter(const std::vector<sim::SweepPoint>& points) {
+bool seeds_matter(const std::vector<experiment::SweepPoint>& points) {
   std::map<std::pair<double, std::string>, std::uint64_t> signature;
-  return std::any_of(points.begin(), points.end(), [&](const sim::SweepPoint& point) {
+  return std::any_of(points.begin(), points.end(), [&](const experiment::SweepPoint& point) {
     const auto& first =
         *signature.try_emplace({point.load, point.summary.policy}, point.summary.signature).first;
     return first.second != point.summary.signature;
@@ -32,25 +32,26 @@ bool seeds_matter(const std::vector<sim::SweepPoint>& points) {
 /// The points of a load and a policy: one for each seed.
 struct Group {
   double load = 0;
-  std::vector<const sim::SweepPoint*> points{};
+  std::vector<const experiment::SweepPoint*> points{};
 
-  const sim::Summary& first() const { return points.front()->summary; }
-  std::vector<double> all(double sim::Summary::*field) const {
+  const experiment::Summary& first() const { return points.front()->summary; }
+  std::vector<double> all(double experiment::Summary::*field) const {
     std::vector<double> values;
-    for (const sim::SweepPoint* const point : points) values.push_back(point->summary.*field);
+    for (const experiment::SweepPoint* const point : points)
+      values.push_back(point->summary.*field);
     return values;
   }
-  double mean(double sim::Summary::*field) const { return mean_of(all(field)); }
+  double mean(double experiment::Summary::*field) const { return mean_of(all(field)); }
   static double mean_of(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   }
 };
 
 /// In the order of the points.
-std::vector<Group> groups_of(const std::vector<sim::SweepPoint>& points) {
+std::vector<Group> groups_of(const std::vector<experiment::SweepPoint>& points) {
   std::map<std::pair<double, std::string>, std::size_t> place;
   std::vector<Group> groups;
-  for (const sim::SweepPoint& point : points) {
+  for (const experiment::SweepPoint& point : points) {
     const auto [found, is_new] =
         place.try_emplace({point.load, point.summary.policy}, groups.size());
     if (is_new) groups.push_back({.load = point.load});
@@ -62,13 +63,13 @@ std::vector<Group> groups_of(const std::vector<sim::SweepPoint>& points) {
 void add_names(figure::Rows<Group>& rows) {
   rows.add("load", [](const Group& of) { return Cell(of.load, fmt::format("{:.3g}", of.load)); });
   rows.add(figure::Tier::key, "policy",
-           [](const Group& of) { return sim::marked_name(of.first()); });
+           [](const Group& of) { return experiment::marked_name(of.first()); });
 }
 
 /// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
 /// column.
 figure::Listing means_of(const std::vector<Group>& groups, bool has_spread) {
-  const auto any_has = [&](double sim::Summary::*field) {
+  const auto any_has = [&](double experiment::Summary::*field) {
     return std::any_of(groups.begin(), groups.end(), [field](const Group& of) {
       const std::vector<double> values = of.all(field);
       return std::any_of(values.begin(), values.end(),
@@ -81,22 +82,23 @@ figure::Listing means_of(const std::vector<Group>& groups, bool has_spread) {
                        [](const auto* point) { return !point->summary.tenants.empty(); });
   });
   figure::Rows rows(groups);
-  const auto time = [&](const char* name, const char* label, double sim::Summary::*field) -> auto& {
+  const auto time = [&](const char* name, const char* label,
+                        double experiment::Summary::*field) -> auto& {
     return rows
         .add(
             name, label, [=](const Group& of) { return of.mean(field); }, text::human_time)
         .right();
   };
-  const auto number = [&](const char* name, const char* label, double sim::Summary::*field) {
+  const auto number = [&](const char* name, const char* label, double experiment::Summary::*field) {
     rows.add(
         name, label, [=](const Group& of) { return of.mean(field); }, figure::Decimals{2});
   };
-  const auto share = [&](const char* name, const char* label, double sim::Summary::*field) {
+  const auto share = [&](const char* name, const char* label, double experiment::Summary::*field) {
     rows.add(name, label, [=](const Group& of) {
       return Cell(of.mean(field), text::human_share(of.mean(field)));
     });
   };
-  using sim::Summary;
+  using experiment::Summary;
   add_names(rows);
   time("avg_jct_s", "avg JCT", &Summary::avg_jct_s).key();
   time("p99_jct_s", "p99 JCT", &Summary::p99_jct_s);
@@ -134,12 +136,12 @@ std::string loans_of(const std::vector<Group>& groups) {
   std::string made;
   for (const Group& group : groups) {
     std::map<std::pair<std::string, std::string>, double> gpu_s;  // by who lent, and to whom
-    for (const sim::SweepPoint* const point : group.points) {
-      for (const sim::TenantLoan& loan : point->summary.loans) {
+    for (const experiment::SweepPoint* const point : group.points) {
+      for (const experiment::TenantLoan& loan : point->summary.loans) {
         gpu_s[{loan.from, loan.to}] += loan.gpu_s;
       }
     }
-    std::vector<sim::TenantLoan> loans;
+    std::vector<experiment::TenantLoan> loans;
     for (const auto& [who, sum] : gpu_s) {
       loans.push_back({who.first, who.second, sum / static_cast<double>(group.points.size())});
     }
@@ -148,7 +150,7 @@ std::string loans_of(const std::vector<Group>& groups) {
     const std::string said = report::loans_in_words(loans);
     if (said.empty()) continue;
     made += fmt::format("at load {:.3g} under {}: {}\n", group.load,
-                        sim::marked_name(group.first()), said);
+                        experiment::marked_name(group.first()), said);
   }
   return made;
 }
@@ -156,11 +158,11 @@ std::string loans_of(const std::vector<Group>& groups) {
 /// What the GPUs did and how CPU jobs waited: means over the seeds, the least and the greatest use,
 /// and how much more than under the first policy, seed by seed. Only where speeds were simulated.
 std::string use_of(const std::vector<Group>& groups) {
-  using sim::Summary;
+  using experiment::Summary;
   if (groups.empty() || std::isnan(groups.front().first().gpu_utilization)) return "";
   std::map<std::pair<double, std::uint64_t>, double> first;  // use under the first policy
   for (const Group& group : groups) {
-    for (const sim::SweepPoint* const point : group.points) {
+    for (const experiment::SweepPoint* const point : group.points) {
       first.try_emplace({point->load, point->seed}, point->summary.gpu_utilization);
     }
   }
@@ -184,7 +186,7 @@ std::string use_of(const std::vector<Group>& groups) {
   rows.add("gain", "against " + groups.front().first().policy,
            [&](const Group& of) {
              std::vector<double> gains;
-             for (const sim::SweepPoint* const point : of.points) {
+             for (const experiment::SweepPoint* const point : of.points) {
                gains.push_back(
                    point->summary.gpu_utilization / first.at({point->load, point->seed}) - 1);
              }
@@ -200,7 +202,7 @@ std::string use_of(const std::vector<Group>& groups) {
 
 }  // namespace
 
-void show_points(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
+void show_points(const std::vector<experiment::SweepPoint>& points, std::size_t seeds) {
   const bool matter = seeds > 1 && seeds_matter(points);
   const std::vector<Group> groups = groups_of(points);
   fmt::print("{}{}{}", means_of(groups, matter).table(table_form()), loans_of(groups),

@@ -7,12 +7,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/sweep.h"
+#include "experiment/sweep.h"
 
 namespace almanac::cli {
 
 /// A row for each load and policy: averages over the seeds and, where speeds were simulated, what
-/// the GPUs did. `points` as sim::sweep() gives them.
-void show_points(const std::vector<sim::SweepPoint>& points, std::size_t seeds);
+/// the GPUs did. `points` as experiment::sweep() gives them.
+void show_points(const std::vector<experiment::SweepPoint>& points, std::size_t seeds);
 
 }  // namespace almanac::cli

@@ -26,7 +26,7 @@ constexpr auto kLookAgain = std::chrono::milliseconds(50);
 
 struct Shape {
   store::Submission asked{};
-  std::optional<machine::Expected> expected{};
+  std::optional<service::Expected> expected{};
 };
 
 /// Those of the service's nodes; one without a name where there are none.
@@ -36,7 +36,7 @@ Result<std::vector<std::string>> virtual_clusters(serve::Client& client) {
   const auto nodes = serve::read_nodes(said->body);
   if (!nodes) return tl::unexpected(nodes.error());
   std::set<std::string> names;
-  for (const machine::NodeView& node : *nodes) names.insert(node.vc);
+  for (const service::NodeView& node : *nodes) names.insert(node.vc);
   return std::vector<std::string>(names.begin(), names.end());
 }
 
@@ -116,13 +116,13 @@ Result<void> foresee(serve::Client& client, std::vector<Shape>& shapes) {
   }
 }
 
-std::string start_text(const machine::Expected& expected, Time now) {
+std::string start_text(const service::Expected& expected, Time now) {
   if (expected.start_by == kNoTime) return "not known, or never";
   return expected.start_by <= expected.at ? "at once" : clock_text(expected.start_by, now);
 }
 
 /// How much earlier than the first it has started with nine in ten.
-std::string against_first(const machine::Expected& expected, const machine::Expected& first) {
+std::string against_first(const service::Expected& expected, const service::Expected& first) {
   if (expected.start_by == kNoTime || first.start_by == kNoTime) return "";
   const double gain_s = seconds(first.start_by - expected.start_by);
   constexpr double kNoWord_s = 60;

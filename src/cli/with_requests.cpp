@@ -12,8 +12,8 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
+#include "experiment/with_services.h"
 #include "inference/scaled.h"
-#include "sim/services.h"
 #include "text/duration.h"
 #include "text/nearest.h"
 
@@ -125,12 +125,12 @@ Result<Told> parse(const WithRequests& with) {
 
 /// One policy: jobs alone, jobs with the service, and what its requests saw.
 struct Row {
-  sim::Summary alone, with;
+  experiment::Summary alone, with;
   sim::ServiceOutcome service;
   inference::Seen seen;
 };
 
-nlohmann::ordered_json jobs_json(const sim::Summary& summary) {
+nlohmann::ordered_json jobs_json(const experiment::Summary& summary) {
   return {{"finished", summary.finished},
           {"avg_jct_s", summary.avg_jct_s},
           {"avg_wait_s", summary.avg_wait_s},
@@ -217,22 +217,22 @@ void WithRequests::add_to(CLI::App& command) {
       ->needs(log);
 }
 
-Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared& prepared,
+Result<int> simulate_with_requests(const WithRequests& with, const experiment::Prepared& prepared,
                                    const ListOptions& list) {
   const auto told = parse(with);
   if (!told) return tl::unexpected(told.error());
   std::vector<Row> rows;
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-    const auto alone = sim::simulate_run(prepared, run, &interrupted());
+    const auto alone = experiment::simulate_run(prepared, run, &interrupted());
     if (!alone) return tl::unexpected(alone.error());
     auto services = sim::Services::make(prepared.trace, prepared.cluster, {told->beside});
     if (!services) return tl::unexpected(services.error());
-    const auto both = sim::simulate_with(prepared, run, *services, &interrupted());
+    const auto both = experiment::simulate_with(prepared, run, *services, &interrupted());
     if (!both) return tl::unexpected(both.error());
     if (interrupted().load()) return kInterrupted;
     const auto summary = [&](const sim::Schedule& schedule) {
-      return sim::summarize(prepared.runs[run].composition, prepared.trace, schedule,
-                            prepared.power);
+      return experiment::summarize(prepared.runs[run].composition, prepared.trace, schedule,
+                                   prepared.power);
     };
     Row row{.alone = summary(*alone),
             .with = summary(*both),

@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "cli/list_options.h"
-#include "sim/experiment.h"
+#include "experiment/experiment.h"
 
 namespace almanac::cli {
 
@@ -23,7 +23,7 @@ struct WithRequests {
 };
 
 /// Runs every policy of `prepared` twice, alone and with the service, and prints both side by side.
-Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared& prepared,
+Result<int> simulate_with_requests(const WithRequests& with, const experiment::Prepared& prepared,
                                    const ListOptions& list);
 
 }  // namespace almanac::cli

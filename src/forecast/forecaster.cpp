@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "experiment/profile.h"
 #include "schedule/past_use.h"
-#include "sim/profile.h"
 #include "trace/eligible.h"
 
 namespace almanac::forecast {
@@ -79,19 +79,19 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
   if (asked_.empty()) done_ = true;
 }
 
-Result<std::vector<Told>> tell(const sim::Prepared& prepared, std::size_t run,
+Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t run,
                                std::set<JobId> asked, const Options& options) {
   const policy::Composition& composition = prepared.runs[run].composition;
-  auto own = sim::make_estimator(composition, prepared.trace, prepared.model);
+  auto own = experiment::make_estimator(composition, prepared.trace, prepared.model);
   if (!own) return tl::unexpected(own.error());
-  sim::Options playing = sim::options_of(prepared, run);
+  sim::Options playing = experiment::options_of(prepared, run);
   const Setting setting{.trace = prepared.trace,
                         .cluster = prepared.cluster,
                         .composition = composition,
                         .options = playing};
   Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
                         std::move(*own), std::move(asked), options);
-  auto policy = sim::make_policy(prepared.runs[run], prepared.trace, prepared.model);
+  auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   playing.listener = &forecaster;
   playing.stop = &forecaster.done();

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "experiment/experiment.h"
 #include "forecast/futures.h"
 #include "forecast/other_gpus.h"
-#include "sim/experiment.h"
 #include "sim/simulation.h"
 
 namespace almanac::forecast {
@@ -70,7 +70,7 @@ class Forecaster final : public sim::Listener {
 
 /// What the jobs of `asked` would have heard under run number `run`, had they asked when they came.
 /// The simulation is played as far as that takes.
-Result<std::vector<Told>> tell(const sim::Prepared& prepared, std::size_t run,
+Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t run,
                                std::set<JobId> asked, const Options& options);
 
 }  // namespace almanac::forecast

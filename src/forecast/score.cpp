@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/profile.h"
+#include "experiment/profile.h"
 
 namespace almanac::forecast {
 Score score(std::span<const Told> told, std::span<const sim::JobResult> truth) {
@@ -31,15 +31,15 @@ std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<c
   return results;
 }
 
-std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::size_t run,
+std::vector<sim::JobResult> had_nobody_come(const experiment::Prepared& prepared, std::size_t run,
                                             std::span<const Told> told) {
   std::vector<sim::JobResult> results;
   for (const Told& each : told) {
-    sim::Options options = sim::options_of(prepared, run);
+    sim::Options options = experiment::options_of(prepared, run);
     options.from = &each.present;
     options.last_arrival = each.present.at;
     options.until_ended = each.job;
-    const auto policy = sim::make_policy(prepared.runs[run], prepared.trace, prepared.model);
+    const auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
     results.push_back(
         sim::simulate(prepared.trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
   }
@@ -54,8 +54,8 @@ std::vector<Told> of_other_gpus(std::span<const Told> told) {
   return made;
 }
 
-std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, std::size_t run,
-                                                 std::span<const Told> told) {
+std::vector<sim::JobResult> had_asked_other_gpus(const experiment::Prepared& prepared,
+                                                 std::size_t run, std::span<const Told> told) {
   std::vector<Duration> runs;
   for (const trace::Job& job : prepared.trace.jobs) runs.push_back(job.outcome.run);
   std::vector<sim::JobResult> results;
@@ -66,12 +66,12 @@ std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, 
       const double rate = rate_with(*prepared.speeds, prepared.cluster, each.job, other.gpus);
       Duration& believed = trace.jobs[index(each.job)].outcome.run;
       believed = Duration{std::llround(static_cast<double>(believed.count()) / rate)};
-      sim::Options options = sim::options_of(prepared, run);
+      sim::Options options = experiment::options_of(prepared, run);
       options.from = &each.present;
       options.runs = &runs;
       options.last_arrival = each.present.at;
       options.until_ended = each.job;
-      const auto policy = sim::make_policy(prepared.runs[run], trace, prepared.model);
+      const auto policy = experiment::make_policy(prepared.runs[run], trace, prepared.model);
       results.push_back(
           sim::simulate(trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
     }

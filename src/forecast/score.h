@@ -7,8 +7,8 @@
 #include <span>
 
 #include "base/result.h"
+#include "experiment/experiment.h"
 #include "forecast/forecaster.h"
-#include "sim/experiment.h"
 
 namespace almanac::forecast {
 
@@ -41,13 +41,13 @@ Score score(std::span<const Told> told, std::span<const sim::JobResult> truth);
 std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<const Told> told);
 /// What would have become of them, with the run times as they were, had no job come after them: how
 /// good the forecasts are but for what they cannot know.
-std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::size_t run,
+std::vector<sim::JobResult> had_nobody_come(const experiment::Prepared& prepared, std::size_t run,
                                             std::span<const Told> told);
 
 /// What was told of other numbers of GPUs, each as if of the job itself.
 std::vector<Told> of_other_gpus(std::span<const Told> told);
 /// What would have become of those, one each, had no job come after.
-std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, std::size_t run,
-                                                 std::span<const Told> told);
+std::vector<sim::JobResult> had_asked_other_gpus(const experiment::Prepared& prepared,
+                                                 std::size_t run, std::span<const Told> told);
 
 }  // namespace almanac::forecast

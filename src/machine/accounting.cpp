@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "machine/core.h"
-#include "machine/log.h"
 #include "machine/power.h"
+#include "service/log.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
@@ -82,7 +82,7 @@ void Core::count_use(const Sight& sight) {
 }
 
 void Core::heed_idle(const Sight& sight) {
-  if (idle_.rule().mode == IdleMode::off) return;
+  if (idle_.rule().mode == service::IdleMode::off) return;
   idle_.keep_only(processes_);
   for (const Sight::OfJob& each : sight.jobs) {
     Entry* const entry = book_.find(each.job);
@@ -92,21 +92,22 @@ void Core::heed_idle(const Sight& sight) {
   }
 }
 
-void Core::heed_idle(Entry& entry, IdleStep step) {
-  if (step == IdleStep::nothing) return;
-  const IdleRule& rule = idle_.rule();
+void Core::heed_idle(Entry& entry, service::IdleStep step) {
+  if (step == service::IdleStep::nothing) return;
+  const service::IdleRule& rule = idle_.rule();
   const store::Job& job = entry.job;
   const std::string after = text::format_duration(rule.after);
-  const bool goes = rule.mode == IdleMode::requeue && job.asked->requeue;
+  const bool goes = rule.mode == service::IdleMode::requeue && job.asked->requeue;
   std::string text;
-  if (step == IdleStep::busy_again) {
+  if (step == service::IdleStep::busy_again) {
     text = "its GPUs compute again";
-  } else if (step == IdleStep::warn) {
+  } else if (step == service::IdleStep::warn) {
     text = fmt::format("its GPUs have not computed for {}", after);
     if (goes)
       text +=
           fmt::format("; it is requeued in {} if that stays so", text::format_duration(rule.grace));
-    if (rule.mode != IdleMode::dry) letters_.push_back({job.asked->user, job.number, text});
+    if (rule.mode != service::IdleMode::dry)
+      letters_.push_back({job.asked->user, job.number, text});
   } else if (goes) {
     text = "it is requeued: its GPUs did not compute";
     letters_.push_back({job.asked->user, job.number, text});
@@ -116,28 +117,28 @@ void Core::heed_idle(Entry& entry, IdleStep step) {
   } else {
     return;
   }
-  if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
-  log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
+  if (rule.mode == service::IdleMode::dry) text += " (dry: nobody is told)";
+  service::log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
   outbox_.note({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();
 }
 
 void Core::send_letters() {
-  std::vector<IdleLetter> letters;
+  std::vector<service::IdleLetter> letters;
   {
     const std::lock_guard lock(mutex_);
     letters.swap(letters_);
   }
-  for (const IdleLetter& each : letters) {
-    if (const auto sent = send(idle_.rule(), each, &ends_); !sent)
-      log_error(to_string(sent.error()));
+  for (const service::IdleLetter& each : letters) {
+    if (const auto sent = service::send(idle_.rule(), each, &ends_); !sent)
+      service::log_error(to_string(sent.error()));
   }
 }
 
 void Core::heed_jump() {
   const Duration jump = clock_.take_jump();
   if (jump == Duration{0}) return;
-  log_warning(fmt::format("the clock was set ahead by {}", text::format_duration(jump)));
+  service::log_warning(fmt::format("the clock was set ahead by {}", text::format_duration(jump)));
   for (const JobNumber number : processes_) book_.find(number)->job.energy.counted_to += jump;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "process/descriptor.h"
+#include "service/job.h"
 #include "store/log.h"
 
 namespace almanac::machine {
@@ -88,8 +89,8 @@ void Book::recount(Entry& entry) {
   const store::Job& job = entry.job;
   std::int64_t Counts::*now = nullptr;
   const bool runs = job.state == JobState::running && !entry.is_starting();
-  if (!has_ended(job)) now = &Counts::waiting;
-  if (!has_ended(job) && job.held) now = &Counts::held;
+  if (!service::has_ended(job)) now = &Counts::waiting;
+  if (!service::has_ended(job) && job.held) now = &Counts::held;
   if (runs) now = &Counts::running;
   if (now != nullptr) ++(counts_.*now);
   const auto before = std::exchange(entry.counted_as, now);

@@ -124,8 +124,6 @@ void forget_what_runs(std::vector<store::Job>& jobs);
 inline constexpr const char* kResized = "resized";
 /// Of a job that holds GPUs which do not compute.
 inline constexpr const char* kIdle = "idle GPUs";
-/// Of a job that failed: what its log says of why.
-inline constexpr const char* kJudged = "its log says";
 /// The note on a job that held more of its GPU's memory than its part.
 inline constexpr const char* kTooMuchGpu = "over its GPU memory";
 

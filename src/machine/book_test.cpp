@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "service/job.h"
+
 namespace almanac::machine {
 namespace {
 
@@ -42,7 +44,7 @@ class BookTest : public testing::Test {
   void becomes(int number, JobState state) {
     at(number).job.state = state;
     book_.recount(at(number));
-    if (has_ended(at(number).job)) book_.wait(at(number), {});
+    if (service::has_ended(at(number).job)) book_.wait(at(number), {});
   }
   /// Looks at all that are to be looked at, as the service does; gives those that join.
   std::vector<int> let_in() {

@@ -3,16 +3,16 @@
 /// \file
 /// Which jobs of one machine could be moved so that others have room.
 #include "machine/core.h"
-#include "machine/foresight.h"
+#include "service/foresight.h"
 #include "store/log.h"
 
 namespace almanac::machine {
 
 Result<sim::Compactions> Core::compactions() const {
-  const Outlook outlook = present();
+  const service::Outlook outlook = present();
   trace::Trace trace;
   sim::Present present{.at = outlook.at, .running = {}, .waiting = {}, .drained = outlook.drained};
-  for (const Outlook::One& one : outlook.jobs) {
+  for (const service::Outlook::One& one : outlook.jobs) {
     const JobId id{static_cast<std::uint32_t>(trace.jobs.size())};
     trace.jobs.push_back(store::record_of(one.job, trace.names));
     sim::Present::Job job{.job = id, .past = one.past, .worked = one.past.attained};

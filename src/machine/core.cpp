@@ -12,8 +12,8 @@
 
 #include "base/check.h"
 #include "machine/life.h"
-#include "machine/log.h"
-#include "machine/notify.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "shepherd/record.h"
 
 namespace almanac::machine {
@@ -35,7 +35,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 }  // namespace
 
 void Core::run(const std::atomic<bool>& stop) {
-  Watchdog watchdog;
+  service::Watchdog watchdog;
   while (!stop) {
     {
       Lock lock(mutex_);
@@ -91,7 +91,7 @@ Time Core::next_alarm() const {
   const bool has_news = !events_.empty() && !holds_back_;
   if (has_news) return now_;
   Time next = std::min(outbox_.due(now_), starter_.again());
-  for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
+  for (const service::Window& each : maintenance_.windows()) next = std::min(next, each.to);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
   if (!holds_back_) {
     if (!book_.anteroom().in({WaitsFor::What::a_look}).empty()) return now_;
@@ -165,7 +165,7 @@ void Core::look_later(Entry& entry, const shepherd::Outcome& how) {
   own.look_pause = is_first ? kAtFirst : std::min(2 * own.look_pause, kAtMost);
   own.look_again = now_ + own.look_pause;
   if (is_first && how.kind == shepherd::Outcome::Kind::unreadable) {
-    log_warning(fmt::format("{} now; it is kept as it is, and looked at again", how.why));
+    service::log_warning(fmt::format("{} now; it is kept as it is, and looked at again", how.why));
   }
 }
 

@@ -26,20 +26,14 @@
 #include "base/fair_mutex.h"
 #include "gpu/nvml.h"
 #include "machine/book.h"
-#include "machine/clock.h"
-#include "machine/foresight.h"
+#include "machine/deeds.h"
 #include "machine/forgetting.h"
 #include "machine/hooks.h"
-#include "machine/inbox.h"
 #include "machine/local_service.h"
 #include "machine/maintenance.h"
 #include "machine/measured.h"
-#include "machine/notify.h"
-#include "machine/outbox.h"
-#include "machine/renewal.h"
 #include "machine/start_trouble.h"
 #include "machine/starter.h"
-#include "machine/tenancy.h"
 #include "machine/vitals.h"
 #include "policy/composition.h"
 #include "policy/contract/host.h"
@@ -47,11 +41,18 @@
 #include "process/bell.h"
 #include "schedule/admission.h"
 #include "schedule/round.h"
+#include "service/clock.h"
+#include "service/foresight.h"
+#include "service/inbox.h"
+#include "service/notify.h"
+#include "service/outbox.h"
+#include "service/renewal.h"
+#include "service/tenancy.h"
 #include "trace/trace.h"
 
 namespace almanac::machine {
 
-class Core : public Service, public schedule::Actuator {
+class Core : public service::Service, public schedule::Actuator {
  public:
   void run(const std::atomic<bool>& stop) override;
   void wake() override;
@@ -59,30 +60,36 @@ class Core : public Service, public schedule::Actuator {
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
   Result<void> judge(store::Submission submission) override;
-  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
                       bool now) override;
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
-                      const Caller& caller) override;
-  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
-  Result<void> set_policy(const std::string& policy, const Caller& caller) override;
-  Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
-  Result<std::int64_t> announce(const Window& window, const Caller& caller) override;
-  Result<void> call_off(std::int64_t number, const Caller& caller) override;
-  std::vector<Window> maintenance() const override;
-  Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) override;
+                      const service::Caller& caller) override;
+  Result<void> hold(const std::vector<store::JobNumber>& numbers,
+                    const service::Caller& caller) override;
+  Result<void> release(const std::vector<store::JobNumber>& numbers,
+                       const service::Caller& caller) override;
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers,
+                       const service::Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const service::Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const service::Caller& caller) override;
+  Result<std::int64_t> announce(const service::Window& window,
+                                const service::Caller& caller) override;
+  Result<void> call_off(std::int64_t number, const service::Caller& caller) override;
+  std::vector<service::Window> maintenance() const override;
+  Result<void> set_drained(const std::string& node, bool drained,
+                           const service::Caller& caller) override;
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                               const Caller& caller) override;
+                               const service::Caller& caller) override;
   std::uint64_t revision() const override { return revision_; }
-  Overview overview() const override;
-  Counters counters() const override;
-  Result<std::vector<JobView>> jobs(const Sought& sought) const override;
-  Result<JobView> job(store::JobNumber number) const override;
-  Result<Tenancy> tenancy() const override;
+  service::Overview overview() const override;
+  service::Counters counters() const override;
+  Result<std::vector<service::JobView>> jobs(const service::Sought& sought) const override;
+  Result<service::JobView> job(store::JobNumber number) const override;
+  Result<service::Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;
-  Result<std::vector<std::string>> explain(store::JobNumber number, Eyes eyes) const override;
-  std::vector<NodeView> nodes() const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number,
+                                           service::Eyes eyes) const override;
+  std::vector<service::NodeView> nodes() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override { return store_; }
   const std::string& state() const override { return config_.state; }
@@ -118,7 +125,7 @@ class Core : public Service, public schedule::Actuator {
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
   /// The present for a forecast, and what has ended, which is told once.
-  Outlook outlook();
+  service::Outlook outlook();
   /// Keeps what jobs were told.
   void keep(std::vector<store::Told> told);
 
@@ -188,19 +195,19 @@ class Core : public Service, public schedule::Actuator {
   std::optional<Answer> take_wish(Lock& lock);
   void take_entrants(Lock& lock);
   void refuse_all();
-  Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  Result<Entry*> own(store::JobNumber number, const service::Caller& caller);
   using PlanOne = std::function<Result<void>(Entry& entry, Change& change)>;
   /// What `plan` comes to for each of these; those of several that have ended are left alone.
-  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                           const PlanOne& plan);
-  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                           const life::Event& event);
+  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers,
+                           const service::Caller& caller, const PlanOne& plan);
+  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers,
+                           const service::Caller& caller, const life::Event& event);
   /// Has `event` happen to each of these.
-  Result<void> wish(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+  Result<void> wish(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
                     const life::Event& event);
   /// Fails where such a change may not be made of it; gives what the job asks then.
   Result<store::Submission> amended(const Entry& entry, const store::Amended& wanted,
-                                    const Caller& caller);
+                                    const service::Caller& caller);
   /// The numbers of what was submitted with the same key; none = it is new.
   Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
   /// Has `after` kept as the record of one.
@@ -208,10 +215,10 @@ class Core : public Service, public schedule::Actuator {
   /// What `event` makes of it, if anything.
   void plan(Entry& entry, const life::Event& event, Change& change);
   /// One that has ended, which the store alone knows, is to run again.
-  Result<void> plan_anew(store::JobNumber number, const Caller& caller, const LookedUp& looked_up,
-                         Change& change);
-  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller,
-                              const LookedUp& looked_up);
+  Result<void> plan_anew(store::JobNumber number, const service::Caller& caller,
+                         const LookedUp& looked_up, Change& change);
+  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers,
+                              const service::Caller& caller, const LookedUp& looked_up);
   /// How those ended that it is to follow. Any thread.
   LookedUp look_up_followed(const store::Submission& asked) const;
   /// Those of them that have ended, without what they run. Any thread.
@@ -373,7 +380,7 @@ class Core : public Service, public schedule::Actuator {
   void keep_reports(store::JobNumber job, const std::vector<perf::OwnProgress::Metric>& reported);
   /// Says of jobs whose GPUs are idle what is to be done, and does it or has it done.
   void heed_idle(const Sight& sight);
-  void heed_idle(Entry& entry, IdleStep step);
+  void heed_idle(Entry& entry, service::IdleStep step);
   /// As measured; else by the model, 0 without one.
   double draw_w() const;
 
@@ -387,19 +394,19 @@ class Core : public Service, public schedule::Actuator {
   /// gives what the job has cost, of 2,000 a time, or nothing where it has seen enough.
   void look_at_all(store::JobNumber above,
                    const std::function<std::optional<int>(const Entry&)>& look) const;
-  Result<Tenancy> tenancy_now() const;
+  Result<service::Tenancy> tenancy_now() const;
   /// It, if it runs, and whoever runs on some of its GPUs.
   std::vector<store::Job> beside(store::JobNumber number) const;
   /// The present for a forecast, without what has ended.
-  Outlook present() const;
+  service::Outlook present() const;
   /// The same, under the lock.
-  Outlook look() const;
+  service::Outlook look() const;
   /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
   std::vector<const Entry*> holders() const;
   /// The waiting jobs that a forecast is made of.
   std::vector<const Entry*> next_in_line() const;
-  JobView view_of(const Entry& entry) const;
-  std::vector<NodeView> nodes_now() const;
+  service::JobView view_of(const Entry& entry) const;
+  std::vector<service::NodeView> nodes_now() const;
   int gpus_busy() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
   /// Of one that waits for a time.
@@ -416,7 +423,7 @@ class Core : public Service, public schedule::Actuator {
   Config config_;
   store::Store store_;
   mutable FairMutex mutex_;  // of all below up to bell_
-  Clock clock_;
+  service::Clock clock_;
   Time now_{};
   Time started_{};
   std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of
@@ -428,7 +435,7 @@ class Core : public Service, public schedule::Actuator {
   Maintenance maintenance_;
   Gate gate_;  // counts what is in the book
   Measured measured_;
-  IdleWatch idle_;
+  service::IdleWatch idle_;
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
@@ -439,14 +446,14 @@ class Core : public Service, public schedule::Actuator {
   std::set<store::JobNumber> processes_;  // that have one
   bool learns_ = false;                   // the policy has not learned yet from those that ended
   bool holds_back_ = false;               // none starts before it has
-  Outbox outbox_{config_.state};
+  service::Outbox outbox_{config_.state};
   Deeds deeds_;
   std::function<void(const store::Job&)> tell_of_failure_;
   std::unique_ptr<Hooks> hooks_;  // null = there are none
   Time next_moment_{};
   std::optional<double> gpu_use_;                   // of all GPUs, as last measured
   std::map<std::pair<NodeId, int>, double> gpu_w_;  // of each that tells, as last measured
-  std::vector<IdleLetter> letters_;                 // that users are to hear
+  std::vector<service::IdleLetter> letters_;        // that users are to hear
   std::vector<GpuExcess> excesses_;                 // as last measured
   std::vector<store::Job> ended_;                   // since the last outlook
   OutOfService out_;
@@ -454,7 +461,7 @@ class Core : public Service, public schedule::Actuator {
   Starter starter_;
   Accounts accounts_{ask_for_user};
   Forgetting forgetting_{store_, outbox_, config_.retention, config_.requeue_for};
-  Counters counters_;
+  service::Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
   struct Line {
@@ -463,17 +470,17 @@ class Core : public Service, public schedule::Actuator {
     std::chrono::steady_clock::time_point good_until{};
   };
   mutable Line line_;
-  TenancyKeeper tenancy_;
+  service::TenancyKeeper tenancy_;
 
   std::atomic<bool> reload_ = false;
   process::Bell bell_;
-  Inbox<Entrant, std::vector<store::JobNumber>> entrants_{bell_};
-  Inbox<PlanWish, void> wishes_{bell_};
+  service::Inbox<Entrant, std::vector<store::JobNumber>> entrants_{bell_};
+  service::Inbox<PlanWish, void> wishes_{bell_};
   process::Bell ends_;  // the service: nobody waits for commands of the site any more
 
   std::optional<policy::Composition> wanted_;  // that a file says since it was read last
   // The last: its threads use what is above.
-  Renewal<Successor> renewal_{bell_};
+  service::Renewal<Successor> renewal_{bell_};
 };
 
 }  // namespace almanac::machine

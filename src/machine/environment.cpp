@@ -15,6 +15,7 @@
 
 #include "base/ids.h"
 #include "machine/instances.h"
+#include "service/job.h"
 
 namespace almanac::machine {
 namespace {
@@ -177,47 +178,6 @@ void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
 
 }  // namespace
 
-std::string log_file(const std::string& pattern, const store::Job& job) {
-  std::string made;
-  for (std::size_t at = 0; at < pattern.size(); ++at) {
-    if (pattern[at] != '%' || at + 1 == pattern.size()) {
-      made += pattern[at];
-      continue;
-    }
-    const auto number = static_cast<std::int64_t>(job.number);
-    switch (const char what = pattern[++at]) {
-      case 'j':
-        made += std::to_string(number);
-        break;
-      case 'A':
-        made += std::to_string(job.task ? static_cast<std::int64_t>(job.task->array) : number);
-        break;
-      case 'a':
-        made += job.task ? std::to_string(job.task->index) : "";
-        break;
-      case 'x':
-        made += job.asked->name;
-        break;
-      case 'u':
-        made += job.asked->user;
-        break;
-      case '%':
-        made += '%';
-        break;
-      default:
-        made += {'%', what};
-    }
-  }
-  if (!made.starts_with('/')) made = fmt::format("{}/{}", job.asked->directory, made);
-  return made;
-}
-
-std::string log_of(const store::Job& job, bool err) {
-  if (err && !job.asked->err.empty()) return log_file(job.asked->err, job);
-  if (!job.asked->out.empty()) return log_file(job.asked->out, job);
-  return log_file(job.task ? "almanac-%A_%a.out" : "almanac-%j.out", job);
-}
-
 std::string where_text(const store::Job& job, const Machine& machine) {
   std::vector<std::string> pieces;
   for (const cluster::Grant& grant : job.held_gpus) {
@@ -279,8 +239,8 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   spec.argv = asked.argv;
   spec.script = asked.script;
   spec.directory = asked.directory;
-  spec.out = log_of(job, false);
-  if (!asked.err.empty()) spec.err = log_of(job, true);
+  spec.out = service::log_of(job, false);
+  if (!asked.err.empty()) spec.err = service::log_of(job, true);
   spec.append = job.attempts > 1;
   spec.time_limit = asked.time_limit;
   spec.grace = asked.grace;

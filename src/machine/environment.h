@@ -17,7 +17,7 @@ namespace almanac::machine {
 /// The environment is the user's, and CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES (empty for a job
 /// without GPUs), CUDA_DEVICE_ORDER, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE where a part of a GPU is
 /// held, ALMANAC_JOB_ID, ALMANAC_JOB_NAME, ALMANAC_ATTEMPT, ALMANAC_GPUS, ALMANAC_CPUS,
-/// ALMANAC_PROGRESS (a file in `folder`, the run's; live/vitals.h), ALMANAC_ARRAY_JOB_ID and
+/// ALMANAC_PROGRESS (a file in `folder`, the run's; machine/vitals.h), ALMANAC_ARRAY_JOB_ID and
 /// ALMANAC_ARRAY_TASK_ID, OMP_NUM_THREADS unless it is set. Of a job that may run on several
 /// numbers of GPUs also ALMANAC_ALLOCATION, a file with allocation_of(), and ALMANAC_BATCH where
 /// its policy says one.
@@ -32,13 +32,6 @@ std::string allocation_of(const store::Job& job, const Machine& machine, std::in
 std::string visible_gpus(const std::vector<cluster::Grant>& held, const Machine& machine);
 /// The same, of a text of allocation_of().
 std::string visible_gpus(const std::string& allocation);
-
-/// Where a job writes its output, or its errors.
-std::string log_of(const store::Job& job, bool err);
-
-/// The file that `pattern` stands for: %j number, %A array, %a index, %x name, %u user, %% itself.
-/// A relative one lies in the job's folder.
-std::string log_file(const std::string& pattern, const store::Job& job);
 
 /// "gpu01: GPUs 0,1": where a job runs, for people.
 std::string where_text(const store::Job& job, const Machine& machine);

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/step_back.h"
-#include "machine/log.h"
+#include "service/log.h"
 
 namespace almanac::machine {
 namespace {
@@ -32,7 +32,7 @@ void Forgetting::believe_clock(Time now, Duration most) {
     clock_trouble_ = fmt::format(
         "the clock is {} days after the last that was recorded: no history is forgotten by it",
         step / 24h);
-    log_warning(fmt::format("{} (is it right?)", clock_trouble_));
+    service::log_warning(fmt::format("{} (is it right?)", clock_trouble_));
     believed_ += most;
   }
   outbox_.set(kBelievedKey, std::to_string(believed_.time_since_epoch().count()));
@@ -74,10 +74,11 @@ bool Forgetting::go_on(Time now, Duration since_boot) {
     sweep_ = std::async(std::launch::async, [this, before, environments = now - environments_] {
       step_back();
       if (const auto gone = store_.forget_environments(environments); !gone) {
-        log_warning(to_string(gone.error()));
+        service::log_warning(to_string(gone.error()));
       }
       if (!before) return;
-      if (const auto gone = store_.forget(*before); !gone) log_warning(to_string(gone.error()));
+      if (const auto gone = store_.forget(*before); !gone)
+        service::log_warning(to_string(gone.error()));
     });
   } catch (const std::system_error&) {
     // No thread is to be had: the next sweep does it.

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "machine/outbox.h"
+#include "service/outbox.h"
 #include "store/store.h"
 
 namespace almanac::machine {
@@ -24,7 +24,8 @@ class Forgetting {
  public:
   /// Jobs that ended go after `retention`, their environments after `environments`. The store and
   /// the outbox must outlive it.
-  Forgetting(store::Store& store, Outbox& outbox, Duration retention, Duration environments)
+  Forgetting(store::Store& store, service::Outbox& outbox, Duration retention,
+             Duration environments)
       : store_(store), outbox_(outbox), retention_(retention), environments_(environments) {}
 
   /// Forgets what is due. Fails as the store does.
@@ -40,7 +41,7 @@ class Forgetting {
   void believe_clock(Time now, Duration most);
 
   store::Store& store_;
-  Outbox& outbox_;
+  service::Outbox& outbox_;
   Duration retention_;
   Duration environments_;
   Time believed_{};             // by which history is forgotten

@@ -12,8 +12,8 @@
 #include <toml++/toml.h>
 
 #include "base/step_back.h"
-#include "machine/log.h"
 #include "process/capture.h"
+#include "service/log.h"
 #include "text/toml_reader.h"
 
 namespace almanac::machine {
@@ -115,7 +115,7 @@ void Hooks::hear(const store::Job& job, const store::Note& note) {
     const std::lock_guard lock(mutex_);
     const bool is_full = waiting_.size() >= kMostCalls;
     if (is_full && !std::exchange(is_full_, true)) {
-      log_warning(
+      service::log_warning(
           fmt::format("{} commands of hooks wait to be run: no more are taken", kMostCalls));
     }
     if (is_full) return;
@@ -145,9 +145,9 @@ void Hooks::work() {
                          {"ALMANAC_REASON", call.note.detail}}},
         kHookPatience, &ends_);
     if (!ran || !ran->ending.good()) {
-      log_warning(fmt::format("hook of job {}: {}: {}", number_in_words(job.number),
-                              call.hook->command,
-                              ran ? process::to_string(ran->ending) : to_string(ran.error())));
+      service::log_warning(
+          fmt::format("hook of job {}: {}: {}", number_in_words(job.number), call.hook->command,
+                      ran ? process::to_string(ran->ending) : to_string(ran.error())));
     }
     lock.lock();
   }

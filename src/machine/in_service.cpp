@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "machine/core.h"
-#include "machine/log.h"
+#include "service/log.h"
 
 namespace almanac::machine {
 
@@ -83,9 +83,9 @@ Result<void> Core::read_service() {
 void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
   const std::string name = config_.machine.cluster.node_label(node);
   if (trouble.empty()) {
-    log_info(fmt::format("{} GPU {} is well again", name, gpu));
+    service::log_info(fmt::format("{} GPU {} is well again", name, gpu));
   } else {
-    log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
+    service::log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
   // What the driver says holds, whatever the disk says: it is kept when it can be.
   wishes_.post([this, node, gpu, trouble]() -> Result<Change> {
@@ -96,8 +96,9 @@ void Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
   });
 }
 
-Result<void> Core::set_drained(const std::string& node, bool drained, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
+Result<void> Core::set_drained(const std::string& node, bool drained,
+                               const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return may;
   return change([this, node, drained]() -> Result<Change> {
     const auto id = node_called(node);
     if (!id) return tl::unexpected(no_such("node " + node));
@@ -112,8 +113,8 @@ Result<void> Core::set_drained(const std::string& node, bool drained, const Call
 }
 
 Result<void> Core::set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                                   const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
+                                   const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return may;
   return change([this, node, gpu, trouble]() -> Result<Change> {
     const auto id = node_called(node);
     if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {

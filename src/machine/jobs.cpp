@@ -13,9 +13,11 @@
 #include "machine/core.h"
 #include "machine/environment.h"
 #include "machine/instances.h"
-#include "machine/log.h"
 #include "process/resource_limits.h"
 #include "schedule/tenant_limits.h"
+#include "service/inquest.h"
+#include "service/job.h"
+#include "service/log.h"
 #include "shepherd/record.h"
 #include "store/log.h"
 #include "text/duration.h"
@@ -175,7 +177,7 @@ void Core::happen(Entry& entry, const life::Event& event) {
 }
 
 void Core::follow(Entry& entry, Next becomes) {
-  const bool is_over = has_ended(becomes.job) && !has_ended(entry.job);
+  const bool is_over = service::has_ended(becomes.job) && !service::has_ended(entry.job);
   const bool changes_hold = becomes.job.held != entry.job.held;
   if (is_over || becomes.is_anew) {
     leave_round(entry, is_over ? becomes.job.end : now_);
@@ -247,7 +249,7 @@ void Core::press() {
       entry.of_runs.change().look_again = now_;
       continue;
     }
-    log_warning(fmt::format("job {} has not ended in time; it is killed", number));
+    service::log_warning(fmt::format("job {} has not ended in time; it is killed", number));
     entry.run->end_now();
   }
 }
@@ -331,13 +333,13 @@ void Core::start_process(Lock& lock, Entry& entry, const store::Job& whole) {
 void Core::start_failed(JobNumber number, const std::string& why) {
   const auto pause = starter_.failed(number, why, now_);
   if (!pause) return;
-  log_warning(fmt::format("{}; tried again in {} s", starter_.trouble(), *pause / 1s));
+  service::log_warning(fmt::format("{}; tried again in {} s", starter_.trouble(), *pause / 1s));
   changed_ = true;
 }
 
 void Core::put_off(Entry& entry, const std::string& why) {
   const JobStarts::Next next = starter_.jobs.failed(entry.job.number, why, true, now_);
-  log_warning(fmt::format("job {} cannot be started: {}", entry.job.number, why));
+  service::log_warning(fmt::format("job {} cannot be started: {}", entry.job.number, why));
   happen(entry, life::NotStarted{.why = why, .again_at = next.again, .gives_up = next.gives_up});
 }
 
@@ -359,7 +361,7 @@ life::NotStarted Core::judge_start(Entry& entry, const shepherd::Outcome& how) {
 void Core::account_failed(Entry& entry, const std::string& why) {
   const std::uint32_t uid = entry.job.asked->uid;
   if (!accounts_.failed(uid, entry.job.asked->user, why, now_)) return;
-  log_warning(fmt::format("jobs of {} cannot be started: {}", entry.job.asked->user, why));
+  service::log_warning(fmt::format("jobs of {} cannot be started: {}", entry.job.asked->user, why));
   // Once for all of them: what is tried again and again asks for the user alone, and takes no GPU.
   for (auto& [number, each] : book_.all()) {
     if (each.job.asked->uid != uid || &each == &entry) continue;
@@ -375,13 +377,14 @@ void Core::account_failed(Entry& entry, const std::string& why) {
 void Core::heed_accounts() {
   const Accounts::News news = accounts_.look(now_);
   for (const std::uint32_t uid : news.open) {
-    log_info(fmt::format("user {} is known again: its jobs may start", uid));
+    service::log_info(fmt::format("user {} is known again: its jobs may start", uid));
     book_.open({WaitsFor::What::account, uid});
     changed_ = true;
   }
   for (const auto& [uid, why] : news.given_up) {
     const std::set<JobNumber> all = book_.anteroom().in({WaitsFor::What::account, uid});
-    log_warning(fmt::format("{}: {} jobs that waited for it have failed", why, all.size()));
+    service::log_warning(
+        fmt::format("{}: {} jobs that waited for it have failed", why, all.size()));
     for (const JobNumber number : all) {
       happen(*book_.find(number),
              life::Ended{JobState::failed, fmt::format("cannot start: {}", why)});
@@ -403,7 +406,7 @@ bool Core::may_start() {
 
 void Core::start_works() {
   starter_.works();
-  log_info("jobs can be started again");
+  service::log_info("jobs can be started again");
   changed_ = true;
 }
 
@@ -435,7 +438,8 @@ void Core::keep_damaged(const std::string& folder, const std::string& why) {
   const fs::path kept = here.parent_path() / ("damaged-" + here.filename().string());
   std::error_code error;
   fs::rename(here, kept, error);
-  log_error(fmt::format("{}; its folder is kept as {}", why, error ? folder : kept.string()));
+  service::log_error(
+      fmt::format("{}; its folder is kept as {}", why, error ? folder : kept.string()));
 }
 
 std::optional<Duration> Core::limit_of(const Entry& entry) const {
@@ -493,7 +497,7 @@ void Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
 void Core::hear_why(JobNumber job, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    outbox_.note({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
+    outbox_.note({.at = clock_.now(), .job = job, .what = service::kJudged, .detail = why});
   }
   wake();
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "service/job.h"
+
 namespace almanac::machine {
 
 using store::Intent;
@@ -78,7 +80,7 @@ struct Turn {
   }
 
   Made operator()(const life::Cancelled& event) {
-    if (has_ended(job())) return std::nullopt;
+    if (service::has_ended(job())) return std::nullopt;
     if (!has_process()) return ends(JobState::cancelled, event.why, now);
     const bool at_once = event.at_once || job().intent == Intent::end_at_once;
     job().intent = at_once ? Intent::end_at_once : Intent::end;
@@ -91,12 +93,12 @@ struct Turn {
     return noted("held");
   }
   Made operator()(const life::Released&) {
-    if (has_ended(job()) || !job().held) return std::nullopt;
+    if (service::has_ended(job()) || !job().held) return std::nullopt;
     job().held = false;
     return noted("released");
   }
   Made operator()(const life::Requeued& event) {
-    if (has_ended(job())) {
+    if (service::has_ended(job())) {
       if (has_process()) return std::nullopt;
       job().failures = 0;
       job().again_at = kNoTime;
@@ -126,7 +128,7 @@ struct Turn {
     return noted("preempted");
   }
   Made operator()(const life::Dismissed& event) {
-    if (has_ended(job())) return std::nullopt;
+    if (service::has_ended(job())) return std::nullopt;
     stop(event.attained);
     if (!has_process()) return ends(JobState::cancelled, event.why, now);
     if (!is_to_end(job())) {  // else its user has ended it already
@@ -151,12 +153,12 @@ struct Turn {
     return again;
   }
   Made operator()(const life::Ended& event) {
-    if (has_ended(job()) || made.process == Process::own) return std::nullopt;
+    if (service::has_ended(job()) || made.process == Process::own) return std::nullopt;
     return ends(event.state, event.why, now);
   }
   Made operator()(const life::Gone& event);
   Made operator()(const life::TakenOver&) {
-    if (has_ended(job())) return std::nullopt;
+    if (service::has_ended(job())) return std::nullopt;
     const bool was_to_start = starts(job(), made.process);
     cut_short();
     if (has_process() && (awaits_its_end(job()) || made.process == Process::former)) return told();
@@ -186,7 +188,7 @@ Turn::Made Turn::operator()(const life::Gone& event) {
   const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
   const Process was = std::exchange(made.process, Process::none);
   if (untried) --job().attempts;
-  if (has_ended(job())) return std::move(made);
+  if (service::has_ended(job())) return std::move(made);
   const bool by_order = !how.exit || how.exit->cause == Cause::told;
   if (was == Process::former && !awaits_its_end(job()) && by_order) return noted("stopped");
   if (was == Process::own) {  // its run is over, whatever follows
@@ -249,10 +251,6 @@ Turn::Made Turn::operator()(const life::Gone& event) {
 std::optional<Next> next(const store::Job& job, Process process, const life::Event& event,
                          Time now) {
   return std::visit(Turn{{.job = job, .process = process}, now}, event);
-}
-
-bool has_ended(const store::Job& job) {
-  return job.state != JobState::pending && job.state != JobState::running;
 }
 
 bool starts(const store::Job& job, Process process) {

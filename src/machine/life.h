@@ -112,7 +112,6 @@ inline constexpr const char* kEndedByPolicy = "ended by the policy";
 /// Why a job never ran that its policy turned away.
 inline constexpr const char* kDeclinedByPolicy = "turned away by the policy";
 
-bool has_ended(const store::Job& job);
 /// It is to end, or to run again, once its process has gone.
 inline bool awaits_its_end(const store::Job& job) { return job.intent != store::Intent::none; }
 /// It runs as its policy sees it, and has no process yet.

@@ -287,5 +287,17 @@ TEST(Life, SaysWhy) {
   EXPECT_EQ(says(Intent::end, exited(Cause::by_itself)), "") << "it was there first";
 }
 
+constexpr Time kAtNoon{Duration{1'700'000'000'000}};
+
+TEST(EndedAt, IsWhatTheShepherdCountedThoughTheWallWasSet) {
+  shepherd::Exit exit{.start = kAtNoon, .end = kAtNoon + 48h + 12s, .ran = 12s};
+  EXPECT_EQ(ended_at(exit, kAtNoon, kAtNoon + 48h + 12s, kAtNoon + 48h + 12s), kAtNoon + 12s);
+  exit.end = kAtNoon + 12s;
+  EXPECT_EQ(ended_at(exit, kAtNoon, kAtNoon + 12s, kAtNoon + 12s), kAtNoon + 12s);
+  EXPECT_EQ(ended_at(exit, kAtNoon, kAtNoon + 3h, kAtNoon + 3h), kAtNoon + 12s) << "nobody looked";
+  EXPECT_EQ(ended_at(exit, kAtNoon + 1h, kAtNoon + 1h + 12s, kAtNoon + 12s), kAtNoon + 1h + 12s)
+      << "the service is ahead of the wall";
+}
+
 }  // namespace
 }  // namespace almanac::machine

@@ -20,13 +20,13 @@
 
 #include "energy/power.h"
 #include "machine/hooks.h"
-#include "machine/idle.h"
 #include "machine/limits.h"
 #include "machine/machine.h"
-#include "machine/service.h"
 #include "perf/catalogue.h"
 #include "perf/steady_use.h"
 #include "policy/kit/age_cap.h"
+#include "service/idle.h"
+#include "service/service.h"
 
 namespace almanac::machine {
 
@@ -56,7 +56,7 @@ struct Config {
   /// The longest that a job may take between SIGTERM and SIGKILL.
   Duration max_grace = 15min;
   Limits limits{};
-  IdleRule idle{};
+  service::IdleRule idle{};
   std::vector<Hook> hooks{};
   /// A job that has ended is run again, and so has its environment kept, for so long.
   Duration requeue_for = 24h;
@@ -70,6 +70,6 @@ struct Config {
 };
 
 /// Opens the store and takes over what is there. Fails with conflict when another service has it.
-Result<std::unique_ptr<Service>> open_local_service(Config config);
+Result<std::unique_ptr<service::Service>> open_local_service(Config config);
 
 }  // namespace almanac::machine

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "machine/core.h"
-#include "text/datetime.h"
 
 namespace almanac::machine {
 
@@ -22,11 +21,13 @@ std::int64_t in_ms(Time time) { return time.time_since_epoch().count(); }
 
 }  // namespace
 
-Result<std::int64_t> Maintenance::add(Window window, Time now) {
+Result<std::int64_t> Maintenance::add(service::Window window, Time now) {
   if (window.to <= window.from) return fail(Code::usage, "it ends before it begins");
   if (window.to <= now) return fail(Code::usage, "it is over");
   window.number = ++last_;
-  const auto later = [](const Window& a, const Window& b) { return a.from < b.from; };
+  const auto later = [](const service::Window& a, const service::Window& b) {
+    return a.from < b.from;
+  };
   windows_.insert(std::upper_bound(windows_.begin(), windows_.end(), window, later),
                   std::move(window));
   return last_;
@@ -34,27 +35,28 @@ Result<std::int64_t> Maintenance::add(Window window, Time now) {
 
 Result<void> Maintenance::remove(std::int64_t number) {
   const auto removed =
-      std::erase_if(windows_, [&](const Window& each) { return each.number == number; });
+      std::erase_if(windows_, [&](const service::Window& each) { return each.number == number; });
   if (removed > 0) return {};
   return fail(Code::not_found, fmt::format("no maintenance {} is announced", number), {},
               "almanac maintenance list shows them");
 }
 
 bool Maintenance::pass(Time now) {
-  return std::erase_if(windows_, [&](const Window& each) { return each.to <= now; }) > 0;
+  return std::erase_if(windows_, [&](const service::Window& each) { return each.to <= now; }) > 0;
 }
 
-const Window* Maintenance::bars(Duration time_limit, Time now) const {
-  const auto found = std::find_if(windows_.begin(), windows_.end(), [&](const Window& each) {
-    if (each.to <= now) return false;
-    return each.from <= now || time_limit == kNoDuration || time_limit > each.from - now;
-  });
+const service::Window* Maintenance::bars(Duration time_limit, Time now) const {
+  const auto found =
+      std::find_if(windows_.begin(), windows_.end(), [&](const service::Window& each) {
+        if (each.to <= now) return false;
+        return each.from <= now || time_limit == kNoDuration || time_limit > each.from - now;
+      });
   return found == windows_.end() ? nullptr : &*found;
 }
 
 std::string Maintenance::to_json() const {
   nlohmann::json made{{"last", last_}, {"windows", nlohmann::json::array()}};
-  for (const Window& each : windows_) {
+  for (const service::Window& each : windows_) {
     made["windows"].push_back({{"number", each.number},
                                {"from_ms", in_ms(each.from)},
                                {"to_ms", in_ms(each.to)},
@@ -78,14 +80,8 @@ Result<Maintenance> Maintenance::read(const std::string& json) try {
   return fail(Code::corrupt, fmt::format("the store's maintenance: {}", error.what()));
 }
 
-std::string to_words(const Window& window) {
-  return fmt::format("from {} to {}{}", text::format_datetime(window.from),
-                     text::format_datetime(window.to),
-                     window.why.empty() ? "" : fmt::format(" ({})", window.why));
-}
-
-Result<std::int64_t> Core::announce(const Window& window, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return tl::unexpected(may.error());
+Result<std::int64_t> Core::announce(const service::Window& window, const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return tl::unexpected(may.error());
   std::int64_t number = 0;
   const auto done = change([this, &number, &window]() -> Result<Change> {
     Maintenance after = maintenance_;
@@ -101,8 +97,8 @@ Result<std::int64_t> Core::announce(const Window& window, const Caller& caller) 
   return number;
 }
 
-Result<void> Core::call_off(std::int64_t number, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
+Result<void> Core::call_off(std::int64_t number, const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return may;
   return change([this, number]() -> Result<Change> {
     Maintenance after = maintenance_;
     if (auto removed = after.remove(number); !removed) return tl::unexpected(removed.error());
@@ -116,7 +112,7 @@ Result<void> Core::call_off(std::int64_t number, const Caller& caller) {
   });
 }
 
-std::vector<Window> Core::maintenance() const {
+std::vector<service::Window> Core::maintenance() const {
   const std::lock_guard lock(mutex_);
   return maintenance_.windows();
 }

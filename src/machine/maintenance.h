@@ -10,42 +10,31 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "service/window.h"
 
 namespace almanac::machine {
-
-struct Window {
-  std::int64_t number = 0;  ///< 1, 2, 3 in the order in which they were announced.
-  Time from{};
-  Time to{};
-  std::string why{};
-
-  bool operator==(const Window&) const = default;
-};
 
 class Maintenance {
  public:
   /// All that are not over, in the order in which they begin.
-  const std::vector<Window>& windows() const { return windows_; }
+  const std::vector<service::Window>& windows() const { return windows_; }
   /// Fails with usage where it is over, or ends before it begins; gives its number.
-  Result<std::int64_t> add(Window window, Time now);
+  Result<std::int64_t> add(service::Window window, Time now);
   /// Fails with not_found.
   Result<void> remove(std::int64_t number);
   /// Forgets those that are over; false = none is.
   bool pass(Time now);
   /// The one that keeps a job of that time limit (kNoDuration = it has none) from starting now;
   /// null = none does.
-  const Window* bars(Duration time_limit, Time now) const;
+  const service::Window* bars(Duration time_limit, Time now) const;
 
   std::string to_json() const;
   /// Fails with corrupt.
   static Result<Maintenance> read(const std::string& json);
 
  private:
-  std::vector<Window> windows_;
+  std::vector<service::Window> windows_;
   std::int64_t last_ = 0;
 };
-
-/// "from 2026-11-24 08:00:00 to 2026-11-24 12:00:00 (new driver)".
-std::string to_words(const Window& window);
 
 }  // namespace almanac::machine

@@ -16,8 +16,8 @@
 #include "machine/core.h"
 #include "machine/environment.h"
 #include "machine/instances.h"
-#include "machine/log.h"
 #include "perf/own_word.h"
+#include "service/log.h"
 #include "shepherd/record.h"
 
 namespace almanac::machine {

@@ -16,9 +16,9 @@
 #include "base/check.h"
 #include "base/wall_clock.h"
 #include "machine/core.h"
-#include "machine/log.h"
-#include "machine/policies.h"
 #include "process/cgroup.h"
+#include "service/log.h"
+#include "service/policies.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
@@ -101,11 +101,12 @@ Result<Core::Opened> Core::open(Config config) {
   fs::permissions(fs::path(config.state) / "runs", may_pass, error);
   auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
   if (!store) return tl::unexpected(store.error());
-  tell_of_copy(*store);
-  if (auto kept = take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
+  service::tell_of_copy(*store);
+  if (auto kept =
+          service::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
       !kept)
     return tl::unexpected(kept.error());
-  auto composition = compose(config.policy);
+  auto composition = service::compose(config.policy);
   if (!composition) return tl::unexpected(composition.error());
   auto unfinished = store->unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
@@ -175,9 +176,10 @@ Result<void> Core::take_over_runs() {
     if (found == Found::never_started || (!counts && is_known_to_be_over)) {
       outbox_.discard(folder);
     } else if (!counts && found == Found::unreadable) {
-      log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
+      service::log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
     } else if (entry == nullptr) {
-      log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
+      service::log_warning(
+          fmt::format("{}: a run of a job that is not known; it is ended", folder));
       auto run = shepherd::Run::adopt(folder);
       if (!run) return tl::unexpected(run.error());
       run->end();
@@ -221,7 +223,7 @@ bool Core::settle_gone(Entry& entry, const Error& why) {
     how = entry.run->exited();
   }
   if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;
-  log_warning(fmt::format("{}; nothing of it runs any more", why.message));
+  service::log_warning(fmt::format("{}; nothing of it runs any more", why.message));
   process_gone(entry, how);
   return true;
 }
@@ -241,7 +243,7 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
         "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
         "and is right again when it begins anew without them",
         text::format_duration(begin - wall)));
-    log_warning(config_.machine.notes.back());
+    service::log_warning(config_.machine.notes.back());
   }
   if (auto forgotten = forgetting_.begin(now_, shepherd::since_boot()); !forgotten)
     return forgotten;
@@ -280,27 +282,27 @@ Result<void> Core::recover(std::vector<store::Job> unfinished) {
   if (auto read = read_service(); !read) return read;
   // What it learns from takes long. Until then what runs is kept, and nothing starts; unless the
   // service before was ended first: one that is killed again and again would start nothing ever.
-  const auto learned_never = store_.get(kLearnsKey);
+  const auto learned_never = store_.get(service::kLearnsKey);
   if (!learned_never) return tl::unexpected(learned_never.error());
   learns_ = true;
   holds_back_ = *learned_never != "1";
   store::Store::Batch mark;
-  mark.set(kLearnsKey, "1");
-  if (const auto kept = store_.commit(mark); !kept) log_warning(to_string(kept.error()));
+  mark.set(service::kLearnsKey, "1");
+  if (const auto kept = store_.commit(mark); !kept) service::log_warning(to_string(kept.error()));
   begin_policy(untaught(composition_));
   prepare_aside();
-  outbox_.set(kPolicyKey, config_.policy);
+  outbox_.set(service::kPolicyKey, config_.policy);
   return {};
 }
 
-Result<void> Core::set_shadow(const std::string& policy, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
+Result<void> Core::set_shadow(const std::string& policy, const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return may;
   if (!policy.empty()) {
-    if (auto made = compose(policy); !made) return tl::unexpected(made.error());
+    if (auto made = service::compose(policy); !made) return tl::unexpected(made.error());
   }
   return change([this, policy]() -> Result<Change> {
     Change change;
-    change.kept.set(kShadowKey, policy);
+    change.kept.set(service::kShadowKey, policy);
     change.acts.push_back([this, policy] { config_.shadow = policy; });
     return change;
   });

@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "machine/core.h"
-#include "machine/log.h"
+#include "service/log.h"
 
 namespace almanac::machine {
 
@@ -81,7 +81,7 @@ void Core::resize_process(Entry& entry) {
   const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
                                          entry.job.asked->time_limit);
   if (!resized) {
-    log_warning(fmt::format("job {}: {}", entry.job.number, to_string(resized.error())));
+    service::log_warning(fmt::format("job {}: {}", entry.job.number, to_string(resized.error())));
   }
 }
 

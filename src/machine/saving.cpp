@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "machine/core.h"
+#include "service/job.h"
 
 namespace almanac::machine {
 
@@ -30,7 +31,7 @@ store::Commit Core::commit(Lock& lock, const store::Store::Batch& batch) {
 void Core::leave_book(JobNumber number) {
   const Entry& entry = *book_.find(number);
   // One that was stopped may end before its process has gone: it is let go of with that.
-  if (!has_ended(entry.job) || entry.run || outbox_.is_refused(number)) return;
+  if (!service::has_ended(entry.job) || entry.run || outbox_.is_refused(number)) return;
   gate_.count(entry.job, -1);
   has_moved(entry.job);
   book_.erase(number);

@@ -16,14 +16,14 @@
 #include "base/check.h"
 #include "base/step_back.h"
 #include "machine/core.h"
-#include "machine/log.h"
-#include "machine/notify.h"
-#include "machine/policies.h"
 #include "policy/kit/age_cap.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
 #include "schedule/past_use.h"
+#include "service/log.h"
+#include "service/notify.h"
+#include "service/policies.h"
 #include "store/log.h"
 
 namespace almanac::machine {
@@ -45,13 +45,13 @@ constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more
 }  // namespace
 
 Result<Core::Successor> Core::prepare(policy::Composition composition, Time now) const {
-  auto log = store_.log(now - kLesson, kLessons);
+  auto log = store_.log(now - service::kLesson, service::kLessons);
   if (!log) return tl::unexpected(log.error());
   std::erase_if(log->jobs, [&](const trace::Job& job) { return job.outcome.end >= now; });
   Successor made{.composition = std::move(composition),
                  .trace = std::make_unique<trace::Trace>(std::move(*log)),
                  .taught_until = now};
-  made.estimator = taught_estimator(made.composition, *made.trace, made.trace->jobs);
+  made.estimator = service::taught_estimator(made.composition, *made.trace, made.trace->jobs);
   made.estimator->answer_at_once(now);
   const schedule::Admission owners(config_.machine.cluster, made.trace->names);
   for (const trace::Job& job : made.trace->jobs) {
@@ -67,7 +67,7 @@ Core::Successor Core::untaught(policy::Composition composition) const {
                  .trace = std::make_unique<trace::Trace>(),
                  .taught_until = now_,
                  .is_taught = false};
-  made.estimator = taught_estimator(made.composition, *made.trace, {});
+  made.estimator = service::taught_estimator(made.composition, *made.trace, {});
   return made;
 }
 
@@ -85,7 +85,7 @@ void Core::take_in() {
 
 void Core::catch_up(Successor& next) const {
   auto ended = store_.jobs({.ended_since = next.taught_until});
-  if (!ended) return log_warning(to_string(ended.error()));
+  if (!ended) return service::log_warning(to_string(ended.error()));
   std::vector<trace::Job> lessons;
   const schedule::Admission owners(config_.machine.cluster, next.trace->names);
   for (auto job = ended->rbegin(); job != ended->rend(); ++job) {
@@ -106,7 +106,7 @@ void Core::begin_policy(Successor next) {
   std::vector<Known> waiting;
   if (next.is_taught && std::exchange(learns_, false)) {
     holds_back_ = false;
-    outbox_.set(kLearnsKey, "0");
+    outbox_.set(service::kLearnsKey, "0");
     take_in();
   }
   for (auto& [number, entry] : book_.all()) {
@@ -196,7 +196,7 @@ policy::PastReports Core::past_reports() const {
     std::vector<policy::PastReport> made;
     auto told = store_.reports(std::string(trace_->names[group]));
     if (!told) {
-      log_warning(to_string(told.error()));
+      service::log_warning(to_string(told.error()));
       return made;
     }
     std::erase_if(*told, [&](const store::Report& each) { return each.at > until; });
@@ -258,31 +258,33 @@ void Core::renew_policy() {
   auto done = renewal_.take();
   if (!done) return;
   if (!done->made) {
-    log_warning(fmt::format("the policy goes on as it is: {}", to_string(done->made.error())));
+    service::log_warning(
+        fmt::format("the policy goes on as it is: {}", to_string(done->made.error())));
     holds_back_ = false;
     renewal_.put_off(now_ + kPrepareAgain);
   } else if (!done->is_stale) {
     begin_policy(std::move(*done->made));
-    if (done->is_told) log_info(fmt::format("policy {} was read anew", config_.policy));
+    if (done->is_told) service::log_info(fmt::format("policy {} was read anew", config_.policy));
   }
-  if (done->is_told) tell_ready(fmt::format("policy {}", config_.policy));
+  if (done->is_told) service::tell_ready(fmt::format("policy {}", config_.policy));
   if (wanted_) wake();  // a file that was read meanwhile
 }
 
 void Core::take_policy_file() {
-  tell_reloading();
-  auto made = compose(config_.policy);
+  service::tell_reloading();
+  auto made = service::compose(config_.policy);
   if (made) {
     wanted_ = std::move(*made);
     return renew_policy();
   }
-  log_error(fmt::format("policy {} stays as it was: {}", config_.policy, to_string(made.error())));
-  tell_ready(fmt::format("policy {}", config_.policy));
+  service::log_error(
+      fmt::format("policy {} stays as it was: {}", config_.policy, to_string(made.error())));
+  service::tell_ready(fmt::format("policy {}", config_.policy));
 }
 
-Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
-  if (auto may = only_for_operators(caller); !may) return may;
-  auto made = compose(policy);
+Result<void> Core::set_policy(const std::string& policy, const service::Caller& caller) {
+  if (auto may = service::only_for_operators(caller); !may) return may;
+  auto made = service::compose(policy);
   if (!made) return tl::unexpected(made.error());
   const Time now = [this] {
     const Lock lock(mutex_);
@@ -294,10 +296,10 @@ Result<void> Core::set_policy(const std::string& policy, const Caller& caller) {
   const auto next = std::make_shared<Successor>(std::move(*prepared));
   return change([this, policy, next]() -> Result<Change> {
     Change change;
-    change.kept.set(kPolicyKey, policy);
+    change.kept.set(service::kPolicyKey, policy);
     change.acts.push_back([this, policy, next] {
       config_.policy = policy;
-      outbox_.set(kPolicyKey, policy);  // in place of one that the disk has not taken yet
+      outbox_.set(service::kPolicyKey, policy);  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
     });

@@ -11,11 +11,13 @@
 #include "cluster/sockets.h"
 #include "machine/core.h"
 #include "machine/environment.h"
-#include "machine/inquest.h"
 #include "machine/life.h"
-#include "machine/pace.h"
-#include "machine/policies.h"
-#include "machine/tenancy.h"
+#include "machine/slurm_word.h"
+#include "service/inquest.h"
+#include "service/job.h"
+#include "service/pace.h"
+#include "service/policies.h"
+#include "service/tenancy.h"
 #include "shepherd/terminal_words.h"
 #include "text/datetime.h"
 #include "text/duration.h"
@@ -23,58 +25,19 @@
 namespace almanac::machine {
 
 using policy::Phase;
-using policy::ReasonKind;
+using service::JobView;
+using service::Outlook;
 using store::JobNumber;
 using trace::JobState;
 
 namespace {
 
-/// As Slurm's users know it, where Slurm has a word.
-std::string word_of(ReasonKind kind) {
-  switch (kind) {
-    case ReasonKind::none:
-      return "Starting";
-    case ReasonKind::short_of_cores:
-    case ReasonKind::short_of_gpus:
-    case ReasonKind::fragmented:
-    case ReasonKind::no_instance:
-    case ReasonKind::reclaimed:
-    case ReasonKind::oldest:
-      return "Resources";
-    case ReasonKind::booting:
-      return "ReqNodeNotAvail";
-    case ReasonKind::behind:
-    case ReasonKind::reserved:
-    case ReasonKind::passed_over:
-    case ReasonKind::set_aside:
-      return "Priority";
-    case ReasonKind::awaits_signal:
-      return "BeginTime";
-    case ReasonKind::next_lease:
-      return "NextLease";
-    case ReasonKind::part_used:
-    case ReasonKind::at_quota:
-    case ReasonKind::at_limit:
-      return "QOSGrpGRES";
-    case ReasonKind::unknown_vc:
-    case ReasonKind::too_large:
-    case ReasonKind::too_many_cores:
-    case ReasonKind::no_such_gpu:
-    case ReasonKind::no_such_instance:
-    case ReasonKind::not_in_thousandths:
-    case ReasonKind::gpu_memory_too_small:
-    case ReasonKind::over_limit:
-    case ReasonKind::declined:
-      return "Never";
-  }
-  return "";
-}
-
 constexpr std::ptrdiff_t kChangesShown = 12;
 
 /// "after 00:01:30: 4 cores to 2", "after 00:02:10: held 44.0 GB of GPU 0 of box, its part
 /// is 40.0".
-std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& notes, Eyes eyes) {
+std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& notes,
+                                             service::Eyes eyes) {
   std::vector<std::string> made;
   Time begun{};
   for (const store::Note& note : notes) {
@@ -84,8 +47,8 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
     } else if (note.what == kResized || note.what == kTooMuchGpu || note.what == kIdle) {
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
-    } else if (note.what == kJudged) {
-      made.push_back(fmt::format("{}: {}", kJudged, detail_for(note, eyes)));
+    } else if (note.what == service::kJudged) {
+      made.push_back(fmt::format("{}: {}", service::kJudged, service::detail_for(note, eyes)));
     }
   }
   return made;
@@ -145,7 +108,7 @@ std::string Core::why_aside(const Entry& entry, std::string& word) const {
     word = "Learning";
     return "waits until the policy has learned from the jobs that have ended";
   }
-  if (const Window* const window = maintenance_.bars(entry.job.asked->time_limit, now_)) {
+  if (const service::Window* const window = maintenance_.bars(entry.job.asked->time_limit, now_)) {
     word = "Maintenance";
     return fmt::format("{} before the maintenance {}",
                        entry.job.asked->time_limit == kNoDuration ? "has no time limit to end by"
@@ -218,7 +181,7 @@ JobView Core::view_of(const Entry& entry) const {
           ? std::string()
           : std::to_string(static_cast<std::int64_t>(numbers_[index(reason.other)]));
   made.why = policy::to_string(reason, other);
-  made.why_word = word_of(reason.kind);
+  made.why_word = slurm_word(reason.kind);
   made.place = place_of(entry.id);
   return made;
 }
@@ -239,14 +202,14 @@ void Core::look_at_all(JobNumber above,
   }
 }
 
-Result<std::vector<JobView>> Core::jobs(const Sought& sought) const {
+Result<std::vector<JobView>> Core::jobs(const service::Sought& sought) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
   look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
     constexpr int kLook = 1;
     constexpr int kView = 10;
     if (made.size() >= sought.most) return std::nullopt;
-    const bool is_over = has_ended(entry.job);
+    const bool is_over = service::has_ended(entry.job);
     if (is_over && (!sought.ended_since || entry.job.end < *sought.ended_since)) return kLook;
     const bool is_wanted =
         !sought.wanted || (entry.is_starting() ? sought.wanted(as_seen(entry.job, entry.process()))
@@ -259,7 +222,7 @@ Result<std::vector<JobView>> Core::jobs(const Sought& sought) const {
     }
     return kView;
   });
-  if (auto added = add_ended(store_, sought, std::move(ended), made); !added) {
+  if (auto added = service::add_ended(store_, sought, std::move(ended), made); !added) {
     return tl::unexpected(added.error());
   }
   return made;
@@ -276,15 +239,15 @@ Result<JobView> Core::job(JobNumber number) const {
     }
   }
   // Only now: one that is not here any more is there as it ended.
-  auto kept = kept_job(store_, number);
+  auto kept = service::kept_job(store_, number);
   if (!kept) return tl::unexpected(kept.error());
   if (!known) return JobView{.job = *std::move(kept)};
   known->job.asked = std::move(kept->asked);  // what it runs is there only
   if (config_.speeds && known->job.state == JobState::running) {
-    known->pace = pace_of(number, beside(number),
-                          {.cluster = config_.machine.cluster,
-                           .speeds = *config_.speeds,
-                           .power = config_.power ? &*config_.power : nullptr});
+    known->pace = service::pace_of(number, beside(number),
+                                   {.cluster = config_.machine.cluster,
+                                    .speeds = *config_.speeds,
+                                    .power = config_.power ? &*config_.power : nullptr});
   }
   if (folder.empty()) return *std::move(known);
   if (known->job.asked->pty) known->terminal = folder + shepherd::kTerminalFile;
@@ -299,29 +262,30 @@ std::vector<store::Job> Core::beside(JobNumber number) const {
   if (own == nullptr || own->job.state != JobState::running) return made;
   for (const Entry* const entry : holders()) {
     const bool runs = entry->job.state == JobState::running;
-    if (runs && (entry == own || share_a_gpu(own->job, entry->job))) made.push_back(entry->job);
+    if (runs && (entry == own || service::share_a_gpu(own->job, entry->job)))
+      made.push_back(entry->job);
   }
   return made;
 }
 
-Result<Tenancy> Core::tenancy() const {
+Result<service::Tenancy> Core::tenancy() const {
   return tenancy_.get([this] { return tenancy_now(); });
 }
 
-Result<Tenancy> Core::tenancy_now() const {
+Result<service::Tenancy> Core::tenancy_now() const {
   std::vector<store::Job> jobs;
   Time now{};
   Duration half_life{};
   {
     const std::lock_guard lock(mutex_);
     now = now_;
-    half_life = half_life_of(composition_);
+    half_life = service::half_life_of(composition_);
   }
   look_at_all({}, [&](const Entry& entry) -> std::optional<int> {
     if (entry.job.asked->gpus > 0) jobs.push_back(entry.job);
     return 2;
   });
-  auto ended = store_.ended(now - kLesson, kLessons);
+  auto ended = store_.ended(now - service::kLesson, service::kLessons);
   if (!ended) return tl::unexpected(ended.error());
   std::set<JobNumber> known;  // what has just ended is here and in the store
   for (const store::Job& job : jobs) known.insert(job.number);
@@ -329,21 +293,21 @@ Result<Tenancy> Core::tenancy_now() const {
     if (!known.contains(job.number)) jobs.push_back(std::move(job));
   }
   const cluster::Cluster& cluster = config_.machine.cluster;
-  return tenancy_of(
-      jobs, cluster, [&](const store::Job& job) { return tenant_of(job, cluster); }, now,
+  return service::tenancy_of(
+      jobs, cluster, [&](const store::Job& job) { return service::tenant_of(job, cluster); }, now,
       half_life);
 }
 
-Overview Core::overview() const {
+service::Overview Core::overview() const {
   const std::lock_guard lock(mutex_);
-  Overview made{.revision = revision_,
-                .now = now_,
-                .started = started_,
-                .policy = config_.policy,
-                .shadow = config_.shadow,
-                .waiting = book_.counts().waiting,
-                .held = book_.counts().held,
-                .running = book_.counts().running};
+  service::Overview made{.revision = revision_,
+                         .now = now_,
+                         .started = started_,
+                         .policy = config_.policy,
+                         .shadow = config_.shadow,
+                         .waiting = book_.counts().waiting,
+                         .held = book_.counts().held,
+                         .running = book_.counts().running};
   const cluster::Ledger& ledger = round_->ledger();
   made.gpus = config_.machine.cluster.gpus() - static_cast<int>(out_.gpus.size());
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
@@ -352,7 +316,7 @@ Overview Core::overview() const {
   made.power_is_measured = !gpu_w_.empty();
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
-  for (const Window& each : maintenance_.windows()) {
+  for (const service::Window& each : maintenance_.windows()) {
     made.warnings.push_back(fmt::format("maintenance {}", to_words(each)));
   }
   made.trouble = outbox_.trouble();
@@ -373,21 +337,21 @@ Overview Core::overview() const {
   return made;
 }
 
-Counters Core::counters() const {
+service::Counters Core::counters() const {
   const std::lock_guard lock(mutex_);
-  Counters made = counters_;
+  service::Counters made = counters_;
   made.records = trace_->jobs.size();
   return made;
 }
 
-std::vector<NodeView> Core::nodes() const {
+std::vector<service::NodeView> Core::nodes() const {
   const std::lock_guard lock(mutex_);
   return nodes_now();
 }
 
-std::vector<NodeView> Core::nodes_now() const {
+std::vector<service::NodeView> Core::nodes_now() const {
   const cluster::Cluster& cluster = config_.machine.cluster;
-  std::vector<NodeView> made(cluster.nodes.size());
+  std::vector<service::NodeView> made(cluster.nodes.size());
   for (std::size_t at = 0; at < made.size(); ++at) {
     const cluster::Node& node = cluster.nodes[at];
     const cluster::NodeClass& make = cluster.classes[node.node_class];
@@ -399,7 +363,7 @@ std::vector<NodeView> Core::nodes_now() const {
                 .memory_gb = make.memory_gb,
                 .connections = cluster::told_connections(make)};
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
-      GpuView& view = made[at].gpus.emplace_back();
+      service::GpuView& view = made[at].gpus.emplace_back();
       view.number = gpu;
       view.name = config_.machine.gpu_names[at][static_cast<std::size_t>(gpu)];
       const auto trouble = out_.gpus.find({id, gpu});
@@ -417,10 +381,10 @@ std::vector<NodeView> Core::nodes_now() const {
     for (const cluster::Grant& grant : entry->job.held_gpus) {
       // What is to end may hold what a cluster file of before had.
       if (index(grant.node) >= made.size()) continue;
-      NodeView& node = made[index(grant.node)];
+      service::NodeView& node = made[index(grant.node)];
       node.cpus_held += grant.cpu_milli / 1e3;
       node.memory_held_gb += grant.memory_mb / 1e3;
-      for (GpuView& gpu : node.gpus) {
+      for (service::GpuView& gpu : node.gpus) {
         if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) != 0)
           gpu.jobs.push_back(entry->job.number);
       }
@@ -445,8 +409,8 @@ Patients Core::patients() {
 
 int Core::gpus_busy() const {
   int busy = 0;
-  for (const NodeView& node : nodes_now()) {
-    for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
+  for (const service::NodeView& node : nodes_now()) {
+    for (const service::GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
   }
   return busy;
 }
@@ -529,7 +493,9 @@ void Core::keep(std::vector<store::Told> told) {
 }
 
 Result<std::string> Core::log_path(JobNumber number, bool err) const {
-  return kept_job(store_, number).map([&](const store::Job& job) { return log_of(job, err); });
+  return service::kept_job(store_, number).map([&](const store::Job& job) {
+    return service::log_of(job, err);
+  });
 }
 
 std::shared_ptr<const cluster::Cluster> Core::cluster() const {
@@ -549,7 +515,7 @@ std::string Core::beside_age_cap(JobNumber number) const {
       text::format_duration(config_.age_cap), text::format_duration(waited / 1s * 1s));
 }
 
-Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) const {
+Result<std::vector<std::string>> Core::explain(JobNumber number, service::Eyes eyes) const {
   const auto view = Core::job(number);
   if (!view) return tl::unexpected(view.error());
   const store::Job& job = view->job;
@@ -583,10 +549,10 @@ Result<std::vector<std::string>> Core::explain(JobNumber number, Eyes eyes) cons
   }
   lines.insert(lines.end(), changes.begin(), changes.end());
   const cluster::Cluster& cluster = config_.machine.cluster;
-  const TenantId tenant = tenant_of(job, cluster);
+  const TenantId tenant = service::tenant_of(job, cluster);
   if (tenant == kNoTenant) return lines;
   if (const auto known = tenancy()) {
-    const std::string line = beside_its_due(*known, cluster.tenants[index(tenant)].name);
+    const std::string line = service::beside_its_due(*known, cluster.tenants[index(tenant)].name);
     if (!line.empty()) lines.push_back(line);
   }
   return lines;

@@ -5,10 +5,10 @@
 /// moves between processors and memory. From a thread of its own.
 ///
 /// A job's GPU use is the mean over its GPUs, as the driver tells; or what the job itself says in
-/// the file that ALMANAC_PROGRESS names (measure/own_word.h).
+/// the file that ALMANAC_PROGRESS names (perf/own_word.h).
 ///
 /// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU, and
-///          as much again for the memory of GPUs (live/gpu_memory.h); two passes and a write for
+///          as much again for the memory of GPUs (machine/gpu_memory.h); two passes and a write for
 ///          each of its threads where memory traffic is counted.
 #pragma once
 

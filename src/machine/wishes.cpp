@@ -11,6 +11,7 @@
 
 #include "machine/core.h"
 #include "machine/life.h"
+#include "service/job.h"
 #include "shepherd/record.h"
 #include "text/duration.h"
 
@@ -23,14 +24,16 @@ using trace::JobState;
 
 namespace {
 
-life::Requeued requeued_by(const Caller& caller) { return {fmt::format("by user {}", caller.uid)}; }
+life::Requeued requeued_by(const service::Caller& caller) {
+  return {fmt::format("by user {}", caller.uid)};
+}
 
 tl::unexpected<Error> has_ended_as(const store::Job& job) {
   return fail(Code::conflict,
               fmt::format("job {} has ended: {}", job.number, to_string(job.state)));
 }
 
-Result<void> may_change(const store::Job& job, const Caller& caller) {
+Result<void> may_change(const store::Job& job, const service::Caller& caller) {
   if (caller.may_all || caller.uid == job.asked->uid) return {};
   return fail(Code::conflict, fmt::format("job {} belongs to {}", job.number, job.asked->user));
 }
@@ -75,7 +78,7 @@ Result<Core::LookedUp> Core::look_up_ended(const std::vector<JobNumber>& numbers
                            .limit = std::min(range, 2 * std::ssize(numbers))});
   if (!jobs) return tl::unexpected(jobs.error());
   for (store::Job& job : *jobs) {
-    if (has_ended(job)) made.jobs.emplace(job.number, std::move(job));
+    if (service::has_ended(job)) made.jobs.emplace(job.number, std::move(job));
   }
   return made;
 }
@@ -225,25 +228,25 @@ void Core::refuse_all() {
   wishes_.close();
 }
 
-Result<Entry*> Core::own(JobNumber number, const Caller& caller) {
+Result<Entry*> Core::own(JobNumber number, const service::Caller& caller) {
   Entry* const entry = book_.find(number);
   if (entry == nullptr) {
-    const auto kept = kept_job(store_, number);
+    const auto kept = service::kept_job(store_, number);
     return kept ? has_ended_as(*kept) : tl::unexpected(kept.error());
   }
-  if (has_ended(entry->job)) return has_ended_as(entry->job);
+  if (service::has_ended(entry->job)) return has_ended_as(entry->job);
   if (auto may = may_change(entry->job, caller); !may) return tl::unexpected(may.error());
   return entry;
 }
 
-Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                     const PlanOne& plan) {
+Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers,
+                                     const service::Caller& caller, const PlanOne& plan) {
   Change change;
   std::optional<Error> over;  // of what has ended
   bool some_are_left = false;
   for (const JobNumber number : numbers) {
     const Entry* const known = book_.find(number);
-    const bool is_over = known == nullptr || has_ended(known->job);
+    const bool is_over = known == nullptr || service::has_ended(known->job);
     if (is_over && over) continue;
     const auto found = own(number, caller);
     if (!found && !is_over) return tl::unexpected(found.error());
@@ -277,25 +280,26 @@ void Core::plan(Entry& entry, const life::Event& event, Change& change) {
   change.acts.push_back([this, &entry, event] { happen(entry, event); });
 }
 
-Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                     const life::Event& event) {
+Result<Core::Change> Core::plan_each(const std::vector<JobNumber>& numbers,
+                                     const service::Caller& caller, const life::Event& event) {
   return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
     plan(entry, event, change);
     return {};
   });
 }
 
-Result<void> Core::wish(const std::vector<JobNumber>& numbers, const Caller& caller,
+Result<void> Core::wish(const std::vector<JobNumber>& numbers, const service::Caller& caller,
                         const life::Event& event) {
   return change([this, numbers, caller, event] { return plan_each(numbers, caller, event); });
 }
 
-Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller, bool now) {
+Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const service::Caller& caller,
+                          bool now) {
   return wish(numbers, caller,
               life::Cancelled{fmt::format("cancelled by user {}", caller.uid), now});
 }
 
-Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+Result<void> Core::hold(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
   return change([this, numbers, caller]() -> Result<Change> {
     auto planned = plan_each(numbers, caller, life::Held{});
     if (!planned || !planned->acts.empty()) return planned;
@@ -304,12 +308,12 @@ Result<void> Core::hold(const std::vector<JobNumber>& numbers, const Caller& cal
   });
 }
 
-Result<void> Core::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
+Result<void> Core::release(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
   return wish(numbers, caller, life::Released{});
 }
 
 Result<store::Submission> Core::amended(const Entry& entry, const store::Amended& wanted,
-                                        const Caller& caller) {
+                                        const service::Caller& caller) {
   const store::Job& job = entry.job;
   store::Submission asked = job.asked;
   if (wanted.gpus) asked.gpus = *wanted.gpus;
@@ -348,7 +352,7 @@ Result<store::Submission> Core::amended(const Entry& entry, const store::Amended
 }
 
 Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
-                          const Caller& caller) {
+                          const service::Caller& caller) {
   return change([this, numbers, wanted, caller] {
     // The tasks of an array that ask the same, and stand alike, are judged once and share it then.
     using Kind = std::pair<const store::Submission*, trace::JobState>;
@@ -390,19 +394,19 @@ Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Am
   });
 }
 
-Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
+Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
   auto looked_up = look_up_ended(numbers);
   if (!looked_up) return tl::unexpected(looked_up.error());
   return change(
       [this, numbers, caller, &looked_up] { return plan_requeue(numbers, caller, *looked_up); });
 }
 
-Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers, const Caller& caller,
-                                        const LookedUp& looked_up) {
+Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers,
+                                        const service::Caller& caller, const LookedUp& looked_up) {
   Change change;
   for (const JobNumber number : numbers) {
     const Entry* const known = book_.find(number);
-    if (known == nullptr || has_ended(known->job)) {
+    if (known == nullptr || service::has_ended(known->job)) {
       if (auto planned = plan_anew(number, caller, looked_up, change); !planned) {
         return tl::unexpected(planned.error());
       }
@@ -415,11 +419,11 @@ Result<Core::Change> Core::plan_requeue(const std::vector<JobNumber>& numbers, c
   return change;
 }
 
-Result<void> Core::plan_anew(JobNumber number, const Caller& caller, const LookedUp& looked_up,
-                             Change& change) {
+Result<void> Core::plan_anew(JobNumber number, const service::Caller& caller,
+                             const LookedUp& looked_up, Change& change) {
   const auto found = looked_up.jobs.find(number);
   const bool is_known = found != looked_up.jobs.end() && holds(looked_up, number);
-  auto known = is_known ? Result<store::Job>(found->second) : kept_job(store_, number);
+  auto known = is_known ? Result<store::Job>(found->second) : service::kept_job(store_, number);
   if (!known) return tl::unexpected(known.error());
   if (auto may = may_change(*known, caller); !may) return may;
   if (book_.find(number) != nullptr) {

@@ -8,16 +8,16 @@
 
 #include <fmt/format.h>
 
-#include "sim/summary_fields.h"
+#include "experiment/summary_fields.h"
 #include "text/human.h"
 
 namespace almanac::report {
 namespace {
 
+using experiment::Summary;
 using figure::Cell;
 using figure::Listing;
 using figure::Tier;
-using sim::Summary;
 using text::grouped;
 using text::human_time;
 
@@ -182,8 +182,8 @@ void add_energy(Table& table) {
 
 /// All figures of a summary with the names of its files.
 void add_file_columns(figure::Rows<Summary>& rows) {
-  using sim::SummaryField;
-  for (const SummaryField& field : sim::summary_fields()) {
+  using experiment::SummaryField;
+  for (const SummaryField& field : experiment::summary_fields()) {
     if (field.where == SummaryField::Where::json) continue;
     rows.add(Tier::data, field.name, [&](const Summary& s) {
       return std::visit([&](auto member) { return Cell(s.*member); }, field.member);
@@ -203,7 +203,7 @@ std::string loan_lines(const std::vector<Summary>& summaries) {
   std::string lines;
   for (const Summary& summary : summaries) {
     const std::string said = loans_in_words(summary.loans);
-    if (!said.empty()) lines += fmt::format("{}: {}\n", sim::marked_name(summary), said);
+    if (!said.empty()) lines += fmt::format("{}: {}\n", experiment::marked_name(summary), said);
   }
   return lines;
 }
@@ -226,7 +226,7 @@ std::string population_line(const std::vector<Summary>& summaries) {
   } else {
     std::vector<std::string> rows;
     for (const Summary& each : summaries) {
-      rows.push_back(fmt::format("{} {}", sim::marked_name(each),
+      rows.push_back(fmt::format("{} {}", experiment::marked_name(each),
                                  grouped(static_cast<std::int64_t>(each.finished))));
     }
     made = fmt::format("Rows average over different numbers of jobs: {}", fmt::join(rows, ", "));
@@ -240,11 +240,11 @@ std::string population_line(const std::vector<Summary>& summaries) {
 
 }  // namespace
 
-std::string loans_in_words(const std::vector<sim::TenantLoan>& loans) {
+std::string loans_in_words(const std::vector<experiment::TenantLoan>& loans) {
   constexpr std::size_t kMostLoans = 4;
   constexpr double kGpuHour_s = 3600;
   std::vector<std::string> said;
-  for (const sim::TenantLoan& loan : loans) {
+  for (const experiment::TenantLoan& loan : loans) {
     if (said.size() == kMostLoans || loan.gpu_s < kGpuHour_s / 2) break;
     said.push_back(fmt::format("{} lent {} GPU-hours to {}", loan.from,
                                grouped(std::llround(loan.gpu_s / kGpuHour_s)), loan.to));
@@ -267,7 +267,7 @@ std::string fairness_in_words(const Summary& summary) {
 figure::Listing comparison_rows(const std::vector<Summary>& summaries) {
   Table table(summaries);
   figure::Rows<Summary>& rows = table.rows();
-  rows.add("policy", [](const Summary& s) { return Cell(s.policy, sim::marked_name(s)); });
+  rows.add("policy", [](const Summary& s) { return Cell(s.policy, experiment::marked_name(s)); });
   if (summaries.empty()) return std::move(rows);
   add_deadlines(table);
   table.time("avg_jct_s", "avg JCT", &Summary::avg_jct_s).key();
@@ -338,7 +338,7 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
       "Closest match to your log: {}. {} of the jobs start within {} of their recorded start; the "
       "average wait is {}, recorded {} ({} that ran).",
       closest->policy, text::human_share(closest->as_recorded),
-      human_time(seconds(sim::kSameStart)), human_time(closest->avg_wait_s),
+      human_time(seconds(experiment::kSameStart)), human_time(closest->avg_wait_s),
       human_time(recorded->avg_wait_s), text::counted(recorded->finished, "job"));
   constexpr double kMostStart = 0.8;
   constexpr double kLikeRecorded = 1.5;

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "experiment/summary.h"
 #include "figure/figure.h"
 #include "figure/rows.h"
-#include "sim/summary.h"
 
 namespace almanac::report {
 
@@ -25,20 +25,21 @@ inline constexpr std::string_view kWhatInterruptedIs =
 /// A row for each policy, with times as people read them ("2h 07m") and how many times shorter the
 /// average wait is than under the first policy. Bounds, interrupted runs and what was recorded are
 /// marked, and are never the best of a column. Files have the names and units of summary.json.
-figure::Listing comparison_rows(const std::vector<sim::Summary>& summaries);
+figure::Listing comparison_rows(const std::vector<experiment::Summary>& summaries);
 
 /// What a reader must know next to that table: a line for each thing, "" without any.
-std::string comparison_notes(const std::vector<sim::Summary>& summaries);
+std::string comparison_notes(const std::vector<experiment::Summary>& summaries);
 
 /// "speech lent 91 GPU-hours to vision, ...": the largest four of half an hour or more; "" without.
-std::string loans_in_words(const std::vector<sim::TenantLoan>& loans);
+std::string loans_in_words(const std::vector<experiment::TenantLoan>& loans);
 
 /// "share error 7 %, Jain 0.93, worst off tenant vision: 71 % of its due, finish-time ratio 1.32",
 /// and who lent to whom; "" where there are not two owners.
-std::string fairness_in_words(const sim::Summary& summary);
+std::string fairness_in_words(const experiment::Summary& summary);
 
 /// How close the policies come to what the log says happened; nothing where there is no recorded
 /// row, or no policy that could have made it.
-std::optional<figure::Finding> how_well_reproduced(const std::vector<sim::Summary>& summaries);
+std::optional<figure::Finding> how_well_reproduced(
+    const std::vector<experiment::Summary>& summaries);
 
 }  // namespace almanac::report

@@ -8,15 +8,15 @@
 namespace almanac::report {
 namespace {
 
-sim::Summary summary(const char* policy, double wait_s) {
-  sim::Summary made;
+experiment::Summary summary(const char* policy, double wait_s) {
+  experiment::Summary made;
   made.policy = policy;
   made.avg_wait_s = wait_s;
   made.queued_jobs = 12345;
   return made;
 }
 
-std::string comparison_table(const std::vector<sim::Summary>& summaries,
+std::string comparison_table(const std::vector<experiment::Summary>& summaries,
                              const figure::TableForm& form) {
   return comparison_rows(summaries).table(form) + comparison_notes(summaries);
 }
@@ -29,13 +29,13 @@ TEST(Comparison, ComparesEachAverageWaitWithTheFirst) {
 }
 
 TEST(Comparison, MarksTheBestOnlyInColour) {
-  const std::vector<sim::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
+  const std::vector<experiment::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
   EXPECT_EQ(comparison_table(both, {}).find('\x1b'), std::string::npos);
   EXPECT_NE(comparison_table(both, {.colour = true}).find("\x1b[1m1m 40s"), std::string::npos);
 }
 
 TEST(Comparison, MarksABoundAndNeverCallsItBest) {
-  std::vector<sim::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
+  std::vector<experiment::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
   EXPECT_EQ(comparison_table(both, {}).find("bound"), std::string::npos);
   both[1].bound = true;
   const std::string table = comparison_table(both, {.colour = true});
@@ -46,7 +46,7 @@ TEST(Comparison, MarksABoundAndNeverCallsItBest) {
 }
 
 TEST(Comparison, ComparesNothingWithWhatWasInterrupted) {
-  std::vector<sim::Summary> both = {summary("fifo", 400), summary("easy", 100)};
+  std::vector<experiment::Summary> both = {summary("fifo", 400), summary("easy", 100)};
   both[1].complete = false;
   const std::string table = comparison_table(both, {.colour = true});
   EXPECT_NE(table.find("easy (interrupted)"), std::string::npos);
@@ -55,8 +55,8 @@ TEST(Comparison, ComparesNothingWithWhatWasInterrupted) {
 }
 
 TEST(Comparison, ComparesWithTheFirstThatCameToItsEnd) {
-  std::vector<sim::Summary> three = {summary("fifo", 10), summary("easy", 400),
-                                     summary("sjf", 100)};
+  std::vector<experiment::Summary> three = {summary("fifo", 10), summary("easy", 400),
+                                            summary("sjf", 100)};
   three[0].complete = false;
   const std::string table = comparison_table(three, {});
   EXPECT_NE(table.find("vs easy"), std::string::npos);
@@ -65,16 +65,16 @@ TEST(Comparison, ComparesWithTheFirstThatCameToItsEnd) {
   EXPECT_NE(table.find("An interrupted row"), std::string::npos);
 }
 
-sim::Summary recorded(double wait_s) {
-  sim::Summary made = summary(sim::kAsRecorded, wait_s);
+experiment::Summary recorded(double wait_s) {
+  experiment::Summary made = summary(experiment::kAsRecorded, wait_s);
   made.recorded = true;
   made.finished = 1234;
   return made;
 }
 
 TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
-  std::vector<sim::Summary> rows = {summary("fifo", 4000), summary("easy", 1100),
-                                    summary("sjf", 1000), recorded(1000)};
+  std::vector<experiment::Summary> rows = {summary("fifo", 4000), summary("easy", 1100),
+                                           summary("sjf", 1000), recorded(1000)};
   rows[0].as_recorded = 0.5;
   rows[1].as_recorded = 0.93;
   rows[2].as_recorded = 0.99;
@@ -104,13 +104,13 @@ TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
 }
 
 TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
-  sim::Summary plain = summary("fifo", 400);
+  experiment::Summary plain = summary("fifo", 400);
   plain.gpu_utilization = plain.cpu_allocation = std::nan("");
   const std::string without = comparison_table({plain}, {});
   EXPECT_EQ(without.find("compute"), std::string::npos);
   EXPECT_EQ(without.find("cores"), std::string::npos);
   EXPECT_EQ(without.find("CPU jobs"), std::string::npos);
-  sim::Summary told = summary("coda", 100);
+  experiment::Summary told = summary("coda", 100);
   told.gpu_utilization = 0.523;
   told.cpu_allocation = 0.9;
   told.cpu_jobs = 7;

@@ -17,8 +17,8 @@
 namespace almanac::report {
 namespace {
 
+using experiment::Summary;
 using figure::Unit;
-using sim::Summary;
 using Summaries = std::vector<Summary>;
 
 constexpr const char* kLess = "less";

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "experiment/summary.h"
 #include "figure/document.h"
-#include "sim/summary.h"
 
 namespace almanac::report {
 
 /// One row a policy, and one for what was recorded where it is among them.
-figure::Figure draw_comparison(const std::vector<sim::Summary>& policies);
+figure::Figure draw_comparison(const std::vector<experiment::Summary>& policies);
 
 /// The first is the baseline; best is the one with the least average completion time. A bound, an
 /// interrupted policy and what was recorded carry a caution and are no choice; the latter two are
 /// never best.
-figure::Compared compared_of(const std::vector<sim::Summary>& policies);
+figure::Compared compared_of(const std::vector<experiment::Summary>& policies);
 
 /// What the curve of a distribution is called.
 struct CurveTitles {

@@ -44,7 +44,7 @@ DigestPlan::DigestPlan(const RunInput& input)
   timeline_bins = std::clamp(kRows / std::max<std::size_t>(1, input.policies()), kLeast, kMost);
 }
 
-PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary summary,
+PolicyDigest digest(const RunInput& input, const DigestPlan& plan, experiment::Summary summary,
                     const sim::Schedule& schedule) {
   PolicyDigest made{.summary = std::move(summary)};
   const std::string& policy = made.summary.policy;
@@ -73,7 +73,7 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary 
   made.occupancy = occupancy_of(input, policy, schedule, plan.occupancy);
   made.gantt = {policy, gantt_of(input, plan.windows, schedule, plan.gantt)};
   made.rates = rates_of(input, schedule);
-  made.dues = sim::judge(input.trace(), input.cluster(), schedule);
+  made.dues = experiment::judge(input.trace(), input.cluster(), schedule);
   return made;
 }
 

@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
+#include "experiment/dues.h"
+#include "experiment/summary.h"
 #include "report/run_gantt.h"
 #include "report/run_groups.h"
 #include "report/run_input.h"
 #include "report/run_occupancy.h"
 #include "report/run_rates.h"
 #include "report/run_timeline.h"
-#include "sim/dues.h"
-#include "sim/summary.h"
 
 namespace almanac::report {
 
 struct PolicyDigest {
-  sim::Summary summary{};
+  experiment::Summary summary{};
   std::vector<double> jct_s{};   ///< At stats::kPercentiles of the jobs that finished; none, no
                                  ///< values.
   std::vector<double> wait_s{};  ///< Likewise.
@@ -33,7 +33,7 @@ struct PolicyDigest {
   double held_gpu_s = 0;       ///< GPUs times time that they were held, of jobs that finished.
   double restart_gpu_s = 0;    ///< The part of it that the run times of the log do not account for.
   Rates rates{};
-  sim::Dues dues{};
+  experiment::Dues dues{};
   std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
 };
 
@@ -48,7 +48,7 @@ struct DigestPlan {
 };
 
 /// Thread-safe for different schedules. O(jobs log jobs).
-PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary summary,
+PolicyDigest digest(const RunInput& input, const DigestPlan& plan, experiment::Summary summary,
                     const sim::Schedule& schedule);
 
 }  // namespace almanac::report

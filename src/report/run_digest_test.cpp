@@ -26,8 +26,9 @@ struct JobOf {
 };
 
 /// Jobs on two virtual clusters: a of `nodes` nodes of 8 GPUs, b of one.
-sim::Prepared prepared(const std::vector<JobOf>& jobs, std::vector<std::string> policies = {"fifo"},
-                       std::uint32_t nodes = 1) {
+experiment::Prepared prepared(const std::vector<JobOf>& jobs,
+                              std::vector<std::string> policies = {"fifo"},
+                              std::uint32_t nodes = 1) {
   trace::Trace trace;
   for (const JobOf& each : jobs) {
     trace::Job job;
@@ -45,32 +46,33 @@ sim::Prepared prepared(const std::vector<JobOf>& jobs, std::vector<std::string> 
   cluster.add_nodes({.gpus = 8}, nodes);
   cluster.add_vc("b");
   cluster.add_nodes({.gpus = 8}, 1);
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   experiment.trace = "log.csv";
   experiment.policies = std::move(policies);
-  auto made = sim::prepare(experiment, std::move(trace), std::move(cluster));
+  auto made = experiment::prepare(experiment, std::move(trace), std::move(cluster));
   EXPECT_TRUE(made) << made.error().message;
   return std::move(*made);
 }
 
 /// Job 1 holds all of a for 1 h, job 2 waits for it for 50 min, job 3 has b for itself.
-sim::Prepared three_jobs(std::vector<std::string> policies = {"fifo"}) {
+experiment::Prepared three_jobs(std::vector<std::string> policies = {"fifo"}) {
   return prepared({{0s, 8, 1h, "a", "ann"}, {10min, 4, 30min, "a", "bob"}, {1h, 2, 1h, "b", "ann"}},
                   std::move(policies));
 }
 
 PolicyDigest digest_of(const RunInput& input, const DigestPlan& plan, std::size_t run = 0) {
-  const auto schedule = sim::simulate_run(input.prepared(), run);
+  const auto schedule = experiment::simulate_run(input.prepared(), run);
   EXPECT_TRUE(schedule);
   return digest(input, plan,
-                sim::summarize(input.prepared().runs[run].composition, input.trace(), *schedule,
-                               input.prepared().power),
+                experiment::summarize(input.prepared().runs[run].composition, input.trace(),
+                                      *schedule, input.prepared().power),
                 *schedule);
 }
 
 /// Keeps what the document is made from.
 struct Report {
-  explicit Report(sim::Prepared given) : prepared(std::move(given)), input(prepared), plan(input) {
+  explicit Report(experiment::Prepared given)
+      : prepared(std::move(given)), input(prepared), plan(input) {
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
       digests.push_back(digest_of(input, plan, run));
     }
@@ -92,7 +94,7 @@ struct Report {
     return all;
   }
 
-  sim::Prepared prepared;
+  experiment::Prepared prepared;
   RunInput input;
   DigestPlan plan;
   std::vector<PolicyDigest> digests;
@@ -115,7 +117,7 @@ TEST(RunBins, FitEachOther) {
 }
 
 TEST(RunInput, GroupsJobs) {
-  const sim::Prepared run = three_jobs();
+  const experiment::Prepared run = three_jobs();
   const RunInput input(run);
   const Grouping& users = input.by(By::user);
   EXPECT_THAT(users.names, ElementsAre("ann", "bob"));
@@ -127,7 +129,7 @@ TEST(RunInput, GroupsJobs) {
 }
 
 TEST(RunDigest, CountsByHand) {
-  const sim::Prepared run = three_jobs();
+  const experiment::Prepared run = three_jobs();
   const RunInput input(run);
   const DigestPlan plan(input);
   const PolicyDigest made = digest_of(input, plan);
@@ -230,14 +232,14 @@ TEST(RunGantt, KeepsTheJobsWithMostGpuTime) {
   std::vector<JobOf> jobs;
   for (int at = 0; at < 30; ++at) jobs.push_back({at * 1min, 1, 1min, "a", "ann"});
   jobs.push_back({40min, 8, 10h, "a", "bob"});
-  const sim::Prepared run = prepared(jobs);
+  const experiment::Prepared run = prepared(jobs);
   const RunInput input(run);
   const GanttLimits limits{.vcs = 1, .bars = 20};
   const auto windows = gantt_windows(input, limits);
   ASSERT_THAT(windows, SizeIs(1));
   EXPECT_EQ(windows[0].until - windows[0].from, 3h + 40min)
       << "three hours on both sides at least, however many jobs come, from the first on";
-  const auto schedule = sim::simulate_run(run, 0);
+  const auto schedule = experiment::simulate_run(run, 0);
   const auto bars = gantt_of(input, windows, *schedule, limits);
   EXPECT_EQ(bars.back().job, 30U);
   EXPECT_EQ(bars.back().until, windows[0].until) << "cut at the window";
@@ -264,7 +266,7 @@ TEST(RunDocument, ComparesWithTheFirst) {
 }
 
 /// As above; what the orders that know how long jobs run gain is plain.
-sim::Prepared short_behind_long(std::vector<std::string> policies) {
+experiment::Prepared short_behind_long(std::vector<std::string> policies) {
   return prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
                   std::move(policies));
 }
@@ -323,7 +325,7 @@ TEST(RunDocument, SaysThatTheNodesAreAssumedAndDrawsNoSleepOfNodesThatNeverSlept
   const figure::Figure& energy = report.figure("run_energy");
   EXPECT_THAT(energy.charts[0].y, ElementsAre("energy_kwh", "bound_kwh"));
   EXPECT_THAT(energy.caption, HasSubstr("The nodes are assumed to be dgx1 (--power names others)"));
-  sim::Prepared told = three_jobs();
+  experiment::Prepared told = three_jobs();
   told.experiment.power = "helios";
   EXPECT_THAT(Report(std::move(told)).figure("run_energy").caption, Not(HasSubstr("assumed")));
 }
@@ -431,7 +433,7 @@ TEST(RunDocument, SpeaksOfNoJobThatCanStart) {
 }
 
 TEST(RunDocument, SpeaksOfJobsThatHadNotFinished) {
-  const sim::Prepared run = three_jobs();
+  const experiment::Prepared run = three_jobs();
   const RunInput input(run);
   const DigestPlan plan(input);
   PolicyDigest made = digest_of(input, plan);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cluster/capacity.h"
+#include "experiment/run_directory.h"
 #include "report/comparison.h"
 #include "report/run_comparison.h"
 #include "report/run_dues.h"
@@ -14,7 +15,6 @@
 #include "report/run_findings.h"
 #include "report/run_speed.h"
 #include "report/shown_command.h"
-#include "sim/run_directory.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -26,7 +26,7 @@ using Policies = std::vector<PolicyDigest>;
 
 void introduce(Document& document, const RunInput& input, const Policies& policies,
                const std::vector<std::string>& command) {
-  const sim::Experiment& experiment = input.prepared().experiment;
+  const experiment::Experiment& experiment = input.prepared().experiment;
   const cluster::Cluster& cluster = input.cluster();
   const cluster::Capacity most = cluster::most_at_once(cluster);
   std::vector<std::string> names;
@@ -59,7 +59,7 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
                          .sha256 = input.trace().sha256,
                          .filter = {},
                          .jobs = static_cast<std::int64_t>(input.trace().jobs.size()),
-                         .hash = sim::configuration_hash(input.prepared()),
+                         .hash = experiment::configuration_hash(input.prepared()),
                          .version = ALMANAC_VERSION,
                          .command = shown_command(command)};
 }
@@ -110,11 +110,11 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   Document document;
   introduce(document, input, policies, command);
   document.findings = run_findings(input, policies);
-  std::vector<sim::Summary> rows;
+  std::vector<experiment::Summary> rows;
   for (const PolicyDigest& each : policies) rows.push_back(each.summary);
-  if (auto recorded =
-          sim::summarize_recorded(input.trace(), input.cluster(),
-                                  input.prepared().experiment.warm_up, policies.front().never)) {
+  if (auto recorded = experiment::summarize_recorded(input.trace(), input.cluster(),
+                                                     input.prepared().experiment.warm_up,
+                                                     policies.front().never)) {
     rows.push_back(std::move(*recorded));
   }
   if (auto said = how_well_reproduced(rows)) document.findings.push_back(std::move(*said));
@@ -159,7 +159,7 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
               .most = 50});
   if (!policies.front().dues.owners.empty()) {
     std::vector<std::string> names;
-    std::vector<const sim::Dues*> dues;
+    std::vector<const experiment::Dues*> dues;
     for (const PolicyDigest& each : policies) {
       if (each.dues.owners.size() != policies.front().dues.owners.size()) continue;
       names.push_back(each.summary.policy);

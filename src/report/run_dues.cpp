@@ -22,10 +22,10 @@ std::string gpu_hours(double gpu_s) {
 }
 
 /// "vision lent 1,200 GPU-hours to speech, ..."; "" where nobody lent an hour.
-std::string loans_of(const sim::Dues& dues, std::size_t most) {
+std::string loans_of(const experiment::Dues& dues, std::size_t most) {
   std::string said;
   for (std::size_t at = 0; at < std::min(most, dues.loans.size()); ++at) {
-    const sim::Loan& loan = dues.loans[at];
+    const experiment::Loan& loan = dues.loans[at];
     if (loan.gpu_s < kGpuHour_s / 2) break;
     said +=
         fmt::format("{}{} lent {} GPU-hours to {}", said.empty() ? "" : ", ",
@@ -37,10 +37,10 @@ std::string loans_of(const sim::Dues& dues, std::size_t most) {
 }  // namespace
 
 figure::Figure draw_dues(const std::vector<std::string>& policies,
-                         const std::vector<const sim::Dues*>& dues) {
+                         const std::vector<const experiment::Dues*>& dues) {
   figure::Figure figure{.id = "run_dues", .title = "Who had how much of its due"};
   using figure::Unit;
-  const sim::Dues& first = *dues.front();
+  const experiment::Dues& first = *dues.front();
   std::vector<std::size_t> shown(first.owners.size());
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
@@ -59,11 +59,11 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
   figure.n = all;
   figure::Chart chart{.kind = "bar", .title = "Part of its due that each had", .x = "owner"};
   for (std::size_t policy = 0; policy < dues.size(); ++policy) {
-    const std::vector<sim::Owner>& owners = dues[policy]->owners;
+    const std::vector<experiment::Owner>& owners = dues[policy]->owners;
     auto& part = figure.number("had_of_due:" + policies[policy], policies[policy], Unit::fraction);
     chart.y.push_back(part.name);
     for (const std::size_t owner : shown) {
-      const sim::Owner& each = owners[owner];
+      const experiment::Owner& each = owners[owner];
       part.add(each.due_gpu_s > 0 ? std::round(1e4 * each.had_gpu_s / each.due_gpu_s) / 1e4
                                   : std::numeric_limits<double>::quiet_NaN());
     }
@@ -90,9 +90,10 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
   return figure;
 }
 
-std::optional<figure::Finding> dues_finding(const std::string& policy, const sim::Dues& dues) {
+std::optional<figure::Finding> dues_finding(const std::string& policy,
+                                            const experiment::Dues& dues) {
   if (!dues.by_tenant || dues.owners.empty()) return std::nullopt;
-  const sim::Owner& worst = dues.owners[dues.worst];
+  const experiment::Owner& worst = dues.owners[dues.worst];
   figure::Finding finding{
       .headline = fmt::format("Under {} {} {}: no tenant was worse off.", policy, worst.name,
                               fairness::beside_its_due(worst)),

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "experiment/dues.h"
 #include "figure/figure.h"
-#include "sim/dues.h"
 
 namespace almanac::report {
 
@@ -17,10 +17,11 @@ namespace almanac::report {
 /// that it had, and with tenants what it lent and borrowed. `dues` are by policy; those of the
 /// first say who there is.
 figure::Figure draw_dues(const std::vector<std::string>& policies,
-                         const std::vector<const sim::Dues*>& dues);
+                         const std::vector<const experiment::Dues*>& dues);
 
 /// How far the tenant that is worst off under a policy is from its due, and who lent to whom;
 /// nothing without tenants.
-std::optional<figure::Finding> dues_finding(const std::string& policy, const sim::Dues& dues);
+std::optional<figure::Finding> dues_finding(const std::string& policy,
+                                            const experiment::Dues& dues);
 
 }  // namespace almanac::report

@@ -10,7 +10,7 @@
 namespace almanac::report {
 namespace {
 
-using sim::Summary;
+using experiment::Summary;
 
 constexpr double kJoulesPerKwh = 3.6e6;
 
@@ -18,9 +18,9 @@ constexpr double kJoulesPerKwh = 3.6e6;
 double share_saved(const Summary& s) { return s.energy_saved_j / (s.energy_j + s.energy_saved_j); }
 
 /// Where the numbers of a node come from: the nodes of the log were never measured.
-std::string whose_power(const sim::Prepared& prepared) {
-  const sim::Experiment& experiment = prepared.experiment;
-  if (experiment.power != sim::Experiment{}.power) {
+std::string whose_power(const experiment::Prepared& prepared) {
+  const experiment::Experiment& experiment = prepared.experiment;
+  if (experiment.power != experiment::Experiment{}.power) {
     return fmt::format("Power model {}:", prepared.power.name);
   }
   return fmt::format("The nodes are assumed to be {} (--power names others):", prepared.power.name);
@@ -29,7 +29,7 @@ std::string whose_power(const sim::Prepared& prepared) {
 }  // namespace
 
 figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
-                           const sim::Prepared& prepared) {
+                           const experiment::Prepared& prepared) {
   using figure::Unit;
   const energy::PowerModel& power = prepared.power;
   figure::Figure figure{.id = "run_energy", .title = "Energy"};

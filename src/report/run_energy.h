@@ -14,7 +14,7 @@ namespace almanac::report {
 
 /// A row a policy. What sleep spared is drawn where a node slept.
 figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
-                           const sim::Prepared& prepared);
+                           const experiment::Prepared& prepared);
 
 /// Nothing where no node slept.
 std::optional<figure::Finding> energy_finding(const std::vector<PolicyDigest>& policies);

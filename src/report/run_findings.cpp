@@ -17,8 +17,8 @@
 namespace almanac::report {
 namespace {
 
+using experiment::Summary;
 using figure::Finding;
-using sim::Summary;
 using text::grouped;
 using text::human_share;
 using text::human_time;
@@ -37,7 +37,7 @@ std::string amount(double value) {
 bool stops_jobs(const RunInput& input, const Summary& summary) {
   if (summary.preemptions > 0) return true;
   const auto& runs = input.prepared().runs;
-  return std::any_of(runs.begin(), runs.end(), [&](const sim::Prepared::Run& run) {
+  return std::any_of(runs.begin(), runs.end(), [&](const experiment::Prepared::Run& run) {
     return run.composition.name == summary.policy &&
            policy::registry().traits(run.composition).has(policy::Trait::stops_jobs);
   });

@@ -64,7 +64,7 @@ std::vector<VcId> vcs_of_names(const cluster::Cluster& cluster, const trace::Tra
 
 }  // namespace
 
-RunInput::RunInput(const sim::Prepared& prepared) : prepared_(&prepared) {
+RunInput::RunInput(const experiment::Prepared& prepared) : prepared_(&prepared) {
   const trace::Trace& jobs = prepared.trace;
   for (Grouping& grouping : groupings_) grouping.of_job.assign(jobs.jobs.size(), Grouping::kNone);
   Grouping& sizes = groupings_[static_cast<std::size_t>(By::size)];

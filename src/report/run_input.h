@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/experiment.h"
+#include "experiment/experiment.h"
 
 namespace almanac::report {
 
@@ -36,9 +36,9 @@ inline constexpr std::array<const char*, 3> kLengths{"under 15 min", "15 min to 
 /// A view of a prepared run, which must live longer. 24 bytes a job.
 class RunInput {
  public:
-  explicit RunInput(const sim::Prepared& prepared);
+  explicit RunInput(const experiment::Prepared& prepared);
 
-  const sim::Prepared& prepared() const { return *prepared_; }
+  const experiment::Prepared& prepared() const { return *prepared_; }
   const trace::Trace& trace() const { return prepared_->trace; }
   const cluster::Cluster& cluster() const { return prepared_->cluster; }
   std::size_t policies() const { return prepared_->runs.size(); }
@@ -50,7 +50,7 @@ class RunInput {
   std::int64_t cpu_jobs() const { return cpu_jobs_; }
 
  private:
-  const sim::Prepared* prepared_;
+  const experiment::Prepared* prepared_;
   std::array<Grouping, kNumGroupings> groupings_;
   std::vector<VcId> vc_of_job_;
   std::int64_t gpu_jobs_ = 0;

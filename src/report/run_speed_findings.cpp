@@ -13,8 +13,8 @@
 namespace almanac::report {
 namespace {
 
+using experiment::Summary;
 using figure::Finding;
-using sim::Summary;
 using text::grouped;
 using text::human_share;
 using text::human_time;

@@ -26,18 +26,19 @@ trace::Job job_of(trace::Trace& trace, int gpus, float cpus, const char* model) 
   return job;
 }
 
-sim::Prepared prepared(const std::string& speed, trace::Trace trace, cluster::Cluster cluster) {
-  sim::Experiment experiment;
+experiment::Prepared prepared(const std::string& speed, trace::Trace trace,
+                              cluster::Cluster cluster) {
+  experiment::Experiment experiment;
   experiment.trace = "log.csv";
   experiment.policies = {"fifo"};
   experiment.speed = speed;
-  auto made = sim::prepare(experiment, std::move(trace), std::move(cluster));
+  auto made = experiment::prepare(experiment, std::move(trace), std::move(cluster));
   EXPECT_TRUE(made) << made.error().message;
   return std::move(*made);
 }
 
 /// Two GPU jobs of two models, two CPU jobs; on a node with room for all.
-sim::Prepared prepared(const std::string& speed) {
+experiment::Prepared prepared(const std::string& speed) {
   trace::Trace trace;
   trace.jobs.push_back(job_of(trace, 4, 8, "bert"));
   trace.jobs.push_back(job_of(trace, 1, 3, "vae"));
@@ -51,11 +52,11 @@ sim::Prepared prepared(const std::string& speed) {
 
 /// What a run tells that was simulated, but for the rates, which are `rates`.
 PolicyDigest digest_with(const RunInput& input, const Rates* rates = nullptr) {
-  const auto schedule = sim::simulate_run(input.prepared(), 0);
-  PolicyDigest made =
-      digest(input, DigestPlan(input),
-             sim::summarize({.name = "fifo"}, input.trace(), *schedule, input.prepared().power),
-             *schedule);
+  const auto schedule = experiment::simulate_run(input.prepared(), 0);
+  PolicyDigest made = digest(
+      input, DigestPlan(input),
+      experiment::summarize({.name = "fifo"}, input.trace(), *schedule, input.prepared().power),
+      *schedule);
   if (rates != nullptr) made.rates = *rates;
   return made;
 }
@@ -95,7 +96,7 @@ const figure::Figure& named(const std::vector<figure::Figure>& figures, const st
 }
 
 TEST(RunSpeed, SharesOutWhatWasLost) {
-  const sim::Prepared run = prepared("public");
+  const experiment::Prepared run = prepared("public");
   const RunInput input(run);
   const Rates rates = by_hand();
   const auto figures = draw_speed(input, {digest_with(input, &rates)});
@@ -119,7 +120,7 @@ TEST(RunSpeed, SharesOutWhatWasLost) {
 }
 
 TEST(RunSpeed, NamesWhoGaveWay) {
-  const sim::Prepared run = prepared("public");
+  const experiment::Prepared run = prepared("public");
   const RunInput input(run);
   const Rates rates = by_hand();
   const std::vector<PolicyDigest> policies = {digest_with(input, &rates)};
@@ -142,7 +143,7 @@ TEST(RunSpeed, NamesWhoGaveWay) {
 }
 
 TEST(RunSpeed, TakesRatesFromTheSchedule) {
-  const sim::Prepared run = prepared("public");
+  const experiment::Prepared run = prepared("public");
   const RunInput input(run);
   const PolicyDigest made = digest_with(input);
   EXPECT_EQ(made.rates.all.jobs, 2);
@@ -162,14 +163,14 @@ TEST(RunSpeed, TakesSlownessForNoRestart) {
   cluster::Cluster cluster;
   cluster.add_vc("a");
   cluster.add_nodes({.gpus = 8, .cpus = 48}, 1);
-  const sim::Prepared run = prepared("public", std::move(trace), std::move(cluster));
+  const experiment::Prepared run = prepared("public", std::move(trace), std::move(cluster));
   const PolicyDigest made = digest_with(RunInput(run));
   EXPECT_LT(made.rates.all.done_s, 0.5 * made.rates.all.held_s);
   EXPECT_DOUBLE_EQ(made.restart_gpu_s, 0);
 }
 
 TEST(RunSpeed, DrawsNothingThatIsNotSimulated) {
-  const sim::Prepared run = prepared("");
+  const experiment::Prepared run = prepared("");
   const RunInput input(run);
   const auto figures = draw_speed(input, {digest_with(input)});
   ASSERT_THAT(figures, SizeIs(1)) << "CPU jobs are simulated, speeds are not";

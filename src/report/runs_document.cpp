@@ -71,9 +71,9 @@ std::vector<Each> all_of(const std::vector<ReadRun>& runs, std::vector<Each> Rea
 }
 
 /// Without the row of what was recorded.
-std::int64_t count_policies(const std::vector<sim::Summary>& summaries) {
+std::int64_t count_policies(const std::vector<experiment::Summary>& summaries) {
   return std::count_if(summaries.begin(), summaries.end(),
-                       [](const sim::Summary& each) { return !each.recorded; });
+                       [](const experiment::Summary& each) { return !each.recorded; });
 }
 
 figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
@@ -87,7 +87,7 @@ figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
   auto& whole = figure.text("state", "State");
   auto& hash = figure.text("hash", "Hash");
   for (const ReadRun& run : runs) {
-    const sim::Experiment& experiment = run.record.experiment;
+    const experiment::Experiment& experiment = run.record.experiment;
     path.add(run.path);
     trace.add(fs::path(experiment.trace).filename().string());
     cluster.add(experiment.cluster.empty() ? "inferred" : experiment.cluster);
@@ -104,12 +104,12 @@ figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
 }  // namespace
 
 Result<ReadRun> read_whole_run(const std::string& path, bool several) {
-  auto record = sim::read_run(path);
+  auto record = experiment::read_run(path);
   if (!record) return tl::unexpected(record.error());
-  auto summaries = sim::read_summaries(path);
+  auto summaries = experiment::read_summaries(path);
   if (!summaries) return tl::unexpected(summaries.error());
   ReadRun run{.path = path, .record = std::move(*record), .summaries = std::move(*summaries)};
-  for (sim::Summary& summary : run.summaries) {
+  for (experiment::Summary& summary : run.summaries) {
     const fs::path jobs = fs::path(path) / summary.policy / "jobs.csv";
     if (several) summary.policy = fmt::format("{}:{}", path, summary.policy);
     if (summary.recorded) continue;  // of the log, so a run keeps no schedule of it
@@ -121,8 +121,8 @@ Result<ReadRun> read_whole_run(const std::string& path, bool several) {
 
 figure::Document runs_document(const std::vector<ReadRun>& runs,
                                const std::vector<std::string>& command) {
-  const std::vector<sim::Summary> summaries = all_of(runs, &ReadRun::summaries);
-  const sim::RunRecord& first = runs.front().record;
+  const std::vector<experiment::Summary> summaries = all_of(runs, &ReadRun::summaries);
+  const experiment::RunRecord& first = runs.front().record;
   figure::Document document;
   document.kind = "runs";
   document.title = fs::path(first.experiment.trace).filename().string();

@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "experiment/run_directory.h"
 #include "figure/document.h"
 #include "report/run_comparison.h"
-#include "sim/run_directory.h"
 
 namespace almanac::report {
 
 /// A run directory as it was read.
 struct ReadRun {
   std::string path{};
-  sim::RunRecord record{};
-  std::vector<sim::Summary> summaries{};  ///< Policies named as the report shall name them.
-  std::vector<Distribution> jct{};        ///< By policy, as `waits`.
+  experiment::RunRecord record{};
+  std::vector<experiment::Summary> summaries{};  ///< Policies named as the report shall name them.
+  std::vector<Distribution> jct{};               ///< By policy, as `waits`.
   std::vector<Distribution> waits{};
 };
 

@@ -19,9 +19,9 @@
 namespace almanac::report {
 namespace {
 
+using experiment::Summary;
+using experiment::SweepPoint;
 using figure::Finding;
-using sim::Summary;
-using sim::SweepPoint;
 using text::human_time;
 using Points = std::vector<SweepPoint>;
 
@@ -388,7 +388,7 @@ figure::Document sweep_document(const std::string& trace, const Points& points,
                          .sha256 = {},
                          .filter = {},
                          .jobs = static_cast<std::int64_t>(jobs),
-                         .hash = table::sha256(sim::to_csv(points)).substr(0, 16),
+                         .hash = table::sha256(experiment::to_csv(points)).substr(0, 16),
                          .version = ALMANAC_VERSION,
                          .command = shown_command(command)};
   return document;

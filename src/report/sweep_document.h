@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "experiment/sweep.h"
 #include "figure/document.h"
-#include "sim/sweep.h"
 
 namespace almanac::report {
 
@@ -23,10 +23,10 @@ struct Spread {
 
 Spread spread_of(const std::vector<double>& values);
 
-/// `points` as sim::sweep() gives them; `command` is the command line, of which what it says of
-/// threads is left out.
+/// `points` as experiment::sweep() gives them; `command` is the command line, of which what it says
+/// of threads is left out.
 figure::Document sweep_document(const std::string& trace,
-                                const std::vector<sim::SweepPoint>& points,
+                                const std::vector<experiment::SweepPoint>& points,
                                 const std::vector<std::string>& command);
 
 }  // namespace almanac::report

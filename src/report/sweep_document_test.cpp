@@ -13,8 +13,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-sim::SweepPoint point(double load, std::uint64_t seed, const char* policy, double jct_s) {
-  sim::SweepPoint made{.load = load, .seed = seed};
+experiment::SweepPoint point(double load, std::uint64_t seed, const char* policy, double jct_s) {
+  experiment::SweepPoint made{.load = load, .seed = seed};
   made.summary.policy = policy;
   made.summary.jobs = 10;
   made.summary.avg_jct_s = jct_s;
@@ -59,7 +59,7 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
 
 TEST(SweepDocument, DoesNotRecommendABound) {
   const auto told = [](bool other_is_bound) {
-    std::vector<sim::SweepPoint> points = {point(1, 1, "easy", 100), point(1, 1, "sjf", 50)};
+    std::vector<experiment::SweepPoint> points = {point(1, 1, "easy", 100), point(1, 1, "sjf", 50)};
     points[0].summary.bound = other_is_bound;
     points[1].summary.bound = true;
     return sweep_document("log.csv", points, {}).findings[0];
@@ -72,11 +72,11 @@ TEST(SweepDocument, DoesNotRecommendABound) {
 
 TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
   // easy is better at one load, drf over both; sjf is better than either and no choice.
-  std::vector<sim::SweepPoint> points = {point(1, 1, "fifo", 200), point(1, 1, "easy", 100),
-                                         point(1, 1, "drf", 120),  point(1, 1, "sjf", 50),
-                                         point(2, 1, "fifo", 900), point(2, 1, "easy", 500),
-                                         point(2, 1, "drf", 300),  point(2, 1, "sjf", 90)};
-  for (sim::SweepPoint& each : points) each.summary.bound = each.summary.policy == "sjf";
+  std::vector<experiment::SweepPoint> points = {point(1, 1, "fifo", 200), point(1, 1, "easy", 100),
+                                                point(1, 1, "drf", 120),  point(1, 1, "sjf", 50),
+                                                point(2, 1, "fifo", 900), point(2, 1, "easy", 500),
+                                                point(2, 1, "drf", 300),  point(2, 1, "sjf", 90)};
+  for (experiment::SweepPoint& each : points) each.summary.bound = each.summary.policy == "sjf";
   const figure::Compared compared = sweep_document("log.csv", points, {}).compared;
   EXPECT_EQ(compared.baseline, "fifo");
   EXPECT_EQ(compared.best, "sjf");
@@ -99,12 +99,12 @@ TEST(SweepDocument, ShowsTheRangeOverSeeds) {
 }
 
 TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {
-  sim::SweepPoint plain = point(1, 1, "fifo", 10);
+  experiment::SweepPoint plain = point(1, 1, "fifo", 10);
   plain.summary.gpu_utilization = plain.summary.cpu_allocation = std::nan("");
   plain.summary.avg_cpu_job_wait_s = plain.summary.p99_cpu_job_wait_s = std::nan("");
   plain.summary.guarantee = plain.summary.avg_tardiness_s = std::nan("");
   EXPECT_THAT(sweep_document("log.csv", {plain}, {}).sections[0].figures, SizeIs(4));
-  sim::SweepPoint told = plain;
+  experiment::SweepPoint told = plain;
   told.summary.gpu_utilization = 0.51234;
   const figure::Document document = sweep_document("log.csv", {told}, {});
   ASSERT_THAT(document.sections[0].figures, SizeIs(5));
@@ -115,7 +115,7 @@ TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {
 }
 
 TEST(SweepDocument, DrawsDeadlinesMetWhereJobsHaveDeadlines) {
-  sim::SweepPoint told = point(1, 1, "fifo", 10);
+  experiment::SweepPoint told = point(1, 1, "fifo", 10);
   told.summary.gpu_utilization = told.summary.cpu_allocation = std::nan("");
   told.summary.avg_cpu_job_wait_s = told.summary.p99_cpu_job_wait_s = std::nan("");
   told.summary.guarantee = 0.75;

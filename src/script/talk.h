@@ -15,7 +15,7 @@
 namespace almanac::script {
 
 /// The other end is gone, or has said what it must not. Thrown through the simulation, since a
-/// policy has no other way to give up; sim::simulate_run() makes a Result of it.
+/// policy has no other way to give up; experiment::simulate_run() makes a Result of it.
 struct Broken final : std::exception {
   explicit Broken(std::string message, Code code = Code::invalid);
   const char* what() const noexcept override { return error.message.c_str(); }

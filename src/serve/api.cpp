@@ -9,7 +9,7 @@
 
 namespace almanac::serve {
 
-Api::Api(machine::Service& service, Tokens& tokens, Guard guard, std::string page)
+Api::Api(service::Service& service, Tokens& tokens, Guard guard, std::string page)
     : service_(service),
       tokens_(tokens),
       guard_(std::move(guard)),

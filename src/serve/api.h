@@ -11,20 +11,20 @@
 #include <string>
 #include <vector>
 
-#include "machine/service.h"
 #include "serve/guard.h"
 #include "serve/message.h"
 #include "serve/metrics.h"
 #include "serve/router.h"
 #include "serve/studies.h"
 #include "serve/which.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
 class Api {
  public:
   /// `page` is the dashboard; "" = this build has none. `service` and `tokens` outlive this.
-  Api(machine::Service& service, Tokens& tokens, Guard guard, std::string page);
+  Api(service::Service& service, Tokens& tokens, Guard guard, std::string page);
 
   /// Any thread may call it.
   Answer answer(const Ask& ask) const;
@@ -44,17 +44,17 @@ class Api {
   void add_sweeps();
 
   /// Whether whoever asks may see what the job's log says.
-  machine::Eyes eyes_of(const Ask& ask, const store::Job& job) const;
+  service::Eyes eyes_of(const Ask& ask, const store::Job& job) const;
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
   using Act =
-      std::function<Result<void>(const std::vector<store::JobNumber>&, const machine::Caller&)>;
+      std::function<Result<void>(const std::vector<store::JobNumber>&, const service::Caller&)>;
   /// Lets `act` change the jobs that `part` names, if they are the caller's to change.
   Answer change(const Ask& ask, const std::string& part, const Act& act) const;
   /// The same of the jobs that the request's body means (which.h).
   Answer change_many(const Ask& ask, bool ended_too, const LeavesAlone& leaves_alone,
                      const std::function<Result<void>(const Chosen&, const Which&,
-                                                      const machine::Caller&)>& act) const;
+                                                      const service::Caller&)>& act) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;
@@ -62,7 +62,7 @@ class Api {
   Answer sweep(const Ask& ask, const std::string& name) const;
   Answer make_token(const Ask& ask) const;
 
-  machine::Service& service_;
+  service::Service& service_;
   Tokens& tokens_;
   Guard guard_;
   std::string page_;

@@ -40,7 +40,7 @@ bool shorten(std::vector<store::JobNumber>& jobs) {
 
 }  // namespace
 
-Brief::Shown Brief::of(const machine::JobView& view) {
+Brief::Shown Brief::of(const service::JobView& view) {
   constexpr std::size_t kRest = 1500;  // numbers, times, names of fields
   constexpr std::size_t kNumber = 8;
   const auto [at, is_new] = known_.try_emplace(&*view.job.asked, Known{view.job.asked});

@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "machine/service.h"
+#include "service/service.h"
 #include "store/job.h"
 
 namespace almanac::serve {
@@ -27,12 +27,12 @@ class Brief {
  public:
   /// The same view, or one that says less; `is_shortened` says which.
   struct Shown {
-    const machine::JobView* view = nullptr;
+    const service::JobView* view = nullptr;
     bool is_shortened = false;
     std::size_t bytes = 0;  ///< Of it in a list, about.
   };
   /// Valid until the next call.
-  Shown of(const machine::JobView& view);
+  Shown of(const service::JobView& view);
 
  private:
   struct Known {
@@ -41,7 +41,7 @@ class Brief {
     std::size_t bytes = 0;
   };
   std::unordered_map<const store::Submission*, Known> known_;
-  machine::JobView shortened_;
+  service::JobView shortened_;
 };
 
 }  // namespace almanac::serve

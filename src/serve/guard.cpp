@@ -61,13 +61,13 @@ std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) cons
     if (auto refused = refuses_without_token(ask, "a log", Scope::read)) return refused;
     if (token_of(ask)->uid == uid) return std::nullopt;
   } else {
-    const machine::Caller asks = caller(ask);
+    const service::Caller asks = caller(ask);
     if (asks.may_all || asks.uid == uid) return std::nullopt;
   }
   return problem(403, "a log is shown to the job's user only");
 }
 
-std::optional<Answer> Guard::refuses_job(const Ask& ask, const machine::Caller& caller) {
+std::optional<Answer> Guard::refuses_job(const Ask& ask, const service::Caller& caller) {
   if (caller.uid == kNobody) return problem(401, "the token has been revoked");
   if (ask.peer.is_local || caller.uid != 0) return std::nullopt;
   return problem(403, "no job runs as root by a token",
@@ -97,7 +97,7 @@ std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* w
   return answer;
 }
 
-machine::Caller Guard::caller(const Ask& ask) const {
+service::Caller Guard::caller(const Ask& ask) const {
   if (ask.peer.is_local) {
     return {.uid = ask.peer.uid, .may_all = ask.peer.uid == 0 || ask.peer.uid == owner_};
   }

@@ -13,9 +13,9 @@
 #include <optional>
 #include <string>
 
-#include "machine/service.h"
 #include "serve/message.h"
 #include "serve/tokens.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -30,10 +30,10 @@ class Guard {
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
   /// Why no job is taken of `caller`, who asks: a token never acts as root, and one that has just
   /// been revoked as nobody.
-  static std::optional<Answer> refuses_job(const Ask& ask, const machine::Caller& caller);
+  static std::optional<Answer> refuses_job(const Ask& ask, const service::Caller& caller);
   /// The user who asks, of a request that is not refused and changes something. Nobody, a user that
   /// has nothing, where the token has been revoked meanwhile.
-  machine::Caller caller(const Ask& ask) const;
+  service::Caller caller(const Ask& ask) const;
 
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }
 

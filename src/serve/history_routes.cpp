@@ -97,7 +97,7 @@ Answer Api::history(const Ask& ask) const {
   if (!jobs) return problem(jobs.error());
   const bool has_more = static_cast<std::int64_t>(jobs->size()) > most;
   if (has_more) jobs->resize(static_cast<std::size_t>(most));
-  std::vector<machine::JobView> views;
+  std::vector<service::JobView> views;
   for (store::Job& each : *jobs) views.push_back({.job = std::move(each)});
   return json(to_json(views, *service_.cluster(), service_.revision(), has_more));
 }

@@ -11,13 +11,13 @@
 #include <fmt/format.h>
 #include <pwd.h>
 
-#include "machine/inquest.h"
 #include "serve/answers.h"
 #include "serve/api.h"
 #include "serve/fields.h"
 #include "serve/query.h"
 #include "serve/submission_json.h"
 #include "serve/view_json.h"
+#include "service/inquest.h"
 
 namespace almanac::serve {
 namespace {
@@ -68,17 +68,17 @@ void Api::add_jobs() {
     if (!found) return problem(found.error());
     auto notes = service_.store().notes(found->job.number);
     if (!notes) return problem(notes.error());
-    const machine::Eyes eyes = eyes_of(ask, found->job);
-    for (store::Note& note : *notes) note.detail = machine::detail_for(note, eyes);
+    const service::Eyes eyes = eyes_of(ask, found->job);
+    for (store::Note& note : *notes) note.detail = service::detail_for(note, eyes);
     const auto told = service_.store().told(found->job.number);
     return told ? json(to_json(*notes, *told)) : problem(told.error());
   });
 
-  using Change = Result<void> (machine::Service::*)(const std::vector<store::JobNumber>&,
-                                                    const machine::Caller&);
+  using Change = Result<void> (service::Service::*)(const std::vector<store::JobNumber>&,
+                                                    const service::Caller&);
   const auto on_change = [this](const char* path, Change act) {
     on("POST", path, [this, act](const Ask& ask, const std::string& part) {
-      return change(ask, part, [&](const auto& numbers, const machine::Caller& caller) {
+      return change(ask, part, [&](const auto& numbers, const service::Caller& caller) {
         return (service_.*act)(numbers, caller);
       });
     });
@@ -88,14 +88,14 @@ void Api::add_jobs() {
     if (!known) return problem(known.error());
     const auto now = whole(ask, "now", 0);
     if (!now) return problem(now.error());
-    return change(ask, part, [&](const auto& numbers, const machine::Caller& caller) {
+    return change(ask, part, [&](const auto& numbers, const service::Caller& caller) {
       return service_.cancel(numbers, caller, *now != 0);
     });
   });
   on("POST", "/v1/jobs/{number}/update", [this](const Ask& ask, const std::string& part) {
     const auto wanted = read_amended(ask.body);
     if (!wanted) return problem(wanted.error());
-    return change(ask, part, [&](const auto& numbers, const machine::Caller& caller) {
+    return change(ask, part, [&](const auto& numbers, const service::Caller& caller) {
       return service_.update(numbers, *wanted, caller);
     });
   });
@@ -103,7 +103,7 @@ void Api::add_jobs() {
                               LeavesAlone leaves_alone = {}) {
     on("POST", path, [this, act, ended_too, leaves_alone](const Ask& ask, const std::string&) {
       return change_many(ask, ended_too, leaves_alone,
-                         [&](const Chosen& chosen, const Which&, const machine::Caller& caller) {
+                         [&](const Chosen& chosen, const Which&, const service::Caller& caller) {
                            return (service_.*act)(chosen.numbers, caller);
                          });
     });
@@ -111,11 +111,11 @@ void Api::add_jobs() {
   on("POST", "/v1/jobs/cancel", [this](const Ask& ask, const std::string&) {
     return change_many(
         ask, false, {},
-        [&](const Chosen& chosen, const Which& which, const machine::Caller& caller) {
+        [&](const Chosen& chosen, const Which& which, const service::Caller& caller) {
           return service_.cancel(chosen.numbers, caller, which.now);
         });
   });
-  on_many("/v1/jobs/hold", &machine::Service::hold, false,
+  on_many("/v1/jobs/hold", &service::Service::hold, false,
           [](const store::Job& job) -> std::optional<Error> {
             if (job.state != trace::JobState::running) return std::nullopt;
             return Error{Code::conflict,
@@ -123,15 +123,15 @@ void Api::add_jobs() {
                          {},
                          "requeue it first"};
           });
-  on_many("/v1/jobs/release", &machine::Service::release);
-  on_many("/v1/jobs/requeue", &machine::Service::requeue, true);
-  on_change("/v1/jobs/{number}/hold", &machine::Service::hold);
-  on_change("/v1/jobs/{number}/release", &machine::Service::release);
-  on_change("/v1/jobs/{number}/requeue", &machine::Service::requeue);
+  on_many("/v1/jobs/release", &service::Service::release);
+  on_many("/v1/jobs/requeue", &service::Service::requeue, true);
+  on_change("/v1/jobs/{number}/hold", &service::Service::hold);
+  on_change("/v1/jobs/{number}/release", &service::Service::release);
+  on_change("/v1/jobs/{number}/requeue", &service::Service::requeue);
 }
 
-machine::Eyes Api::eyes_of(const Ask& ask, const store::Job& job) const {
-  return guard_.refuses_log(ask, job.asked->uid) ? machine::Eyes::others : machine::Eyes::owner;
+service::Eyes Api::eyes_of(const Ask& ask, const store::Job& job) const {
+  return guard_.refuses_log(ask, job.asked->uid) ? service::Eyes::others : service::Eyes::owner;
 }
 
 Answer Api::list_jobs(const Ask& ask) const {
@@ -168,13 +168,13 @@ Answer Api::list_jobs(const Ask& ask) const {
          .wanted = wanted,
          .most = *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1});
     if (!found) return tl::unexpected(found.error());
-    std::vector<machine::JobView>& jobs = *found;
+    std::vector<service::JobView>& jobs = *found;
     if (*place > 0) {
-      std::erase_if(jobs, [&](const machine::JobView& each) {
+      std::erase_if(jobs, [&](const service::JobView& each) {
         return each.place < 1 || each.place > *place;
       });
     }
-    std::sort(jobs.begin(), jobs.end(), [](const machine::JobView& a, const machine::JobView& b) {
+    std::sort(jobs.begin(), jobs.end(), [](const service::JobView& a, const service::JobView& b) {
       return a.job.number < b.job.number;
     });
     const bool has_more = jobs.size() > most;
@@ -194,7 +194,7 @@ Answer Api::submit(const Ask& ask) const {
   if (!dry_run) return problem(dry_run.error());
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
-  const machine::Caller caller = guard_.caller(ask);
+  const service::Caller caller = guard_.caller(ask);
   if (auto refused = Guard::refuses_job(ask, caller)) return *std::move(refused);
   asked->uid = caller.uid;
   std::tie(asked->user, asked->gid) = account_of(caller.uid);
@@ -214,10 +214,10 @@ Answer Api::submit(const Ask& ask) const {
 
 Answer Api::change_many(const Ask& ask, bool ended_too, const LeavesAlone& leaves_alone,
                         const std::function<Result<void>(const Chosen&, const Which&,
-                                                         const machine::Caller&)>& act) const {
+                                                         const service::Caller&)>& act) const {
   const auto which = read_which(ask.body);
   if (!which) return problem(which.error());
-  const machine::Caller caller = guard_.caller(ask);
+  const service::Caller caller = guard_.caller(ask);
   const auto chosen =
       choose(service_, *which, caller, account_of(caller.uid).first, ended_too, leaves_alone);
   if (!chosen) return problem(chosen.error());
@@ -244,7 +244,7 @@ Answer Api::change_many(const Ask& ask, bool ended_too, const LeavesAlone& leave
 Answer Api::change(const Ask& ask, const std::string& part, const Act& act) const {
   const auto numbers = find_jobs(service_, part);
   if (!numbers) return problem(numbers.error());
-  const machine::Caller caller = guard_.caller(ask);
+  const service::Caller caller = guard_.caller(ask);
   // Tasks of an array are one user's.
   const auto job = service_.job(numbers->front());
   if (job && !caller.may_all && job->job.asked->uid != caller.uid) {

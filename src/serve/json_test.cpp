@@ -146,7 +146,7 @@ TEST(SubmissionJson, RefusesWhatIsNone) {
 }
 
 TEST(JobJson, TellsWhatMayBeTold) {
-  machine::JobView view;
+  service::JobView view;
   view.job.number = store::JobNumber{14};
   view.job.asked.change().user = "ann";
   view.job.asked.change().argv = {"python", "train.py"};
@@ -173,7 +173,7 @@ TEST(JobJson, TellsWhatMayBeTold) {
 }
 
 TEST(JobJson, MendsNamesThatAreNoText) {
-  machine::JobView view;
+  service::JobView view;
   view.job.number = store::JobNumber{1};
   view.job.asked.change().name = "caf\xe9";
   EXPECT_TRUE(read_job(to_json(view, cluster::uniform(1, 1))));
@@ -181,9 +181,9 @@ TEST(JobJson, MendsNamesThatAreNoText) {
 
 TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
   // On the heap: g++ 12 sees what is not there where it has all of it in view.
-  const auto view = std::make_unique<machine::JobView>();
+  const auto view = std::make_unique<service::JobView>();
   view->job.number = store::JobNumber{1};
-  view->expected = machine::Expected{.start_from = Time{1h}, .start_to = kNever, .end_to = kNever};
+  view->expected = service::Expected{.start_from = Time{1h}, .start_to = kNever, .end_to = kNever};
   const auto read = read_job(to_json(*view, cluster::uniform(1, 1)));
   ASSERT_TRUE(read);
   ASSERT_TRUE(read->view.expected);
@@ -192,12 +192,12 @@ TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
 }
 
 TEST(ExpectedJson, TellsOfOtherNumbersOfGpus) {
-  machine::Expected expected;
+  service::Expected expected;
   expected.other_gpus = {{.gpus = 1, .end_by = kNever},
                          {.gpus = 4, .end_by = Time{2h}, .kept = 0.75}};
   const auto read = read_expected(to_json(expected));
   ASSERT_TRUE(read);
-  const std::vector<machine::WithGpus> said{{.gpus = 1, .end_by = kNoTime},
+  const std::vector<service::WithGpus> said{{.gpus = 1, .end_by = kNoTime},
                                             {.gpus = 4, .end_by = Time{2h}, .kept = 0.75}};
   EXPECT_EQ(read->other_gpus, said);
 }
@@ -221,7 +221,7 @@ TEST(CompactionsJson, ReadsWhatItWrites) {
 }
 
 TEST(TenancyJson, ReadsWhatItWrites) {
-  const machine::Tenancy made{.by_tenant = true,
+  const service::Tenancy made{.by_tenant = true,
                               .worst = "vision",
                               .tenants = {{.name = "lab", .guarantee = 2, .limit = 3},
                                           {.name = "vision", .parent = "lab", .guarantee = 1}},
@@ -236,7 +236,7 @@ TEST(TenancyJson, ReadsWhatItWrites) {
 }
 
 TEST(NodesJson, TellsHowGpusAreConnected) {
-  const std::vector<machine::NodeView> nodes{
+  const std::vector<service::NodeView> nodes{
       {.name = "box",
        .connections = {{cluster::Between::nvlink, {0, 1}, 4}, {cluster::Between::socket, {0, 1}}},
        .gpus = {{.number = 0, .instances = {"3g.40gb@4"}}}}};
@@ -247,7 +247,7 @@ TEST(NodesJson, TellsHowGpusAreConnected) {
 }
 
 TEST(NodesJson, ReadsWhatItWrites) {
-  const std::vector<machine::NodeView> nodes{
+  const std::vector<service::NodeView> nodes{
       {.name = "box",
        .vc = "local",
        .cpus = 8,

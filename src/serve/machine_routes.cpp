@@ -46,7 +46,7 @@ void Api::add_machine() {
     });
     if (!drained) return problem(drained.error());
     if (!*drained) return problem(400, "say {\"drained\": true} or false");
-    const machine::Caller caller = guard_.caller(ask);
+    const service::Caller caller = guard_.caller(ask);
     if (!caller.may_all) return problem(403, "only the user who runs the service drains nodes");
     const auto done = service_.set_drained(part, **drained, caller);
     return done ? json(to_json(service_.nodes())) : problem(done.error());
@@ -77,20 +77,20 @@ void Api::add_machine() {
     const auto compactions = service_.compactions();
     return compactions ? json(to_json(*compactions)) : problem(compactions.error());
   });
-  using Change = Result<void> (machine::Service::*)(const std::string&, const machine::Caller&);
+  using Change = Result<void> (service::Service::*)(const std::string&, const service::Caller&);
   const auto set = [this](const char* path, Change act) {
     on("PUT", path, [this, act](const Ask& ask, const std::string&) {
       const auto name = read_policy_name(ask.body);
       if (!name) return problem(name.error());
-      const machine::Caller caller = guard_.caller(ask);
+      const service::Caller caller = guard_.caller(ask);
       if (!caller.may_all)
         return problem(403, "only the user who runs the service sets its policy");
       const auto done = (service_.*act)(*name, caller);
       return done ? json(dumped({{"policy", *name}})) : problem(done.error());
     });
   };
-  set("/v1/policy", &machine::Service::set_policy);
-  set("/v1/shadow", &machine::Service::set_shadow);
+  set("/v1/policy", &service::Service::set_policy);
+  set("/v1/shadow", &service::Service::set_shadow);
 }
 
 }  // namespace almanac::serve

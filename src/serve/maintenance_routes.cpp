@@ -16,16 +16,16 @@ namespace {
 
 constexpr std::size_t kLongestWhy = 256;
 
-Json window_json(const machine::Window& window) {
+Json window_json(const service::Window& window) {
   return {{"number", window.number},
           {"from_s", seconds_json(window.from.time_since_epoch().count())},
           {"to_s", seconds_json(window.to.time_since_epoch().count())},
           {"why", window.why}};
 }
 
-Result<machine::Window> read_window(const std::string& body) {
+Result<service::Window> read_window(const std::string& body) {
   return read_json(body, [](const Json& json) {
-    machine::Window read{.from = kNoTime, .to = kNoTime};
+    service::Window read{.from = kNoTime, .to = kNoTime};
     Reader reader(json);
     reader.field("from_s", read.from);
     reader.field("to_s", read.to);
@@ -56,7 +56,7 @@ void Api::add_maintenance() {
   };
   on("GET", "/v1/maintenance", [this](const Ask&, const std::string&) {
     Json list = Json::array();
-    for (const machine::Window& each : service_.maintenance()) list.push_back(window_json(each));
+    for (const service::Window& each : service_.maintenance()) list.push_back(window_json(each));
     return json(dumped({{"windows", list}}));
   });
   on("POST", "/v1/maintenance", by_operators([this](const Ask& ask, const std::string&) {

@@ -4,7 +4,7 @@
 
 namespace almanac::serve {
 
-void list(auto& fields, Is<machine::LeverView> auto& of) {
+void list(auto& fields, Is<service::LeverView> auto& of) {
   fields.field("name", of.name);
   fields.field("how", std::string(to_string(of.how)));
   fields.sparse("rests", of.rests);
@@ -15,7 +15,7 @@ void list(auto& fields, Is<machine::LeverView> auto& of) {
   fields.field("refused", of.refused);
 }
 
-void list(auto& fields, Is<machine::CanaryView> auto& of) {
+void list(auto& fields, Is<service::CanaryView> auto& of) {
   fields.field("partitions", of.partitions);
   fields.sparse("rests", of.rests);
   fields.sparse("retreat", of.retreat);
@@ -28,7 +28,7 @@ void list(auto& fields, Is<machine::CanaryView> auto& of) {
   fields.sparse("most_failed", of.most_failed);
 }
 
-void list(auto& fields, Is<machine::AgentView> auto& of) {
+void list(auto& fields, Is<service::AgentView> auto& of) {
   fields.field("node", of.node);
   fields.field("load", of.load);
   fields.sparse("cpu_pressure", of.cpu_pressure);
@@ -39,7 +39,7 @@ void list(auto& fields, Is<machine::AgentView> auto& of) {
   fields.field("held", of.held);
 }
 
-void list(auto& fields, Is<machine::Manager> auto& of) {
+void list(auto& fields, Is<service::Manager> auto& of) {
   fields.field("name", of.name);
   fields.field("cluster", of.cluster);
   fields.field("version", of.version);
@@ -54,6 +54,6 @@ void list(auto& fields, Is<machine::Manager> auto& of) {
   fields.field("agents", of.agents);
 }
 
-std::string to_json(const machine::Manager& manager) { return dumped(written(manager)); }
+std::string to_json(const service::Manager& manager) { return dumped(written(manager)); }
 
 }  // namespace almanac::serve

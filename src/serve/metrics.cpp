@@ -45,7 +45,7 @@ class Families {
   std::vector<MetricFamily> all_;
 };
 
-MetricFamily round_histogram(const machine::Counters& counters) {
+MetricFamily round_histogram(const service::Counters& counters) {
   ClientMetric metric;
   std::uint64_t below = 0;
   for (std::size_t n = 0; n < counters.round_us.size(); ++n) {
@@ -63,7 +63,7 @@ MetricFamily round_histogram(const machine::Counters& counters) {
           {metric}};
 }
 
-void add_jobs(Families& out, const machine::Overview& overview) {
+void add_jobs(Families& out, const service::Overview& overview) {
   out.add_gauge("almanac_jobs", "Jobs that have not ended, by state.",
                 {gauge(static_cast<double>(overview.waiting), {{"state", "pending"}}),
                  gauge(static_cast<double>(overview.held), {{"state", "held"}}),
@@ -83,7 +83,7 @@ void add_jobs(Families& out, const machine::Overview& overview) {
                 {gauge(1, {{"policy", overview.policy}, {"shadow", overview.shadow}})});
 }
 
-void add_counters(Families& out, const machine::Counters& counters) {
+void add_counters(Families& out, const service::Counters& counters) {
   out.add_gauge("almanac_last_successful_round_timestamp_seconds",
                 "When the scheduler last finished a round.", seconds(counters.last_round));
   out.add_counter("almanac_rounds_total", "Rounds of the scheduler.",
@@ -107,7 +107,7 @@ void add_counters(Families& out, const machine::Counters& counters) {
 }
 
 /// Of a service that steers another manager's cluster.
-void add_manager(Families& out, const machine::Manager& manager) {
+void add_manager(Families& out, const service::Manager& manager) {
   out.add_gauge("almanac_manager_up", "Whether the manager whose cluster is steered answers.",
                 {gauge(manager.trouble.empty() ? 1 : 0,
                        {{"cluster", manager.cluster}, {"version", manager.version}})});
@@ -117,8 +117,8 @@ void add_manager(Families& out, const machine::Manager& manager) {
   std::vector<ClientMetric> on;
   std::vector<ClientMetric> wanted;
   MetricFamily done{"almanac_lever_changes_total", "Changes made.", MetricType::Counter, {}};
-  for (const machine::LeverView& lever : manager.levers) {
-    const bool acts = lever.how == machine::Switch::on && lever.rests.empty();
+  for (const service::LeverView& lever : manager.levers) {
+    const bool acts = lever.how == service::Switch::on && lever.rests.empty();
     on.push_back(gauge(acts ? 1 : 0, {{"lever", lever.name}}));
     wanted.push_back(gauge(static_cast<double>(lever.wanted), {{"lever", lever.name}}));
     const auto count = [&](const char* result, std::uint64_t changes) {
@@ -169,7 +169,7 @@ void Metrics::count(const std::string& method, const std::string& route, int sta
       .Observe(taken_s);
 }
 
-std::string Metrics::text(const machine::Service& service) const {
+std::string Metrics::text(const service::Service& service) const {
   Families families;
   add_jobs(families, service.overview());
   add_counters(families, service.counters());

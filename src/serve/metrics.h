@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "machine/service.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -22,7 +22,7 @@ class Metrics {
   /// A request was answered. `route` is its pattern, not what was asked.
   void count(const std::string& method, const std::string& route, int status, double taken_s);
   /// Everything, now.
-  std::string text(const machine::Service& service) const;
+  std::string text(const service::Service& service) const;
 
  private:
   struct Own;  // what is counted here; the rest is asked from the service

@@ -32,7 +32,7 @@ void Api::add_page() {
     return answer;
   });
   on("GET", "/healthz", [this](const Ask&, const std::string&) {
-    const machine::Overview overview = service_.overview();
+    const service::Overview overview = service_.overview();
     if (!overview.trouble.empty()) return problem(503, overview.trouble);
     // The service itself is well where the manager whose cluster it steers is not.
     const auto manager = service_.manager();

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/life.h"
+#include "service/job.h"
 #include "text/nearest.h"
 
 namespace almanac::serve {
@@ -69,7 +69,7 @@ Result<void> knows(const Ask& ask, const std::vector<std::string>& known) {
   return {};
 }
 
-Result<machine::JobView> find_job(const machine::Service& service, const std::string& id) {
+Result<service::JobView> find_job(const service::Service& service, const std::string& id) {
   const auto name = parse_job(id);
   if (!name) return tl::unexpected(name.error());
   auto first = service.job(name->number);
@@ -89,7 +89,7 @@ Result<machine::JobView> find_job(const machine::Service& service, const std::st
   }
 }
 
-Result<std::vector<store::JobNumber>> find_jobs(const machine::Service& service,
+Result<std::vector<store::JobNumber>> find_jobs(const service::Service& service,
                                                 const std::string& id) {
   const auto found = find_job(service, id);
   if (!found) return tl::unexpected(found.error());
@@ -98,13 +98,13 @@ Result<std::vector<store::JobNumber>> find_jobs(const machine::Service& service,
   if (!is_array) return std::vector{job.number};
   std::vector<store::JobNumber> tasks;
   const auto is_of_it = [&](const store::Job& each) {
-    return each.task && each.task->array == job.number && !machine::has_ended(each);
+    return each.task && each.task->array == job.number && !service::has_ended(each);
   };
   // Their numbers follow one another.
   const store::JobNumber before{static_cast<std::int64_t>(job.number) - 1};
   const auto present = service.jobs({.above = before, .wanted = is_of_it});
   if (!present) return tl::unexpected(present.error());
-  for (const machine::JobView& each : *present) tasks.push_back(each.job.number);
+  for (const service::JobView& each : *present) tasks.push_back(each.job.number);
   if (!tasks.empty()) return tasks;
   // All have ended.
   constexpr std::int64_t kPage = 1000;

@@ -11,8 +11,8 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "machine/service.h"
 #include "serve/message.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -26,10 +26,10 @@ std::string word(const Ask& ask, const char* name);
 Result<void> knows(const Ask& ask, const std::vector<std::string>& known);
 
 /// The job that "17" or "12_3" names. Fails with usage or not_found.
-Result<machine::JobView> find_job(const machine::Service& service, const std::string& id);
+Result<service::JobView> find_job(const service::Service& service, const std::string& id);
 /// Likewise; the number of an array means all its tasks that have not ended, or, where all have,
 /// all.
-Result<std::vector<store::JobNumber>> find_jobs(const machine::Service& service,
+Result<std::vector<store::JobNumber>> find_jobs(const service::Service& service,
                                                 const std::string& id);
 
 }  // namespace almanac::serve

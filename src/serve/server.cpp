@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "machine/log.h"
 #include "serve/guard.h"
 #include "serve/sockets.h"
+#include "service/log.h"
 
 namespace almanac::serve {
 
 std::string socket_of(const std::string& state) { return state + "/almanac.sock"; }
 
-Server::Server(machine::Service& service, std::string socket, Tokens tokens, std::string page)
+Server::Server(service::Service& service, std::string socket, Tokens tokens, std::string page)
     : socket_(std::move(socket)),
       tokens_(std::move(tokens)),
       api_(service, tokens_, Guard(tokens_, ::geteuid()), std::move(page)) {}
@@ -24,7 +24,7 @@ Server::~Server() {
   ::unlink(socket_.c_str());
 }
 
-Result<std::unique_ptr<Server>> Server::start(machine::Service& service, Config config) {
+Result<std::unique_ptr<Server>> Server::start(service::Service& service, Config config) {
   const std::string& state = service.state();
   auto tokens = Tokens::open(state + "/tokens");
   if (!tokens) return tl::unexpected(tokens.error());
@@ -42,7 +42,7 @@ Result<std::unique_ptr<Server>> Server::start(machine::Service& service, Config 
       port = port_of(*tcp);
       sockets.push_back(std::move(*tcp));
     } else {
-      machine::log_error(
+      service::log_error(
           fmt::format("{}; it answers by its Unix socket only", to_string(tcp.error())));
     }
   }

@@ -9,12 +9,12 @@
 #include <string>
 
 #include "base/result.h"
-#include "machine/service.h"
 #include "serve/api.h"
 #include "serve/limits.h"
 #include "serve/listener.h"
 #include "serve/sockets.h"
 #include "serve/tokens.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -29,7 +29,7 @@ struct Config {
 class Server {
  public:
   /// Answers from now on, until it is destroyed. `service` outlives it.
-  static Result<std::unique_ptr<Server>> start(machine::Service& service, Config config);
+  static Result<std::unique_ptr<Server>> start(service::Service& service, Config config);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server();
@@ -40,7 +40,7 @@ class Server {
   Tokens& tokens() { return tokens_; }
 
  private:
-  Server(machine::Service& service, std::string socket, Tokens tokens, std::string page);
+  Server(service::Service& service, std::string socket, Tokens tokens, std::string page);
 
   std::string socket_;
   Tokens tokens_;

@@ -33,7 +33,7 @@ std::string first_day(Time since) { return text::format_datetime(since).substr(0
 
 }  // namespace
 
-Studies::Studies(const machine::Service& service)
+Studies::Studies(const service::Service& service)
     : service_(service), thread_([this] { work(); }) {}
 
 Studies::~Studies() {

@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "machine/service.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -34,7 +34,7 @@ class Studies {
   using Made = Result<std::shared_ptr<const Page>>;
 
   /// `service` outlives it.
-  explicit Studies(const machine::Service& service);
+  explicit Studies(const service::Service& service);
   /// Waits for a study that is being made.
   ~Studies();
   Studies(const Studies&) = delete;
@@ -56,7 +56,7 @@ class Studies {
   void work();
   Made make(int days) const;
 
-  const machine::Service& service_;
+  const service::Service& service_;
   std::mutex mutex_;
   std::condition_variable news_;
   std::map<int, Kept> kept_;  // by days

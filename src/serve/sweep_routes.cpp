@@ -68,18 +68,18 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   std::map<store::JobNumber, std::vector<store::Report>> of;
   for (const store::Report& each : *reports) of[each.job].push_back(each);
   // Of those that wait or run the service knows more than the store.
-  std::map<store::JobNumber, machine::JobView> present;
+  std::map<store::JobNumber, service::JobView> present;
   const auto is_of_it = [&](const store::Job& job) { return job.asked->group == name; };
   auto unfinished = service_.jobs({.wanted = is_of_it});
   if (!unfinished) return problem(unfinished.error());
-  for (machine::JobView& each : *unfinished) {
+  for (service::JobView& each : *unfinished) {
     present.emplace(each.job.number, std::move(each));
   }
   std::vector<Trial> trials;
   for (store::Job& job : *jobs) {
     const auto here = present.find(job.number);
     Trial& made = trials.emplace_back();
-    made.view = here != present.end() ? std::move(here->second) : machine::JobView{std::move(job)};
+    made.view = here != present.end() ? std::move(here->second) : service::JobView{std::move(job)};
     if (const auto said = of.find(made.view.job.number); said != of.end()) {
       hear(made, std::move(said->second));
     }

@@ -4,7 +4,7 @@
 
 namespace almanac::serve {
 
-void list(auto& fields, Is<machine::TenantView> auto& of) {
+void list(auto& fields, Is<service::TenantView> auto& of) {
   fields.field("name", of.name);
   fields.sparse("parent", of.parent);
   fields.sparse("guarantee", of.guarantee);
@@ -21,13 +21,13 @@ void list(auto& fields, Is<machine::TenantView> auto& of) {
   fields.field("use_gpu_s", of.use_gpu_s);
 }
 
-void list(auto& fields, Is<machine::TenantLoan> auto& of) {
+void list(auto& fields, Is<service::TenantLoan> auto& of) {
   fields.field("from", of.from);
   fields.field("to", of.to);
   fields.field("gpu_s", of.gpu_s);
 }
 
-void list(auto& fields, Is<machine::Tenancy> auto& of) {
+void list(auto& fields, Is<service::Tenancy> auto& of) {
   fields.field("by_tenant", of.by_tenant);
   fields.field("from_s", of.from);
   fields.field("to_s", of.to);
@@ -43,10 +43,10 @@ void list(auto& fields, Is<machine::Tenancy> auto& of) {
   fields.field("loans", of.loans);
 }
 
-std::string to_json(const machine::Tenancy& tenancy) { return dumped(written(tenancy)); }
+std::string to_json(const service::Tenancy& tenancy) { return dumped(written(tenancy)); }
 
-Result<machine::Tenancy> read_tenancy(std::string_view text) {
-  return read_json(text, read_record<machine::Tenancy>);
+Result<service::Tenancy> read_tenancy(std::string_view text) {
+  return read_json(text, read_record<service::Tenancy>);
 }
 
 }  // namespace almanac::serve

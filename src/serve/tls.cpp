@@ -11,7 +11,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
-#include "machine/log.h"
+#include "service/log.h"
 
 namespace almanac::serve {
 namespace {
@@ -97,7 +97,7 @@ std::unique_ptr<TlsSession> Tls::begin(int socket) {
     if (renewed) {
       *this = *std::move(renewed);
     } else {
-      machine::log_warning(
+      service::log_warning(
           fmt::format("the certificate before it stays: {}", to_string(renewed.error())));
     }
   }

@@ -58,7 +58,7 @@ void Api::add_tokens() {
     };
   };
   on("GET", "/v1/tokens", by_socket([this](const Ask& ask, const std::string&) {
-       const machine::Caller caller = guard_.caller(ask);
+       const service::Caller caller = guard_.caller(ask);
        Json list = Json::array();
        for (const Token& each : tokens_.all(wall_clock())) {
          if (caller.may_all || each.uid == caller.uid) list.push_back(to_json(each));
@@ -68,7 +68,7 @@ void Api::add_tokens() {
   on("POST", "/v1/tokens",
      by_socket([this](const Ask& ask, const std::string&) { return make_token(ask); }));
   on("POST", "/v1/tokens/{id}/revoke", by_socket([this](const Ask& ask, const std::string& part) {
-       const machine::Caller caller = guard_.caller(ask);
+       const service::Caller caller = guard_.caller(ask);
        for (const Token& each : tokens_.all(wall_clock())) {
          if (each.id != part || (!caller.may_all && each.uid != caller.uid)) continue;
          const auto done = tokens_.revoke(part);
@@ -81,7 +81,7 @@ void Api::add_tokens() {
 Answer Api::make_token(const Ask& ask) const {
   const auto asked = read_asked(ask.body);
   if (!asked) return problem(asked.error());
-  const machine::Caller caller = guard_.caller(ask);
+  const service::Caller caller = guard_.caller(ask);
   const auto scope = parse_scope(asked->scope);
   if (!scope) {
     return problem(400, fmt::format("scope is read, own or operate, not {}", asked->scope));

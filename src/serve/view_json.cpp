@@ -8,7 +8,7 @@
 
 namespace almanac::serve {
 
-void list(auto& fields, Is<machine::Overview> auto& of) {
+void list(auto& fields, Is<service::Overview> auto& of) {
   fields.field("revision", of.revision);
   fields.field("now_s", of.now);
   fields.field("started_s", of.started);
@@ -27,7 +27,7 @@ void list(auto& fields, Is<machine::Overview> auto& of) {
   fields.field("warnings", of.warnings);
 }
 
-void list(auto& fields, Is<machine::GpuView> auto& of) {
+void list(auto& fields, Is<service::GpuView> auto& of) {
   fields.field("number", of.number);
   fields.field("name", of.name);
   fields.field("in_service", of.in_service);
@@ -39,7 +39,7 @@ void list(auto& fields, Is<machine::GpuView> auto& of) {
   fields.measured("power_w", of.power_w);
 }
 
-void list(auto& fields, Is<machine::NodeView> auto& of) {
+void list(auto& fields, Is<service::NodeView> auto& of) {
   fields.field("name", of.name);
   fields.field("vc", of.vc);
   fields.field("drained", of.drained);
@@ -50,13 +50,13 @@ void list(auto& fields, Is<machine::NodeView> auto& of) {
   fields.field("gpus", of.gpus);
 }
 
-void list(auto& fields, Is<machine::WithGpus> auto& of) {
+void list(auto& fields, Is<service::WithGpus> auto& of) {
   fields.field("gpus", of.gpus);
   fields.sparse("end_by_s", of.end_by);
   fields.sparse("deadline_kept", of.kept);
 }
 
-void list(auto& fields, Is<machine::Expected> auto& of) {
+void list(auto& fields, Is<service::Expected> auto& of) {
   fields.field("at_s", of.at);
   fields.sparse("start_from_s", of.start_from);
   fields.sparse("start_to_s", of.start_to);
@@ -68,7 +68,7 @@ void list(auto& fields, Is<machine::Expected> auto& of) {
   fields.sparse("with_other_gpus", of.other_gpus);
 }
 
-void list(auto& fields, Is<machine::Pace> auto& of) {
+void list(auto& fields, Is<service::Pace> auto& of) {
   fields.field("model", of.model);
   fields.field("rate", of.rate);
   fields.field("gpus", of.parts.gpus);
@@ -80,7 +80,7 @@ void list(auto& fields, Is<machine::Pace> auto& of) {
   fields.field("computing", of.parts.computing);
 }
 
-void list(auto& fields, Is<machine::Figures> auto& of) {
+void list(auto& fields, Is<service::Figures> auto& of) {
   fields.field("jobs", of.jobs);
   fields.field("avg_wait_s", of.avg_wait_s);
   fields.field("p99_wait_s", of.p99_wait_s);
@@ -90,7 +90,7 @@ void list(auto& fields, Is<machine::Figures> auto& of) {
   fields.sparse("guarantee", of.guarantee);
 }
 
-void list(auto& fields, Is<machine::Comparison> auto& of) {
+void list(auto& fields, Is<service::Comparison> auto& of) {
   fields.field("at_s", of.at);
   fields.field("since_s", of.since);
   fields.field("policy", of.policy);
@@ -181,7 +181,7 @@ void list(auto& fields, Is<store::Job> auto& of) {
   fields.sparse("reason", of.reason);
 }
 
-void list(auto& fields, Is<machine::JobView> auto& of) {
+void list(auto& fields, Is<service::JobView> auto& of) {
   list(fields, of.job);
   fields.sparse("why", of.why);
   fields.sparse("why_word", of.why_word);
@@ -211,7 +211,7 @@ std::vector<int> numbers(cluster::GpuMask gpus) {
   return set;
 }
 
-Json job_object(const machine::JobView& view, const cluster::Cluster& cluster) {
+Json job_object(const service::JobView& view, const cluster::Cluster& cluster) {
   Json out = {{"job_id", job_id(view.job)},
               {"state", std::string(trace::to_string(view.job.state))}};
   out.update(written(view));
@@ -238,7 +238,7 @@ Json job_object(const Brief::Shown& shown, const cluster::Cluster& cluster) {
 
 // A client reads what it knows and passes over what a later service says besides.
 ListedJob job_of(const Json& json) {
-  ListedJob listed{.view = read_record<machine::JobView>(json)};
+  ListedJob listed{.view = read_record<service::JobView>(json)};
   Reader reader(json);
   std::string state;
   reader.field("job_id", listed.id);
@@ -274,11 +274,11 @@ std::string job_id(const store::Job& job) {
   return fmt::format("{}_{}", job.task->array, job.task->index);
 }
 
-std::string to_json(const machine::JobView& view, const cluster::Cluster& cluster) {
+std::string to_json(const service::JobView& view, const cluster::Cluster& cluster) {
   return dumped(job_object(view, cluster));
 }
 
-std::string to_json(const std::vector<machine::JobView>& views, const cluster::Cluster& cluster,
+std::string to_json(const std::vector<service::JobView>& views, const cluster::Cluster& cluster,
                     std::uint64_t revision, bool has_more) {
   Json jobs = Json::array();
   Brief brief;
@@ -296,11 +296,11 @@ std::string to_json(const std::vector<machine::JobView>& views, const cluster::C
   return dumped(out);
 }
 
-std::string to_json(const machine::Overview& overview) { return dumped(written(overview)); }
+std::string to_json(const service::Overview& overview) { return dumped(written(overview)); }
 
-std::string to_json(const std::vector<machine::NodeView>& nodes) {
+std::string to_json(const std::vector<service::NodeView>& nodes) {
   Json out = Json::array();
-  for (const machine::NodeView& each : nodes) {
+  for (const service::NodeView& each : nodes) {
     Json& node = out.emplace_back(written(each));
     for (const cluster::Connection& one : each.connections) {
       Json& made = node["connections"].emplace_back();
@@ -311,9 +311,9 @@ std::string to_json(const std::vector<machine::NodeView>& nodes) {
   return dumped(Json{{"nodes", std::move(out)}});
 }
 
-std::string to_json(const machine::Expected& expected) { return dumped(written(expected)); }
+std::string to_json(const service::Expected& expected) { return dumped(written(expected)); }
 
-std::string shadow_json(const std::string& policy, const std::optional<machine::Comparison>& last) {
+std::string shadow_json(const std::string& policy, const std::optional<service::Comparison>& last) {
   Json out = {{"policy", policy}};
   if (last) out["comparison"] = written(*last);
   return dumped(out);
@@ -387,12 +387,12 @@ Result<JobList> read_jobs(std::string_view text) {
   });
 }
 
-Result<machine::Overview> read_overview(std::string_view text) {
-  return read_json(text, read_record<machine::Overview>);
+Result<service::Overview> read_overview(std::string_view text) {
+  return read_json(text, read_record<service::Overview>);
 }
 
-Result<std::vector<machine::NodeView>> read_nodes(std::string_view text) {
-  return read_field<std::vector<machine::NodeView>>(text, "nodes");
+Result<std::vector<service::NodeView>> read_nodes(std::string_view text) {
+  return read_field<std::vector<service::NodeView>>(text, "nodes");
 }
 
 Result<std::vector<std::string>> read_explanation(std::string_view text) {
@@ -403,8 +403,8 @@ Result<std::string> read_policy(std::string_view text) {
   return read_field<std::string>(text, "policy");
 }
 
-Result<machine::Expected> read_expected(std::string_view text) {
-  return read_json(text, read_record<machine::Expected>);
+Result<service::Expected> read_expected(std::string_view text) {
+  return read_json(text, read_record<service::Expected>);
 }
 
 }  // namespace almanac::serve

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "machine/service.h"
+#include "service/service.h"
 #include "sim/compactions.h"
 #include "store/store.h"
 
@@ -22,24 +22,24 @@ namespace almanac::serve {
 std::string job_id(const store::Job& job);
 
 /// A job without what is its user's business: environment and script stay out.
-std::string to_json(const machine::JobView& view, const cluster::Cluster& cluster);
+std::string to_json(const service::JobView& view, const cluster::Cluster& cluster);
 /// {"revision", "jobs": [...]}, with "next" when there are more.
-std::string to_json(const std::vector<machine::JobView>& views, const cluster::Cluster& cluster,
+std::string to_json(const std::vector<service::JobView>& views, const cluster::Cluster& cluster,
                     std::uint64_t revision, bool has_more);
-std::string to_json(const machine::Overview& overview);
-std::string to_json(const std::vector<machine::NodeView>& nodes);
-std::string to_json(const machine::Expected& expected);
-std::string to_json(const machine::Manager& manager);
-std::string to_json(const machine::Tenancy& tenancy);
+std::string to_json(const service::Overview& overview);
+std::string to_json(const std::vector<service::NodeView>& nodes);
+std::string to_json(const service::Expected& expected);
+std::string to_json(const service::Manager& manager);
+std::string to_json(const service::Tenancy& tenancy);
 std::string to_json(const sim::Compactions& compactions);
-std::string shadow_json(const std::string& policy, const std::optional<machine::Comparison>& last);
+std::string shadow_json(const std::string& policy, const std::optional<service::Comparison>& last);
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
 std::string to_json(const std::vector<store::Moment>& moments);
 std::string to_json(const std::vector<store::SweepCount>& sweeps);
 
 /// A trial of a sweep, and all that it has reported.
 struct Trial {
-  machine::JobView view{};
+  service::JobView view{};
   std::vector<store::Report> reports{};  ///< In order of the step.
   std::optional<store::Report> best{};   ///< Of them, the first where several are; none reported.
 };
@@ -50,7 +50,7 @@ std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
 
 /// A job as a client has it: what is held stands in words.
 struct ListedJob {
-  machine::JobView view{};
+  service::JobView view{};
   std::string id{};
   std::string nodes{};      ///< "box", "box[0-1]".
   std::string gpus_held{};  ///< "box:0,1".
@@ -79,13 +79,13 @@ struct JobList {
 Result<ListedJob> read_job(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
 Result<ListedSweep> read_sweep(std::string_view text);
-Result<machine::Overview> read_overview(std::string_view text);
-Result<std::vector<machine::NodeView>> read_nodes(std::string_view text);
-Result<machine::Tenancy> read_tenancy(std::string_view text);
+Result<service::Overview> read_overview(std::string_view text);
+Result<std::vector<service::NodeView>> read_nodes(std::string_view text);
+Result<service::Tenancy> read_tenancy(std::string_view text);
 Result<sim::Compactions> read_compactions(std::string_view text);
 Result<std::vector<std::string>> read_explanation(std::string_view text);
 /// Of GET /v1/policy and /v1/shadow.
 Result<std::string> read_policy(std::string_view text);
-Result<machine::Expected> read_expected(std::string_view text);
+Result<service::Expected> read_expected(std::string_view text);
 
 }  // namespace almanac::serve

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "machine/life.h"
 #include "serve/fields.h"
 #include "serve/query.h"
+#include "service/job.h"
 #include "submission/argument.h"
 #include "trace/job.h"
 
@@ -100,7 +100,7 @@ void refuse_anothers(NamedJob& named, const store::Job& job) {
   named.is_anothers = true;
 }
 
-bool may_change(const machine::Caller& caller, const store::Job& job) {
+bool may_change(const service::Caller& caller, const store::Job& job) {
   return caller.may_all || caller.uid == job.asked->uid;
 }
 
@@ -129,8 +129,8 @@ Result<Which> read_which(std::string_view text) {
 
 std::string to_json(const Which& which) { return dumped(written(which)); }
 
-Result<Chosen> choose(const machine::Service& service, const Which& which,
-                      const machine::Caller& caller, const std::string& caller_name, bool ended_too,
+Result<Chosen> choose(const service::Service& service, const Which& which,
+                      const service::Caller& caller, const std::string& caller_name, bool ended_too,
                       const LeavesAlone& leaves_alone) {
   const auto state = read_state(which.state);
   if (!state) return tl::unexpected(state.error());
@@ -176,7 +176,7 @@ Result<Chosen> choose(const machine::Service& service, const Which& which,
   };
   // Looked at on the way: a view of each job would cost more than the change.
   const auto seen = service.jobs({.wanted = [&](const store::Job& job) {
-    if (!machine::has_ended(job)) look(job);
+    if (!service::has_ended(job)) look(job);
     return false;
   }});
   if (!seen) return tl::unexpected(seen.error());

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "machine/service.h"
+#include "service/service.h"
 
 namespace almanac::serve {
 
@@ -53,8 +53,8 @@ using LeavesAlone = std::function<std::optional<Error>(const store::Job&)>;
 /// ended, of jobs that are named. `caller_name` is what the system calls the caller. Fails with
 /// usage (an id that is none, an unknown state), with conflict where all jobs of another user are
 /// meant, or as the service does. Cost: one look at each job, however many are named.
-Result<Chosen> choose(const machine::Service& service, const Which& which,
-                      const machine::Caller& caller, const std::string& caller_name, bool ended_too,
+Result<Chosen> choose(const service::Service& service, const Which& which,
+                      const service::Caller& caller, const std::string& caller_name, bool ended_too,
                       const LeavesAlone& leaves_alone = {});
 
 }  // namespace almanac::serve

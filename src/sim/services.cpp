@@ -8,10 +8,6 @@
 #include <fmt/format.h>
 
 #include "inference/scaled.h"
-#include "policy/kit/keeping.h"
-#include "policy/kit/serving.h"
-#include "policy/registry.h"
-#include "sim/profile.h"
 
 namespace almanac::sim {
 namespace {
@@ -379,42 +375,6 @@ void Services::finish(Time now) {
   for (std::size_t each = 0; each < services_.size(); ++each) {
     if (!services_[each]->nodes.empty()) give_back_nodes(each, now);
   }
-}
-
-Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
-                               const std::atomic<bool>* stop) {
-  const policy::Composition& composition = prepared.runs[run].composition;
-  const bool shares = policy::registry().traits(composition).has(policy::Trait::shares_gpus);
-  if (shares && prepared.speeds != nullptr) {
-    return fail(
-        Code::unsupported,
-        fmt::format("{} lets jobs share GPUs, and what a replica of a service does beside a "
-                    "job is not known",
-                    composition.name),
-        {}, "leave that policy out, or --speed");
-  }
-  auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
-  if (!jobs) return tl::unexpected(jobs.error());
-  policy::Serving policy(
-      policy::keeping(
-          std::move(*jobs), composition, [&](JobId job) { return services.is_kept(job); },
-          services.reclaims() ? policy::IfFull::stop_others : policy::IfFull::wait),
-      services.scalers());
-  Options options = options_of(prepared, run);
-  options.stop = stop;
-  options.services = &services;
-  std::unique_ptr<policy::SpeedBook> speeds, believed;
-  if (prepared.speeds != nullptr) {
-    speeds = prepared.speeds->of(prepared.cluster, services.trace());
-    options.speeds = speeds.get();
-    services.tell_speeds({speeds.get()});
-  }
-  if (prepared.believed != nullptr) {
-    believed = prepared.believed->of(prepared.cluster, services.trace());
-    options.believed = believed.get();
-    services.tell_speeds({speeds.get(), believed.get()});
-  }
-  return simulate(services.trace(), prepared.cluster, policy, options);
 }
 
 }  // namespace almanac::sim

@@ -17,7 +17,6 @@
 #include "inference/simulation.h"
 #include "policy/contract/contract.h"
 #include "policy/contract/speed_book.h"
-#include "sim/experiment.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -141,12 +140,5 @@ class Services {
   std::vector<NodeId> own_nodes_, given_back_;
   std::vector<policy::SpeedBook*> speeds_;
 };
-
-/// Simulates run number `run` with services beside the jobs. Where speeds are simulated jobs run at
-/// theirs, and replicas as ever; GPUs that compute are then counted of jobs alone. Fails as
-/// make_policy() does, and there with unsupported for a policy that lets jobs share GPUs: what a
-/// replica does beside a job on a GPU is not known.
-Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
-                               const std::atomic<bool>* stop = nullptr);
 
 }  // namespace almanac::sim

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "machine/log.h"
+#include "service/log.h"
 
 namespace almanac::steer {
 namespace {
@@ -182,7 +182,7 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   guest.towards_agent.emplace(key, Towards::agent, hello->node, guest.nonce, hello->nonce);
   guest.heard = steady();
   guest.line.allow(agent::kLongestLine);
-  machine::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
+  service::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
   return true;
 }
 
@@ -206,7 +206,7 @@ bool Agents::refuse(const Guest& guest, const std::string& why) {
       fmt::format("a peer at {}{} that would be an agent was turned away: {}", guest.from,
                   guest.node.empty() ? "" : ", as " + guest.node + ",", why);
   if (steady() >= next_warning_) {
-    machine::log_warning(line);
+    service::log_warning(line);
     next_warning_ = steady() + kWarning;
   }
   const std::lock_guard lock(mutex_);
@@ -226,7 +226,7 @@ void Agents::forget_silent() {
     if (guest->is_replaced) return true;
     if (steady() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent)) return false;
     if (!guest->node.empty()) {
-      machine::log_warning(fmt::format("the agent of {} is silent", guest->node));
+      service::log_warning(fmt::format("the agent of {} is silent", guest->node));
     }
     return true;
   });

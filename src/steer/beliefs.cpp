@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "machine/policies.h"
 #include "policy/registry.h"
+#include "service/policies.h"
 
 namespace almanac::steer {
 
@@ -31,7 +31,7 @@ class Beliefs::OfRound final : public predict::Estimator {
 Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& lessons)
     : needs_distribution_(policy::registry().orders.make(composition.order)->needs_distribution()),
       next_(static_cast<std::uint32_t>(lessons.jobs.size())),
-      estimator_(machine::taught_estimator(composition, lessons, lessons.jobs)) {
+      estimator_(service::taught_estimator(composition, lessons, lessons.jobs)) {
   // As of the last that is known: a round cannot wait for a model.
   Time last{};
   for (const trace::Job& job : lessons.jobs) last = std::max(last, job.outcome.end);

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "machine/policies.h"
 #include "policy/registry.h"
+#include "service/policies.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
 #include "steer/mark.h"
@@ -61,7 +61,7 @@ Averages averages(const std::vector<Course>& jobs, Time until, Duration window) 
   return made;
 }
 
-Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
+Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop) {
@@ -89,7 +89,7 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
                                                courses.size(), fmt::join(vcs, ", "), kFewest));
   }
   const auto made = policy::registry().make(
-      policy, {.estimator = machine::taught_estimator(policy, log, lessons)});
+      policy, {.estimator = service::taught_estimator(policy, log, lessons)});
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.policy = policy.name,
@@ -124,7 +124,7 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
               .failed = std::max(share * settings.slack, share + kChance)};
 }
 
-std::string in_words(const machine::CanaryView& seen) {
+std::string in_words(const service::CanaryView& seen) {
   if (!seen.most_wait_s || !seen.most_failed) return seen.rests;
   return fmt::format(
       "canary {}: mean wait {}, at most {} expected; {:.0f} % failed, at most {:.0f} % expected",

@@ -22,9 +22,9 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
-#include "machine/manager.h"
+#include "experiment/past.h"
 #include "policy/composition.h"
-#include "sim/past.h"
+#include "service/manager.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
@@ -57,12 +57,12 @@ struct Band {
 };
 
 /// "canary v100: mean wait 4.0 min, at most 12 min expected; 3 % failed, at most 9 % expected"
-std::string in_words(const machine::CanaryView& seen);
+std::string in_words(const service::CanaryView& seen);
 
 /// Plays the jobs of `past`, within its quotas, submitted since `settings.history` before its end;
 /// earlier ones are learned from. Those of the virtual clusters `vcs` count. Fails with unavailable
 /// where these are too few.
-Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
+Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop);
@@ -85,7 +85,7 @@ class Canary {
   /// Once a round.
   Verdict look(const Mirror& mirror, const Decision& decision, const policy::Composition& policy);
   /// What was seen when it was looked at last, beside what is expected; nothing without partitions.
-  const std::optional<machine::CanaryView>& seen() const { return seen_; }
+  const std::optional<service::CanaryView>& seen() const { return seen_; }
 
  private:
   std::set<std::string> vcs(const World& world) const;
@@ -106,7 +106,7 @@ class Canary {
   std::string trouble_;
   Time played_ = kNoTime;  // when it began last
   Time out_since_ = kNoTime;
-  std::optional<machine::CanaryView> seen_;
+  std::optional<service::CanaryView> seen_;
   std::atomic<bool> stop_ = false;
   std::future<Result<Band>> play_;
 };

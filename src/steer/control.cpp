@@ -26,17 +26,19 @@ struct adl_serializer<std::optional<Value>> {
 
 }  // namespace nlohmann
 
-namespace almanac::machine {
+namespace almanac::service {
 
-NLOHMANN_JSON_SERIALIZE_ENUM(Switch,
-                             {{Switch::off, "off"}, {Switch::dry, "dry"}, {Switch::on, "on"}})
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LeverView, name, how, rests, wanted, next, done, failed, refused)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AgentView, node, load, cpu_pressure, memory_pressure,
+NLOHMANN_JSON_SERIALIZE_ENUM(service::Switch, {{service::Switch::off, "off"},
+                                               {service::Switch::dry, "dry"},
+                                               {service::Switch::on, "on"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::LeverView, name, how, rests, wanted, next, done, failed,
+                                   refused)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::AgentView, node, load, cpu_pressure, memory_pressure,
                                    io_pressure, bandwidth_gbs, jobs, held)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manager, name, cluster, version, way, trouble, aside, round_s,
-                                   news_s, changes_per_s, levers, agents)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::Manager, name, cluster, version, way, trouble, aside,
+                                   round_s, news_s, changes_per_s, levers, agents)
 
-}  // namespace almanac::machine
+}  // namespace almanac::service
 
 namespace almanac::steer {
 
@@ -101,7 +103,7 @@ std::optional<Retreat> asked_undo(const std::string& state) {
   if (!text) return std::nullopt;
   const Json json = Json::parse(*text, nullptr, false);
   if (!json.is_object()) return Retreat{};
-  return Retreat{parse_switch(json.value("levers", "off")).value_or(Switch::off),
+  return Retreat{parse_switch(json.value("levers", "off")).value_or(service::Switch::off),
                  json.value("why", Retreat{}.why)};
 }
 

@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "machine/manager.h"
+#include "service/manager.h"
 #include "steer/driver.h"
 
 namespace almanac::steer {
@@ -49,7 +49,7 @@ void undo_is_done(const std::string& state);
 struct Status {
   Time at{};  ///< Of the wall.
   std::int64_t process = 0;
-  machine::Manager manager{};  ///< Without what is seen of the canary.
+  service::Manager manager{};  ///< Without what is seen of the canary.
   std::string policy{};
   std::int64_t waiting = 0, running = 0;
   std::vector<std::string> warnings{};

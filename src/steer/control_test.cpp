@@ -64,11 +64,11 @@ TEST(StatusTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->process, 17);
   EXPECT_EQ(read->manager.cluster, "helios");
   EXPECT_EQ(read->manager.aside, 3);
-  const machine::LeverView& lever = read->manager.levers.at(0);
+  const service::LeverView& lever = read->manager.levers.at(0);
   EXPECT_EQ(lever.how, Switch::on);
   EXPECT_EQ(lever.next, std::vector<std::string>{"job 1"});
   EXPECT_EQ(lever.done, 9U);
-  const machine::AgentView& agent = read->manager.agents.at(0);
+  const service::AgentView& agent = read->manager.agents.at(0);
   EXPECT_EQ(agent.node, "n1");
   EXPECT_FALSE(agent.cpu_pressure);
   EXPECT_EQ(agent.io_pressure, 0.25);

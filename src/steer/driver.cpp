@@ -52,7 +52,7 @@ Driver::Driver(const Settings& settings, Journal journal, Claims claims)
     : budget_(settings.changes_per_s), journal_(std::move(journal)), claims_(std::move(claims)) {}
 
 void Driver::add(std::unique_ptr<Lever> lever) {
-  machine::LeverView state{.name = std::string(lever->name())};
+  service::LeverView state{.name = std::string(lever->name())};
   levers_.push_back({std::move(lever), std::move(state)});
 }
 
@@ -76,8 +76,8 @@ std::vector<std::string> Driver::names() const {
   return made;
 }
 
-std::vector<machine::LeverView> Driver::states() const {
-  std::vector<machine::LeverView> made;
+std::vector<service::LeverView> Driver::states() const {
+  std::vector<service::LeverView> made;
   for (const Mounted& each : levers_) made.push_back(each.state);
   return made;
 }
@@ -165,7 +165,7 @@ void Driver::renew(const Scene& scene, std::int64_t left, Slice& slice) const {
 }
 
 void Driver::look_whether_it_rests(Mounted& mounted, const Scene& scene) const {
-  machine::LeverView& state = mounted.state;
+  service::LeverView& state = mounted.state;
   state.rests = mounted.lever->obstacle(scene.site, scene.can).value_or("");
   if (state.rests.empty()) state.rests = mounted.lever->lacks(scene).value_or("");
   if (state.rests.empty() && state.how == Switch::on) state.rests = rests_;
@@ -176,7 +176,7 @@ bool Driver::acts(const Mounted& mounted) {
 }
 
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
-  machine::LeverView& state = mounted.state;
+  service::LeverView& state = mounted.state;
   state.wanted = 0;
   state.next.clear();
   if (!acts(mounted)) {

@@ -45,7 +45,7 @@ class Driver {
   void rest(std::string why) { rests_ = std::move(why); }
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
-  std::vector<machine::LeverView> states() const;
+  std::vector<service::LeverView> states() const;
   const Claims& claims() const { return claims_; }
   /// Of all levers that act (lever.h).
   std::set<slurm::JobNumber> in_vain(const Scene& scene) const;
@@ -58,7 +58,7 @@ class Driver {
  private:
   struct Mounted {
     std::unique_ptr<Lever> lever;
-    machine::LeverView state{};
+    service::LeverView state{};
   };
 
   /// What the journal is to keep of that.

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/idle.h"
+#include "service/idle.h"
 #include "steer/record.h"
 #include "text/duration.h"
 
@@ -74,11 +74,11 @@ class IdleLever final : public Lever {
     }
     const auto* const word = std::get_if<WordChange>(&change);
     if (word == nullptr || !outcome) return;
-    machine::IdleRule rule{.hook = settings_.hook};
-    machine::IdleLetter letter{word->user, to_store(word->job), word->text};
+    service::IdleRule rule{.hook = settings_.hook};
+    service::IdleLetter letter{word->user, to_store(word->job), word->text};
     hooks_[word->job] =
         std::async(std::launch::async, [rule = std::move(rule), letter = std::move(letter)] {
-          return machine::send(rule, letter);
+          return service::send(rule, letter);
         });
   }
 

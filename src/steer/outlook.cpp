@@ -71,7 +71,7 @@ class Builder {
     return steer::tenant_of(world_.tenants, job.account, job.user, job.partition);
   }
 
-  machine::Outlook take() {
+  service::Outlook take() {
     made_.quotas = std::move(quotas_.book());
     return std::move(made_);
   }
@@ -101,12 +101,12 @@ class Builder {
   Names names_;
   schedule::Admission admission_;
   Quotas quotas_;
-  machine::Outlook made_;
+  service::Outlook made_;
 };
 
 }  // namespace
 
-machine::Outlook outlook_of(const Mirror& mirror, const World& world,
+service::Outlook outlook_of(const Mirror& mirror, const World& world,
                             std::span<const JobNumber> queue) {
   Builder builder(mirror, world);
   builder.add_running();

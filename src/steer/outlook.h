@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include "machine/foresight.h"
+#include "service/foresight.h"
 #include "slurm/job.h"
 #include "steer/mirror.h"
 #include "steer/world.h"
@@ -19,7 +19,7 @@ namespace almanac::steer {
 /// `queue` are the jobs that the policy sees wait, in order of submission; an array is there once
 /// for each of its tasks. But for the first, these have numbers that no job of Slurm's has.
 /// `composition`, `revision` and `ended` are left to the caller. Cost: O(jobs).
-machine::Outlook outlook_of(const Mirror& mirror, const World& world,
+service::Outlook outlook_of(const Mirror& mirror, const World& world,
                             std::span<const slurm::JobNumber> queue);
 
 }  // namespace almanac::steer

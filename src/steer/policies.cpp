@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "machine/policies.h"
 #include "policy/registry.h"
+#include "service/policies.h"
 
 namespace almanac::steer {
 namespace {
@@ -58,7 +58,7 @@ Result<Chosen> compose(const std::string& text) {
                                  .estimate = "",
                                  .size = std::exchange(chosen.composition.size, "asked"),
                                  .throttle = std::exchange(chosen.composition.throttle, "none")};
-  machine::take_no_truth(chosen.composition);
+  service::take_no_truth(chosen.composition);
   const policy::TraitSet does = policy::registry().traits(chosen.composition);
   chosen.only_moves = does.has(Trait::moves_jobs) && !does.has(Trait::stops_jobs);
   return chosen;

@@ -66,8 +66,8 @@ std::string owner_of_nodes(const slurm::Job& job, const World& world) {
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }
 
-Result<sim::Past> past_of(const store::Store& store, const World& world,
-                          const slurm::Limits& limits) {
+Result<experiment::Past> past_of(const store::Store& store, const World& world,
+                                 const slurm::Limits& limits) {
   const auto jobs = store.ended(Time{});
   if (!jobs) return tl::unexpected(jobs.error());
   accounting::Claims claims(limits);
@@ -78,7 +78,7 @@ Result<sim::Past> past_of(const store::Store& store, const World& world,
                             .qos = job.asked->qos,
                             .gpus = job.asked->gpus});
   }
-  sim::Past made{.log = store::log_of(*jobs, "the store"), .quotas = claims.take()};
+  experiment::Past made{.log = store::log_of(*jobs, "the store"), .quotas = claims.take()};
   if (!owns_nodes(world.grouping)) return made;
   trace::Trace& log = made.log;
   for (trace::Job& job : log.jobs) {

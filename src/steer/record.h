@@ -9,7 +9,7 @@
 
 #include "base/names.h"
 #include "base/result.h"
-#include "sim/past.h"
+#include "experiment/past.h"
 #include "slurm/job.h"
 #include "slurm/node.h"
 #include "steer/world.h"
@@ -47,8 +47,8 @@ store::Job to_stored(const slurm::Job& job, const World& world);
 /// All jobs that have ended, as they are played on `world`: accounting tells partitions, of which
 /// those that share nodes are one virtual cluster. Of the quotas of `limits` they claim what they
 /// would today; those of which the store kept no account claim nothing.
-Result<sim::Past> past_of(const store::Store& store, const World& world,
-                          const slurm::Limits& limits);
+Result<experiment::Past> past_of(const store::Store& store, const World& world,
+                                 const slurm::Limits& limits);
 
 /// Tasks that a record stands for: 1, or of an array "3-9:2%2" as many as wait. At least 1.
 struct Tasks {

@@ -13,11 +13,11 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "machine/manager.h"
+#include "service/manager.h"
 
 namespace almanac::steer {
 
-using machine::Switch;
+using service::Switch;
 /// "off", "dry", "on"; fails with usage.
 Result<Switch> parse_switch(std::string_view word);
 

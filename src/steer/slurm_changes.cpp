@@ -10,8 +10,8 @@
 
 namespace almanac::steer {
 
-using machine::Caller;
-using machine::only_for_operators;
+using service::Caller;
+using service::only_for_operators;
 
 namespace {
 
@@ -145,7 +145,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
     renewal_.supersede();
     slimmer_->decide_by(decider_->policy().slimming);
     config_.policy = policy;
-    values_.emplace_back(machine::kPolicyKey, policy);
+    values_.emplace_back(service::kPolicyKey, policy);
     look_again_ = true;
     ++revision_;
     return {};
@@ -162,7 +162,7 @@ Result<void> SlurmService::set_shadow(const std::string& policy, const Caller& c
   {
     const std::lock_guard lock(mutex_);
     config_.shadow = policy;
-    values_.emplace_back(machine::kShadowKey, policy);
+    values_.emplace_back(service::kShadowKey, policy);
     ++revision_;
   }
   look_on();

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "machine/log.h"
+#include "service/log.h"
 #include "steer/slurm_service.h"
 #include "steer/undo.h"
 
@@ -26,7 +26,7 @@ void SlurmService::take_controls() {
       if (known != switches_.end() && known->second == how) continue;
       driver_.set(lever, how);
       retreat_.clear();
-      machine::log_info(fmt::format("lever {} is {}", lever, to_string(how)));
+      service::log_info(fmt::format("lever {} is {}", lever, to_string(how)));
     }
     switches_ = *read;
     next_status_ = Time{};
@@ -34,7 +34,7 @@ void SlurmService::take_controls() {
   const auto asked = asked_undo(config_.state);
   if (!asked) return;
   if (const auto done = retreat(*asked); !done) {
-    machine::log_error(fmt::format("undo: {}", to_string(done.error())));
+    service::log_error(fmt::format("undo: {}", to_string(done.error())));
     return;
   }
   say_status();  // the command that asked for the undo reads there what is left
@@ -47,7 +47,7 @@ Result<void> SlurmService::retreat(const Retreat& how) {
   take_news(std::move(*news));
   {
     const std::lock_guard lock(mutex_);
-    for (const machine::LeverView& lever : driver_.states()) {
+    for (const service::LeverView& lever : driver_.states()) {
       if (how.levers == Switch::off || lever.how == Switch::on) driver_.set(lever.name, how.levers);
     }
   }
@@ -58,9 +58,9 @@ Result<void> SlurmService::retreat(const Retreat& how) {
   const auto done = take_back(driver_, mirror_, mutex_, act, how.why);
   tell_agents();
   if (!done) return tl::unexpected(done.error());
-  machine::log_info(fmt::format("{} changes taken back, all levers are {}", done->changes,
+  service::log_info(fmt::format("{} changes taken back, all levers are {}", done->changes,
                                 to_string(how.levers)));
-  for (const std::string& each : done->left) machine::log_warning(each);
+  for (const std::string& each : done->left) service::log_warning(each);
   const std::lock_guard lock(mutex_);
   left_ = done->left;
   return {};
@@ -70,7 +70,7 @@ Result<void> SlurmService::keep_switches() {
   Switches turned;
   {
     const std::lock_guard lock(mutex_);
-    for (const machine::LeverView& lever : driver_.states()) {
+    for (const service::LeverView& lever : driver_.states()) {
       const auto known = switches_.find(lever.name);
       const Switch said =
           known != switches_.end() ? known->second : config_.settings.of(lever.name);
@@ -98,15 +98,15 @@ void SlurmService::heed_canary() {
     const auto states = driver_.states();
     const bool is_on =
         std::any_of(states.begin(), states.end(),
-                    [](const machine::LeverView& each) { return each.how == Switch::on; });
+                    [](const service::LeverView& each) { return each.how == Switch::on; });
     if (!is_on || verdict.retreat.empty()) return;
     retreat_ = fmt::format("retreat: {}", verdict.retreat);
-    machine::log_warning(retreat_);
+    service::log_warning(retreat_);
     ++revision_;
   }
   // On the disk first: whatever becomes of us, all is taken back.
   const auto asked = ask_for_undo(config_.state, {.levers = Switch::dry, .why = retreat_});
-  if (!asked) machine::log_error(fmt::format("retreat: {}", to_string(asked.error())));
+  if (!asked) service::log_error(fmt::format("retreat: {}", to_string(asked.error())));
   take_controls();
   next_status_ = Time{};
 }

@@ -54,7 +54,7 @@ Result<void> SlurmService::listen_to_newcomers() {
 bool SlurmService::moves(std::string_view lever) const {
   const auto states = driver_.states();
   return trouble_.empty() &&
-         std::any_of(states.begin(), states.end(), [&](const machine::LeverView& each) {
+         std::any_of(states.begin(), states.end(), [&](const service::LeverView& each) {
            return each.name == lever && each.how == Switch::on && each.rests.empty();
          });
 }

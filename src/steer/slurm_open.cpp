@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/wall_clock.h"
-#include "machine/policies.h"
+#include "service/inquest.h"
+#include "service/policies.h"
 #include "steer/idle_lever.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 
 Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
                                              const Config& config) {
-  auto lessons = store.log(wall_clock() - machine::kLesson, machine::kLessons);
+  auto lessons = store.log(wall_clock() - service::kLesson, service::kLessons);
   if (!lessons) return tl::unexpected(lessons.error());
   return std::make_unique<Decider>(std::move(policy), std::move(*lessons), config.seed,
                                    config.speeds);
@@ -52,7 +53,7 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       slimmer_(std::move(slimmer)),
       driver_(std::move(driver)),
       canary_(config_.settings.canary, store_, config_.seed),
-      inquest_(std::make_unique<machine::Inquest>(
+      inquest_(std::make_unique<service::Inquest>(
           [this](store::JobNumber job, const std::string& why) { hear_why(job, why); })) {}
 
 Result<void> SlurmService::follow_accounting() {
@@ -96,9 +97,9 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
 
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
-  machine::tell_of_copy(*store);
+  service::tell_of_copy(*store);
   if (auto kept =
-          machine::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
+          service::take_kept_policies(*store, config.policy_is_told, config.policy, config.shadow);
       !kept) {
     return tl::unexpected(kept.error());
   }
@@ -142,8 +143,8 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   std::unique_ptr<SlurmService> made(new SlurmService(
       std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
       std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
-  made->values_.emplace_back(machine::kPolicyKey, made->config_.policy);
-  for (const machine::LeverView& lever : made->driver_.states()) {
+  made->values_.emplace_back(service::kPolicyKey, made->config_.policy);
+  for (const service::LeverView& lever : made->driver_.states()) {
     made->driver_.set(lever.name, made->config_.settings.of(lever.name));
   }
   made->switches_ = std::move(*switches);

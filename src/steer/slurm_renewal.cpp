@@ -11,8 +11,8 @@
 
 #include "base/step_back.h"
 #include "base/wall_clock.h"
-#include "machine/log.h"
-#include "machine/notify.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "steer/slurm_service.h"
 
 namespace almanac::steer {
@@ -35,7 +35,7 @@ void SlurmService::make_aside() {
   };
   if (!renewal_.begin(make, is_told)) return renewal_.put_off(wall_clock() + kTryAgain);
   renew_ = false;
-  if (is_told) machine::tell_reloading();
+  if (is_told) service::tell_reloading();
 }
 
 void SlurmService::renew_decider() {
@@ -49,7 +49,7 @@ void SlurmService::renew_decider() {
   const std::string policy = overview().policy;
   if (!done->made) {
     renewal_.put_off(wall_clock() + kTryAgain);
-    machine::log_error(
+    service::log_error(
         fmt::format("policy {} stays as it was: {}", policy, to_string(done->made.error())));
   } else if (!done->is_stale) {
     {
@@ -59,11 +59,11 @@ void SlurmService::renew_decider() {
       if (done->is_told) slimmer_->decide_by(decider_->policy().slimming);
       look_again_ = true;
     }
-    if (done->is_told) machine::log_info(fmt::format("policy {} was read anew", policy));
+    if (done->is_told) service::log_info(fmt::format("policy {} was read anew", policy));
     // It ends with the fit that it is at.
     renewal_.retire(std::move(*done->made));
   }
-  if (done->is_told) machine::tell_ready(fmt::format("policy {}", policy));
+  if (done->is_told) service::tell_ready(fmt::format("policy {}", policy));
 }
 
 }  // namespace almanac::steer

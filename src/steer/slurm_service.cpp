@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "machine/book.h"
-#include "machine/log.h"
-#include "machine/notify.h"
+#include "service/inquest.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "slurm/quotas.h"
 #include "steer/record.h"
 #include "steer/slimming_lever.h"
@@ -98,7 +98,7 @@ void SlurmService::wait_for(const Stage& stage, const std::function<void()>& act
       const std::lock_guard lock(mutex_);
       trouble_ =
           fmt::format("{} has taken {} already", stage.doing, text::format_duration(stage.longest));
-      machine::log_error(trouble_);
+      service::log_error(trouble_);
     }
     if (wall_clock() >= next_status_) say_status();
   });
@@ -122,12 +122,12 @@ Result<slurm::News> SlurmService::ask_news() {
   asked_at_.reset();
   news_s_ = seconds_since(begun);
   if (news) {
-    if (!trouble_.empty()) machine::log_info("the controller answers again");
+    if (!trouble_.empty()) service::log_info("the controller answers again");
     trouble_.clear();
     return news;
   }
   if (trouble_.empty()) {
-    machine::log_warning(fmt::format("the controller does not answer, all levers rest: {}",
+    service::log_warning(fmt::format("the controller does not answer, all levers rest: {}",
                                      to_string(news.error())));
     ++revision_;
   }
@@ -166,7 +166,7 @@ bool SlurmService::take_news(slurm::News news) {
 void SlurmService::hear_why(store::JobNumber job, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    notes_.push_back({.at = mirror_.at(), .job = job, .what = machine::kJudged, .detail = why});
+    notes_.push_back({.at = mirror_.at(), .job = job, .what = service::kJudged, .detail = why});
   }
   wake();
 }
@@ -244,7 +244,7 @@ void SlurmService::save() {
   const Time now = wall_clock();
   if (now >= next_moment_) {
     next_moment_ = now + kMoment;
-    const machine::Overview seen = overview();
+    const service::Overview seen = overview();
     batch.sample({.at = now,
                   .gpus = seen.gpus,
                   .gpus_busy = seen.gpus_busy,
@@ -259,7 +259,7 @@ void SlurmService::save() {
   counters_.commit_s += seconds_since(begun);
   if (!saved) {
     ++counters_.failed_commits;
-    if (store_trouble_.empty()) machine::log_error(to_string(saved.error()));
+    if (store_trouble_.empty()) service::log_error(to_string(saved.error()));
     store_trouble_ = to_string(saved.error());
     return;
   }

@@ -23,15 +23,15 @@
 #include <utility>
 #include <vector>
 
-#include "machine/foresight.h"
-#include "machine/inbox.h"
-#include "machine/inquest.h"
-#include "machine/notify.h"
-#include "machine/renewal.h"
-#include "machine/service.h"
 #include "perf/catalogue.h"
 #include "process/bell.h"
 #include "process/descriptor.h"
+#include "service/foresight.h"
+#include "service/inbox.h"
+#include "service/inquest.h"
+#include "service/notify.h"
+#include "service/renewal.h"
+#include "service/service.h"
 #include "slurm/link.h"
 #include "steer/agents.h"
 #include "steer/announced.h"
@@ -70,7 +70,7 @@ struct Config {
   std::size_t most_ended = 20'000;
 };
 
-class SlurmService final : public machine::Service {
+class SlurmService final : public service::Service {
  public:
   /// Asks the controller what there is. Fails with conflict when another almanac has the folder or
   /// this Slurm, with unavailable when the controller does not answer, with unsupported where the
@@ -87,36 +87,36 @@ class SlurmService final : public machine::Service {
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
   Result<void> judge(store::Submission submission) override;
-  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const machine::Caller& caller,
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
                       bool now) override;
   Result<void> hold(const std::vector<store::JobNumber>& numbers,
-                    const machine::Caller& caller) override;
+                    const service::Caller& caller) override;
   Result<void> release(const std::vector<store::JobNumber>& numbers,
-                       const machine::Caller& caller) override;
+                       const service::Caller& caller) override;
   Result<void> requeue(const std::vector<store::JobNumber>& numbers,
-                       const machine::Caller& caller) override;
-  Result<void> set_policy(const std::string& policy, const machine::Caller& caller) override;
-  Result<void> set_shadow(const std::string& policy, const machine::Caller& caller) override;
+                       const service::Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const service::Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const service::Caller& caller) override;
   Result<void> set_drained(const std::string& node, bool drained,
-                           const machine::Caller& caller) override;
+                           const service::Caller& caller) override;
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                               const machine::Caller& caller) override;
+                               const service::Caller& caller) override;
 
   std::uint64_t revision() const override { return revision_; }
-  machine::Overview overview() const override;
-  machine::Counters counters() const override;
-  Result<std::vector<machine::JobView>> jobs(const machine::Sought& sought) const override;
-  Result<machine::JobView> job(store::JobNumber number) const override;
+  service::Overview overview() const override;
+  service::Counters counters() const override;
+  Result<std::vector<service::JobView>> jobs(const service::Sought& sought) const override;
+  Result<service::JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number,
-                                           machine::Eyes eyes) const override;
-  std::optional<machine::Expected> expect(store::JobNumber number,
+                                           service::Eyes eyes) const override;
+  std::optional<service::Expected> expect(store::JobNumber number,
                                           Duration patience) const override;
-  Result<std::optional<machine::Expected>> foresee(const store::Submission& asked) const override;
-  std::vector<machine::NodeView> nodes() const override;
-  Result<machine::Tenancy> tenancy() const override;
+  Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const override;
+  std::vector<service::NodeView> nodes() const override;
+  Result<service::Tenancy> tenancy() const override;
   Result<sim::Compactions> compactions() const override;
-  std::optional<machine::Manager> manager() const override;
-  std::optional<machine::Comparison> shadow() const override;
+  std::optional<service::Manager> manager() const override;
+  std::optional<service::Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override { return store_; }
   const std::string& state() const override { return config_.state; }
@@ -183,11 +183,11 @@ class SlurmService final : public machine::Service {
   // slurm_changes.cpp: what users ask.
   Result<void> change(Wish wish);
   /// The job, if it is there and the caller may change it.
-  Result<slurm::Job> own(store::JobNumber number, const machine::Caller& caller) const;
+  Result<slurm::Job> own(store::JobNumber number, const service::Caller& caller) const;
   using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
   Result<void> change_jobs(const std::vector<store::JobNumber>& numbers,
-                           const machine::Caller& caller, MakeChange make);
-  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const machine::Caller& caller,
+                           const service::Caller& caller, MakeChange make);
+  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
                         slurm::Fate fate);
 
   // slurm_watching.cpp: the shadow and the forecasts.
@@ -195,25 +195,25 @@ class SlurmService final : public machine::Service {
   /// The jobs that the policy sees wait: in its own order where it decides, else in Slurm's.
   std::vector<slurm::JobNumber> queue() const;
   /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
-  machine::Outlook outlook(const World& world);
+  service::Outlook outlook(const World& world);
   slurm::Limits limits() const;
 
   // slurm_views.cpp: of a job of the mirror, under the lock.
-  machine::JobView view_of(const slurm::Job& job) const;
+  service::JobView view_of(const slurm::Job& job) const;
   std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
-  Result<std::vector<std::string>> explain_job(store::JobNumber number, machine::Eyes eyes) const;
+  Result<std::vector<std::string>> explain_job(store::JobNumber number, service::Eyes eyes) const;
 
   // slurm_tenancy.cpp: who had how much of its due.
-  Result<machine::Tenancy> make_tenancy() const;
+  Result<service::Tenancy> make_tenancy() const;
   TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
   /// What is wrong with the controller, also before its answer has failed; "" = nothing.
   std::string manager_trouble() const;
-  std::vector<machine::AgentView> said_by_agents() const;
-  std::optional<machine::Pace> pace_of(const slurm::Job& job) const;
+  std::vector<service::AgentView> said_by_agents() const;
+  std::optional<service::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
-  machine::TenancyKeeper tenancy_;
+  service::TenancyKeeper tenancy_;
   store::Store store_;
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
@@ -235,7 +235,7 @@ class SlurmService final : public machine::Service {
   std::string trouble_;         // of the controller; "" = it answers
   std::string store_trouble_;   // of the disk
   std::string switch_trouble_;  // of the file of switches
-  machine::Counters counters_;
+  service::Counters counters_;
   double news_s_ = 0;
   std::optional<std::chrono::steady_clock::time_point> asked_at_;  // what is not answered yet
   bool look_again_ = true;                                         // a decision is due
@@ -251,16 +251,16 @@ class SlurmService final : public machine::Service {
   std::string retreat_;            // what the canary died of; "" = it lives
   std::vector<std::string> left_;  // what the last undo did not take back, in words
 
-  machine::Inbox<Wish, void> wishes_{bell_};
+  service::Inbox<Wish, void> wishes_{bell_};
   std::unique_ptr<Newcomers> newcomers_;  // its thread asks all of the above
 
   // Only the one thread uses these.
   bool renew_ = false;  // the policy is to be begun anew
   // The last: their threads ask all of the above.
-  machine::Renewal<std::unique_ptr<Decider>> renewal_{bell_};
-  machine::Watchdog watchdog_;
+  service::Renewal<std::unique_ptr<Decider>> renewal_{bell_};
+  service::Watchdog watchdog_;
   std::unique_ptr<Past> past_;  // null = no accounting is kept
-  std::unique_ptr<machine::Inquest> inquest_;
+  std::unique_ptr<service::Inquest> inquest_;
 };
 
 }  // namespace almanac::steer

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "machine/policies.h"
+#include "service/policies.h"
 #include "steer/record.h"
 #include "steer/slurm_service.h"
 #include "text/duration.h"
@@ -16,7 +16,7 @@ namespace {
 
 /// What Slurm itself counts as used, of a tenant and all below it.
 void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& cluster,
-              machine::Tenancy& tenancy) {
+              service::Tenancy& tenancy) {
   std::map<std::string, double> counts;
   for (const policy::PastUse& use : uses) {
     auto at = static_cast<std::int32_t>(index(use.tenant));
@@ -26,16 +26,16 @@ void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& 
       at = tenant.parent;
     }
   }
-  for (machine::TenantView& each : tenancy.tenants) each.use_gpu_s = counts[each.name];
+  for (service::TenantView& each : tenancy.tenants) each.use_gpu_s = counts[each.name];
   tenancy.use_by = "slurm";
 }
 
 /// How many GPUs Slurm lets an account hold, or a user of one.
-void tell_limits(const slurm::Limits& limits, machine::Tenancy& tenancy) {
+void tell_limits(const slurm::Limits& limits, service::Tenancy& tenancy) {
   for (const slurm::Quota& quota : limits.quotas) {
     if (!quota.qos.empty() || quota.gpus == slurm::Quota::kAny) continue;
     const std::string name = name_of({quota.account, quota.user, quota.partition});
-    for (machine::TenantView& each : tenancy.tenants) {
+    for (service::TenantView& each : tenancy.tenants) {
       if (each.name == name) each.limit = quota.gpus;
     }
   }
@@ -48,11 +48,11 @@ TenantId SlurmService::tenant_of(const store::Job& job) const {
                           job.asked->partition);
 }
 
-Result<machine::Tenancy> SlurmService::tenancy() const {
+Result<service::Tenancy> SlurmService::tenancy() const {
   return tenancy_.get([this] { return make_tenancy(); });
 }
 
-Result<machine::Tenancy> SlurmService::make_tenancy() const {
+Result<service::Tenancy> SlurmService::make_tenancy() const {
   std::vector<store::Job> jobs;
   std::set<store::JobNumber> known;
   std::shared_ptr<const World> world;
@@ -64,7 +64,7 @@ Result<machine::Tenancy> SlurmService::make_tenancy() const {
     const std::lock_guard lock(mutex_);
     world = world_;
     now = mirror_.at();
-    half_life = machine::half_life_of(decider_->policy().composition);
+    half_life = service::half_life_of(decider_->policy().composition);
     for (const auto& [number, job] : mirror_.jobs()) {
       jobs.push_back(to_stored(job, *world));
       known.insert(jobs.back().number);
@@ -72,7 +72,7 @@ Result<machine::Tenancy> SlurmService::make_tenancy() const {
     uses = past_use_of(mirror_.associations(), world->tenants, now);
     limits = mirror_.limits();
   }
-  auto ended = store_.ended(now - machine::kLesson, machine::kLessons);
+  auto ended = store_.ended(now - service::kLesson, service::kLessons);
   if (!ended) return tl::unexpected(ended.error());
   for (store::Job& job : *ended) {
     if (!known.contains(job.number)) jobs.push_back(std::move(job));
@@ -81,7 +81,7 @@ Result<machine::Tenancy> SlurmService::make_tenancy() const {
   const auto slurms =
       told == site_.parameters.end() ? std::nullopt : text::parse_duration(told->second);
   const bool is_slurms = !world->tenants.empty() && slurms && *slurms > Duration{0};
-  machine::Tenancy made = machine::tenancy_of(
+  service::Tenancy made = service::tenancy_of(
       jobs, world->cluster,
       [&](const store::Job& job) {
         return steer::tenant_of(world->tenants, job.asked->account, job.asked->user,

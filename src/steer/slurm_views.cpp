@@ -10,7 +10,7 @@
 
 #include "base/wall_clock.h"
 #include "cluster/sockets.h"
-#include "machine/book.h"
+#include "service/inquest.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 #include "steer/scope.h"
@@ -20,7 +20,7 @@
 
 namespace almanac::steer {
 
-using machine::JobView;
+using service::JobView;
 
 std::string SlurmService::why_waiting(const slurm::Job& job) const {
   const Decision& decision = decider_->last();
@@ -61,7 +61,7 @@ JobView SlurmService::view_of(const slurm::Job& job) const {
   return made;
 }
 
-Result<std::vector<JobView>> SlurmService::jobs(const machine::Sought& sought) const {
+Result<std::vector<JobView>> SlurmService::jobs(const service::Sought& sought) const {
   std::vector<JobView> made;
   {
     const std::lock_guard lock(mutex_);
@@ -71,7 +71,7 @@ Result<std::vector<JobView>> SlurmService::jobs(const machine::Sought& sought) c
       if (!sought.wanted || sought.wanted(to_stored(job, *world_))) made.push_back(view_of(job));
     }
   }
-  if (auto added = machine::add_ended(store_, sought, {}, made); !added) {
+  if (auto added = service::add_ended(store_, sought, {}, made); !added) {
     return tl::unexpected(added.error());
   }
   return made;
@@ -86,13 +86,13 @@ Result<JobView> SlurmService::job(store::JobNumber number) const {
       return made;
     }
   }
-  return machine::kept_job(store_, number).map([](store::Job&& job) {
+  return service::kept_job(store_, number).map([](store::Job&& job) {
     return JobView{.job = std::move(job)};
   });
 }
 
 Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number,
-                                                       machine::Eyes eyes) const {
+                                                       service::Eyes eyes) const {
   auto lines = explain_job(number, eyes);
   if (!lines) return lines;
   const auto view = job(number);
@@ -103,14 +103,14 @@ Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number,
     const std::lock_guard lock(mutex_);
     const TenantId tenant = tenant_of(view->job);
     if (tenant == kNoTenant) return lines;
-    line = machine::beside_its_due(*known, world_->cluster.tenants[index(tenant)].name);
+    line = service::beside_its_due(*known, world_->cluster.tenants[index(tenant)].name);
   }
   if (!line.empty()) lines->push_back(std::move(line));
   return lines;
 }
 
 Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number,
-                                                           machine::Eyes eyes) const {
+                                                           service::Eyes eyes) const {
   const std::string shown = fmt::format("job {}", number);
   {
     const std::lock_guard lock(mutex_);
@@ -124,8 +124,8 @@ Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber numb
   const auto notes = store_.notes(number);
   if (!notes) return tl::unexpected(notes.error());
   for (const store::Note& note : *notes) {
-    if (note.what != machine::kJudged) continue;
-    lines.push_back(fmt::format("{}: {}", note.what, machine::detail_for(note, eyes)));
+    if (note.what != service::kJudged) continue;
+    lines.push_back(fmt::format("{}: {}", note.what, service::detail_for(note, eyes)));
   }
   return lines;
 }
@@ -151,10 +151,10 @@ std::vector<std::string> SlurmService::explain(const slurm::Job& job,
   return lines;
 }
 
-std::vector<machine::NodeView> SlurmService::nodes() const {
+std::vector<service::NodeView> SlurmService::nodes() const {
   const std::lock_guard lock(mutex_);
   const cluster::Cluster& cluster = world_->cluster;
-  std::vector<machine::NodeView> made(cluster.nodes.size());
+  std::vector<service::NodeView> made(cluster.nodes.size());
   for (std::size_t at = 0; at < made.size(); ++at) {
     const cluster::Node& node = cluster.nodes[at];
     const cluster::NodeClass& make = cluster.classes[node.node_class];
@@ -168,7 +168,7 @@ std::vector<machine::NodeView> SlurmService::nodes() const {
                 .connections = cluster::told_connections(make)};
     const agent::Report* const said = slimmer_->report(node.name);
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
-      machine::GpuView& view = made[at].gpus.emplace_back();
+      service::GpuView& view = made[at].gpus.emplace_back();
       if (said != nullptr && static_cast<std::size_t>(gpu) < said->gpu_use.size()) {
         view.use = said->gpu_use[static_cast<std::size_t>(gpu)].value_or(-1);
       }
@@ -183,10 +183,10 @@ std::vector<machine::NodeView> SlurmService::nodes() const {
   for (std::size_t at = 0; at < running.size(); ++at) {
     for (const auto* const grants : {&occupied[at].held, &occupied[at].stray}) {
       for (const cluster::Grant& grant : *grants) {
-        machine::NodeView& node = made[index(grant.node)];
+        service::NodeView& node = made[index(grant.node)];
         node.cpus_held += grant.cpu_milli / 1e3;
         node.memory_held_gb += grant.memory_mb / 1e3;
-        for (machine::GpuView& gpu : node.gpus) {
+        for (service::GpuView& gpu : node.gpus) {
           if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) == 0) continue;
           gpu.jobs.push_back(to_store(running[at]->number));
         }
@@ -196,10 +196,10 @@ std::vector<machine::NodeView> SlurmService::nodes() const {
   return made;
 }
 
-machine::Overview SlurmService::overview() const {
-  machine::Overview made;
-  for (const machine::NodeView& node : nodes()) {
-    for (const machine::GpuView& gpu : node.gpus) {
+service::Overview SlurmService::overview() const {
+  service::Overview made;
+  for (const service::NodeView& node : nodes()) {
+    for (const service::GpuView& gpu : node.gpus) {
       made.gpus += node.drained || !gpu.in_service ? 0 : 1;
       made.gpus_busy += gpu.jobs.empty() ? 0 : 1;
     }
@@ -235,9 +235,9 @@ machine::Overview SlurmService::overview() const {
   return made;
 }
 
-machine::Counters SlurmService::counters() const {
+service::Counters SlurmService::counters() const {
   const std::lock_guard lock(mutex_);
-  machine::Counters made = counters_;
+  service::Counters made = counters_;
   made.records = mirror_.jobs().size() + decider_->learned();
   return made;
 }
@@ -252,8 +252,8 @@ std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
   return {world_, &world_->cluster};
 }
 
-std::vector<machine::AgentView> SlurmService::said_by_agents() const {
-  std::vector<machine::AgentView> nodes;
+std::vector<service::AgentView> SlurmService::said_by_agents() const {
+  std::vector<service::AgentView> nodes;
   for (const auto& [name, known] : mirror_.nodes()) {
     const agent::Report* const said = slimmer_->report(name);
     if (said == nullptr) continue;
@@ -279,9 +279,9 @@ std::string SlurmService::manager_trouble() const {
   return fmt::format("the controller has not answered for {}", text::human_time(seconds(waited)));
 }
 
-std::optional<machine::Manager> SlurmService::manager() const {
+std::optional<service::Manager> SlurmService::manager() const {
   const std::lock_guard lock(mutex_);
-  machine::Manager made{.name = "slurm",
+  service::Manager made{.name = "slurm",
                         .cluster = site_.cluster,
                         .version = site_.version,
                         .way = std::string(link_->way()),
@@ -297,23 +297,23 @@ std::optional<machine::Manager> SlurmService::manager() const {
   return made;
 }
 
-std::optional<machine::Pace> SlurmService::pace_of(const slurm::Job& job) const {
+std::optional<service::Pace> SlurmService::pace_of(const slurm::Job& job) const {
   if (!config_.speeds || !holds_nodes(job)) return std::nullopt;
   const store::Job own = to_stored(job, *world_);
   std::vector<store::Job> beside;
   for (const slurm::Job* const other : running_jobs(mirror_)) {
     store::Job made = to_stored(*other, *world_);
-    if (other->number == job.number || machine::share_a_gpu(own, made)) {
+    if (other->number == job.number || service::share_a_gpu(own, made)) {
       beside.push_back(std::move(made));
     }
   }
-  return machine::pace_of(own.number, beside,
+  return service::pace_of(own.number, beside,
                           {.cluster = world_->cluster, .speeds = *config_.speeds});
 }
 
 Status SlurmService::status() const {
-  const machine::Overview seen = overview();
-  machine::Manager manager = *this->manager();
+  const service::Overview seen = overview();
+  service::Manager manager = *this->manager();
   const std::lock_guard lock(mutex_);
   return {.at = wall_clock(),
           .process = ::getpid(),

@@ -65,9 +65,9 @@ Result<sim::Compactions> SlurmService::compactions() const {
   return compactions_of(*mirror, *world, waiting);
 }
 
-machine::Outlook SlurmService::outlook(const World& world) {
+service::Outlook SlurmService::outlook(const World& world) {
   const std::lock_guard lock(mutex_);
-  machine::Outlook made;
+  service::Outlook made;
   if (world_.get() == &world) {
     made = outlook_of(mirror_, world, queue());
     for (const policy::PastUse& use :
@@ -91,12 +91,12 @@ slurm::Limits SlurmService::limits() const {
   return mirror_.limits();
 }
 
-std::optional<machine::Comparison> SlurmService::shadow() const {
+std::optional<service::Comparison> SlurmService::shadow() const {
   const std::lock_guard lock(mutex_);
   return watching_ ? watching_->shadow.last() : std::nullopt;
 }
 
-std::optional<machine::Expected> SlurmService::expect(store::JobNumber number,
+std::optional<service::Expected> SlurmService::expect(store::JobNumber number,
                                                       Duration patience) const {
   std::shared_ptr<Watching> watching;
   {
@@ -106,7 +106,7 @@ std::optional<machine::Expected> SlurmService::expect(store::JobNumber number,
   return watching ? watching->foresight.ask(number, patience) : std::nullopt;
 }
 
-Result<std::optional<machine::Expected>> SlurmService::foresee(
+Result<std::optional<service::Expected>> SlurmService::foresee(
     const store::Submission& asked) const {
   std::shared_ptr<Watching> watching;
   {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/wall_clock.h"
-#include "machine/foresight.h"
-#include "machine/policies.h"
-#include "machine/shadow.h"
+#include "service/foresight.h"
+#include "service/policies.h"
+#include "service/shadow.h"
 #include "steer/record.h"
 #include "steer/slurm_service.h"
 
@@ -19,8 +19,8 @@ namespace almanac::steer {
 
 struct SlurmService::Watching {
   std::shared_ptr<const World> world;
-  machine::Shadow shadow;
-  machine::Foresight foresight;
+  service::Shadow shadow;
+  service::Foresight foresight;
 
   Watching(SlurmService& service, std::shared_ptr<const World> of)
       : world(std::move(of)),
@@ -30,7 +30,7 @@ struct SlurmService::Watching {
         foresight(
             world->cluster, nullptr,
             [&service] {
-              return service.store_.log(wall_clock() - machine::kLesson, machine::kLessons);
+              return service.store_.log(wall_clock() - service::kLesson, service::kLessons);
             },
             kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },

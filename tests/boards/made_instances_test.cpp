@@ -140,9 +140,9 @@ TEST_F(MadeInstances, WhatAProcessUsesStaysAndTheJobIsTriedAgain) {
   const JobNumber job = submit(asking("1g.10gb", "true"));
   EXPECT_TRUE(eventually([&] {
     // It is the trouble of this job, and of no other.
-    return testing::PrintToString(service_->explain(job, Eyes::owner).value())
+    return testing::PrintToString(service_->explain(job, service::Eyes::owner).value())
                .find("GPU 0: In use by another client") != std::string::npos;
-  })) << testing::PrintToString(service_->explain(job, Eyes::owner).value());
+  })) << testing::PrintToString(service_->explain(job, service::Eyes::owner).value());
   EXPECT_THAT(standing(), ElementsAre("0 1 0 0 1", "1 1 0 0 1"));
   std::ofstream(folder_ / "used") << "";
   EXPECT_TRUE(comes_to(job, JobState::completed)) << look(job).reason;

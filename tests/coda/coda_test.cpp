@@ -11,9 +11,9 @@
 
 #include "base/rng.h"
 #include "coda/recorded.h"
+#include "experiment/profile.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "support/play.h"
 
@@ -31,7 +31,7 @@ sim::Schedule watch(Case input, const Watched::Look& before, const Watched::Look
   EXPECT_TRUE(composition && catalogue);
   const policy::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
   input.options.speeds = &speeds;
-  auto made = sim::make_policy(*composition, input.trace);
+  auto made = experiment::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);
   Watched watched(**made, before, after);
   return sim::simulate(input.trace, input.cluster, watched, input.options);

@@ -11,9 +11,9 @@
 
 #include "coda/blindfold.h"
 #include "coda/recorded.h"
+#include "experiment/profile.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "support/play.h"
 
@@ -29,7 +29,7 @@ Given play(Case input, const Glimpse::Known& known) {
   EXPECT_TRUE(composition && catalogue);
   const policy::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
   input.options.speeds = &speeds;
-  auto made = sim::make_policy(*composition, input.trace);
+  auto made = experiment::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);
   Given given;
   Blindfold blindfolded(**made, known);

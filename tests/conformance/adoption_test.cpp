@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "experiment/profile.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "support/play.h"
 
 namespace almanac {
@@ -89,12 +89,12 @@ Twice play_twice(const Case& input, JobId at) {
   Snapshot snapshot(input, at);
   sim::Options options = input.options;
   options.listener = &snapshot;
-  const auto first = sim::make_policy(composition, input.trace);
+  const auto first = experiment::make_policy(composition, input.trace);
   sim::Schedule whole = sim::simulate(input.trace, input.cluster, **first, options);
   EXPECT_TRUE(snapshot.taken);
   options.listener = nullptr;
   options.from = &*snapshot.taken;
-  const auto second = sim::make_policy(composition, input.trace);
+  const auto second = experiment::make_policy(composition, input.trace);
   sim::Schedule resumed = sim::simulate(input.trace, input.cluster, **second, options);
   return {std::move(*snapshot.taken), std::move(whole), std::move(resumed)};
 }

@@ -12,8 +12,8 @@
 #include "conformance/days.h"
 #include "conformance/expect.h"
 #include "energy/power_file.h"
+#include "experiment/summary.h"
 #include "policy/registry.h"
-#include "sim/summary.h"
 #include "support/play.h"
 #include "support/rules.h"
 
@@ -234,8 +234,8 @@ TEST_P(EveryCapacity, KeepsTheRules) {
       EXPECT_FALSE(played->sleeps.empty());
       EXPECT_GT(played->result.held_back.jobs, 0U);
     }
-    const sim::Summary told = sim::summarize({.name = GetParam()}, input.trace, played->result,
-                                             *energy::read_power("dgx1"));
+    const experiment::Summary told = experiment::summarize(
+        {.name = GetParam()}, input.trace, played->result, *energy::read_power("dgx1"));
     EXPECT_GE(told.energy_j, told.energy_bound_j) << "less than with the future known";
     // Nodes come and go, some of them asleep.
     input.cluster.changes = {{.at = Time{100h}, .vc = VcId{0}, .nodes = 1},

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "sim/signature.h"
 
 namespace almanac {
@@ -63,8 +63,8 @@ class EveryWholePolicy : public testing::TestWithParam<std::string> {
   static std::uint64_t played(const Case& day, bool deals_all_out) {
     const auto composition = policy::registry().compose(GetParam());
     sim::Options options{.policy = GetParam()};
-    const auto policy =
-        sim::make_policy({.composition = *composition, .restart = options.restart}, day.trace);
+    const auto policy = experiment::make_policy(
+        {.composition = *composition, .restart = options.restart}, day.trace);
     // It places jobs itself, and a full deal is one at each decision.
     DealsAllOut all(**policy, GetParam() == "antman");
     policy::Policy& asked = deals_all_out ? static_cast<policy::Policy&>(all) : **policy;

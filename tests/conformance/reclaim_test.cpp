@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "conformance/days.h"
+#include "experiment/profile.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "support/rules.h"
 #include "support/witness.h"
 
@@ -53,8 +53,8 @@ class EveryPolicyWithReclaim : public testing::TestWithParam<std::string> {
     }
     const auto composition = registry().compose(GetParam());
     EXPECT_TRUE(composition) << to_string(composition.error());
-    sim::PolicyRun run{.composition = *composition, .restart = input.options.restart};
-    auto made = sim::make_policy(run, input.trace);
+    experiment::PolicyRun run{.composition = *composition, .restart = input.options.restart};
+    auto made = experiment::make_policy(run, input.trace);
     EXPECT_TRUE(made) << to_string(made.error());
     const auto kept =
         policy::keeping(*std::move(made), *composition, is_kept, policy::IfFull::stop_others);

@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
 #include "schedule/round.h"
-#include "sim/profile.h"
 #include "support/play.h"
 
 namespace almanac {
@@ -34,7 +34,7 @@ class Host final : public schedule::Actuator {
   Host(const cluster::Cluster& cluster, const std::string& policy) : cluster_(cluster) {
     auto composition = registry().compose(policy);
     composition->estimate = "limit";  // the truth is not known of jobs that are yet to come
-    policy_ = *sim::make_policy(*composition, trace_);
+    policy_ = *experiment::make_policy(*composition, trace_);
     round_ = std::make_unique<schedule::Round>(cluster_, trace_, *policy_, *this,
                                                schedule::RestartCost{}, 0, policy);
   }

@@ -6,13 +6,13 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "experiment/profile.h"
 #include "forecast/forecaster.h"
 #include "forecast/futures.h"
 #include "forecast/other_gpus.h"
 #include "forecast/score.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
-#include "sim/profile.h"
 #include "support/play.h"
 
 namespace almanac::forecast {
@@ -87,7 +87,7 @@ class QueueTest : public testing::Test {
                           std::make_unique<AlwaysShortOrLong>(),
                           std::make_unique<AlwaysShortOrLong>(), std::move(asked),
                           {.futures = 200, .seed = 1});
-    const auto deciding = sim::make_policy(composition, input_.trace);
+    const auto deciding = experiment::make_policy(composition, input_.trace);
     sim::Options options;
     options.listener = &forecaster;
     sim::simulate(input_.trace, input_.cluster, **deciding, options);
@@ -128,7 +128,7 @@ TEST(ForecasterTest, KnowsWhatOwnersUsedBefore) {
       {.trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}},
       std::make_unique<AlwaysShortOrLong>(), std::make_unique<AlwaysShortOrLong>(), {JobId{3}},
       {.futures = 200, .seed = 1});
-  const auto deciding = sim::make_policy(composition, input.trace);
+  const auto deciding = experiment::make_policy(composition, input.trace);
   sim::Options options;
   options.listener = &forecaster;
   sim::simulate(input.trace, input.cluster, **deciding, options);
@@ -267,10 +267,11 @@ TEST(OtherGpus, AreJudgedByWhatWouldHaveBeen) {
   add_job(input.trace, {.id = "A", .run = 100s, .model = "half"});
   add_job(input.trace, {.id = "B", .submit = 5s, .run = 60s, .model = "half", .max_gpus = 2});
   add_job(input.trace, {.id = "C", .submit = 6s, .run = 1h, .model = "half"});
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   experiment.policies = {"easy+oracle"};
   experiment.speed = linear_speeds();
-  const auto prepared = sim::prepare(experiment, std::move(input.trace), std::move(input.cluster));
+  const auto prepared =
+      experiment::prepare(experiment, std::move(input.trace), std::move(input.cluster));
   ASSERT_TRUE(prepared) << to_string(prepared.error());
   const auto told = tell(*prepared, 0, {JobId{1}}, {.futures = 8, .other_gpus = true});
   ASSERT_TRUE(told);
@@ -312,7 +313,7 @@ TEST(Calibration, NineInTenStartsLieWhereItWasSaid) {
                           {.futures = 64, .seed = seed});
     sim::Options options;
     options.listener = &forecaster;
-    const auto policy = sim::make_policy(composition, input.trace);
+    const auto policy = experiment::make_policy(composition, input.trace);
     const sim::Schedule schedule = sim::simulate(input.trace, input.cluster, **policy, options);
     ASSERT_EQ(forecaster.told().size(), 1U);
     const auto [from, to] = forecaster.told()[0].forecast.start(0.9);

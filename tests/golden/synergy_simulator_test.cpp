@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "experiment/experiment.h"
 #include "passes/synergy.h"
-#include "sim/experiment.h"
 #include "support/shared_data.h"
 
 namespace almanac {
@@ -45,16 +45,16 @@ class SynergySimulator : public testing::Test {
   }
 
   static Row run(const std::string& policy, const char* trace, bool as_published) {
-    sim::Experiment experiment;
+    experiment::Experiment experiment;
     experiment.trace = *shared_path(trace);
     experiment.policies = {policy};
     experiment.speed = *shared_path(kTables);
     auto read = trace::read_trace(experiment.trace, {});
     EXPECT_TRUE(read) << to_string(read.error());
-    const auto prepared = sim::prepare(experiment, std::move(*read), cluster_of(4, 8));
+    const auto prepared = experiment::prepare(experiment, std::move(*read), cluster_of(4, 8));
     EXPECT_TRUE(prepared) << to_string(prepared.error());
-    const auto result =
-        as_published ? passes::simulate_as_synergy(*prepared) : sim::simulate_run(*prepared, 0);
+    const auto result = as_published ? passes::simulate_as_synergy(*prepared)
+                                     : experiment::simulate_run(*prepared, 0);
     EXPECT_TRUE(result) << to_string(result.error());
     Row row;
     for (std::size_t job = 0; job < prepared->trace.jobs.size(); ++job) {

@@ -44,7 +44,8 @@ TEST_F(Announced, StartsNothingThatWouldRunIntoMaintenance) {
   EXPECT_EQ(look(unlimited).state, JobState::pending);
   EXPECT_THAT(service_->job(longer)->why, HasSubstr("would not have ended before the maintenance"));
   EXPECT_THAT(service_->job(unlimited)->why, HasSubstr("has no time limit to end by"));
-  EXPECT_THAT(service_->explain(longer, Eyes::owner).value().front(), HasSubstr("(driver)"));
+  EXPECT_THAT(service_->explain(longer, service::Eyes::owner).value().front(),
+              HasSubstr("(driver)"));
   end();
   begin();
   ASSERT_EQ(service_->maintenance().size(), 1U) << "also for the next service";

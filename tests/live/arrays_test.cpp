@@ -49,7 +49,7 @@ class Arrays : public Box {
 
 TEST_F(Arrays, KeepWhatTheyAskOnce) {
   const auto share_it = [&] {
-    const std::vector<JobView> jobs = service_->jobs().value();
+    const std::vector<service::JobView> jobs = service_->jobs().value();
     ASSERT_EQ(jobs.size(), all_.size());
     for (std::size_t at = 2; at < jobs.size(); ++at) {
       EXPECT_TRUE(jobs[at].job.asked.is_shared_with(jobs[1].job.asked)) << at;

@@ -120,10 +120,10 @@ class Box : public testing::Test {
   }
 
   std::filesystem::path folder_;
-  std::unique_ptr<Service> service_;
+  std::unique_ptr<service::Service> service_;
   std::thread thread_;
   std::atomic<bool> stop_ = false;
-  const Caller me_{.uid = ::geteuid(), .may_all = true};
+  const service::Caller me_{.uid = ::geteuid(), .may_all = true};
 };
 
 }  // namespace almanac::machine

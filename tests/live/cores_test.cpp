@@ -89,7 +89,7 @@ TEST_F(Cores, AreTakenFromWhoAskedTooMany) {
   EXPECT_EQ(look(job).cores.size(), 1U);
   ASSERT_TRUE(eventually([&] { return !changes(job).empty(); }));
   EXPECT_EQ(changes(job).front(), "2 cores to 1; its GPUs were 100 % busy");
-  const auto lines = service_->explain(job, Eyes::owner).value();
+  const auto lines = service_->explain(job, service::Eyes::owner).value();
   EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
     return line.ends_with(": 2 cores to 1; its GPUs were 100 % busy");
   }));

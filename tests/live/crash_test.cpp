@@ -64,7 +64,7 @@ int serve(const fs::path& folder, const std::string& policy) {
   std::cout << "ready" << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     if (line == "left") {
-      std::cout << static_cast<Service&>(**service).jobs()->size() << std::endl;
+      std::cout << static_cast<service::Service&>(**service).jobs()->size() << std::endl;
       continue;
     }
     if (line.starts_with("cancel ")) {

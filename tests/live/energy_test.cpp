@@ -27,7 +27,7 @@ class Drawn : public Box {
  protected:
   static constexpr double kGpuW = 500.0 / 2 + 400;
 
-  void begin_drawing(bool has_driver = false, IdleRule idle = {}) {
+  void begin_drawing(bool has_driver = false, service::IdleRule idle = {}) {
     energy::PowerModel model;
     model.idle_w = 500;
     model.full_w = 900;
@@ -151,7 +151,7 @@ TEST_F(Drawn, IsKeptBesideWhatAJobUsed) {
 
 TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
   const std::string told = folder_ / "told";
-  begin_drawing(false, {.mode = IdleMode::requeue,
+  begin_drawing(false, {.mode = service::IdleMode::requeue,
                         .after = 300ms,
                         .grace = 200ms,
                         .hook = "echo $ALMANAC_JOB_ID $ALMANAC_TEXT >> '" + told + "'"});
@@ -175,7 +175,7 @@ TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
 }
 
 TEST_F(Drawn, StaysWithAnIdleJobWhereNobodySaidItMayRunAgain) {
-  begin_drawing(false, {.mode = IdleMode::requeue, .after = 100ms, .grace = 50ms});
+  begin_drawing(false, {.mode = service::IdleMode::requeue, .after = 100ms, .grace = 50ms});
   const JobNumber job = submit(idles());
   ASSERT_TRUE(eventually([&] { return !idle_notes(job).empty(); }));
   ASSERT_TRUE(has_drawn(job, 500));
@@ -186,7 +186,7 @@ TEST_F(Drawn, StaysWithAnIdleJobWhereNobodySaidItMayRunAgain) {
 }
 
 TEST_F(Drawn, IsOnlySpokenOfInADryRunAndOnlyOfTheCanary) {
-  begin_drawing(false, {.mode = IdleMode::dry, .after = 100ms, .grace = 50ms});
+  begin_drawing(false, {.mode = service::IdleMode::dry, .after = 100ms, .grace = 50ms});
   store::Submission again = idles();
   again.requeue = true;
   const JobNumber job = submit(again);
@@ -195,7 +195,8 @@ TEST_F(Drawn, IsOnlySpokenOfInADryRunAndOnlyOfTheCanary) {
   EXPECT_EQ(look(job).attempts, 1);
   EXPECT_NE(idle_notes(job)[0].find("(dry: nobody is told)"), std::string::npos);
   end();
-  begin_drawing(false, {.mode = IdleMode::requeue, .after = 100ms, .only = {"somebody else"}});
+  begin_drawing(false,
+                {.mode = service::IdleMode::requeue, .after = 100ms, .only = {"somebody else"}});
   const JobNumber other = submit(again);
   ASSERT_TRUE(has_drawn(other, 500));
   EXPECT_TRUE(idle_notes(other).empty());

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "live/box.h"
-#include "machine/shadow.h"
 #include "policy/registry.h"
+#include "service/shadow.h"
 
 namespace almanac::machine {
 namespace {
@@ -51,7 +51,7 @@ TEST_F(Fair, AServiceThatBeginsAgainKnowsWhoHasUsedLeast) {
 // Ann has used the GPU for 1,000 s before the days that are played. Once Carl's job has ended, at
 // 1,100 s, Bob's starts before hers, which came first: they wait for 80 s and 100 s.
 TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
-  sim::Past past;
+  experiment::Past past;
   const auto add = [&](const std::string& user, Duration submit, Duration start, Duration run) {
     trace::Job job;
     job.id = trace::JobKey{past.log.jobs.size()};
@@ -68,9 +68,9 @@ TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
   add("carl", 1'000s, 1'000s, 100s);
   add("ann", 1'010s, 1'100s, 100s);
   add("bob", 1'020s, 1'200s, 10s);
-  const auto compared = compare(std::move(past), Time{1'000s}, cluster::uniform(1, 1),
-                                *policy::registry().compose("fair_share"),
-                                *policy::registry().compose("fifo"), 0, nullptr);
+  const auto compared = service::compare(std::move(past), Time{1'000s}, cluster::uniform(1, 1),
+                                         *policy::registry().compose("fair_share"),
+                                         *policy::registry().compose("fifo"), 0, nullptr);
   ASSERT_TRUE(compared) << to_string(compared.error());
   EXPECT_EQ(compared->played.avg_wait_s, 60);
   EXPECT_EQ(compared->other.avg_wait_s, 90);
@@ -80,7 +80,7 @@ TEST(ShadowTest, KnowsWhatWasUsedBeforeTheDaysThatItPlays) {
 // 10 s, were it a job as any other.
 TEST(ShadowTest, LeavesAReplicaThatIsKeptWhatItHolds) {
   const auto played = [](std::unordered_set<trace::JobKey> kept) {
-    sim::Past past{.kept = std::move(kept)};
+    experiment::Past past{.kept = std::move(kept)};
     const auto add = [&](Duration submit, Duration start, Duration run) {
       trace::Job job;
       job.id = trace::JobKey{past.log.jobs.size()};
@@ -94,9 +94,9 @@ TEST(ShadowTest, LeavesAReplicaThatIsKeptWhatItHolds) {
     };
     add(0s, 0s, 1'000s);
     add(10s, 1'000s, 10s);
-    return compare(std::move(past), Time{0s}, cluster::uniform(1, 1),
-                   *policy::registry().compose("srtf+oracle"), *policy::registry().compose("fifo"),
-                   0, nullptr);
+    return service::compare(std::move(past), Time{0s}, cluster::uniform(1, 1),
+                            *policy::registry().compose("srtf+oracle"),
+                            *policy::registry().compose("fifo"), 0, nullptr);
   };
   const auto as_any = played({});
   ASSERT_TRUE(as_any) << to_string(as_any.error());
@@ -125,7 +125,7 @@ TEST_F(Fair, NobodyStarvesBesideAnEndlessStream) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
   });
-  const auto said = service_->explain(starved, Eyes::owner);
+  const auto said = service_->explain(starved, service::Eyes::owner);
   ASSERT_TRUE(said) << to_string(said.error());
   EXPECT_THAT(*said, testing::Contains(testing::HasSubstr(
                          "goes before all others once it has waited 00:00:02 (the age cap)")));
@@ -143,16 +143,16 @@ TEST_F(Fair, ExplainSaysForWhomGpusAreKept) {
   ASSERT_TRUE(comes_to(runs, JobState::running));
   const JobNumber old = submit(shell("true", 2));
   ASSERT_TRUE(eventually([&] {
-    return service_->explain(old, Eyes::owner)
+    return service_->explain(old, service::Eyes::owner)
                ->front()
                .find("has waited longer than the age cap") != std::string::npos;
   }));
   const JobNumber late = submit(shell("true"));
   ASSERT_TRUE(eventually([&] {
-    return service_->explain(late, Eyes::owner)
+    return service_->explain(late, service::Eyes::owner)
                ->front()
                .find(fmt::format("GPUs are kept for job {}", old)) != std::string::npos;
-  })) << service_->explain(late, Eyes::owner)->front();
+  })) << service_->explain(late, service::Eyes::owner)->front();
 }
 
 TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
@@ -164,7 +164,7 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   ASSERT_TRUE(comes_to(first, JobState::completed));
   end();
   begin(config);
-  const auto lines = service_->explain(first, Eyes::owner);
+  const auto lines = service_->explain(first, service::Eyes::owner);
   ASSERT_TRUE(lines) << to_string(lines.error());
   // A busy machine may start it some milliseconds late.
   EXPECT_THAT(lines->back(), testing::MatchesRegex("tenant vision (had its|was . % below its) due "
@@ -178,7 +178,8 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   EXPECT_EQ(tenancy->half_life, 24h * 7);
   const JobNumber other = submit_of("bob", "true");
   ASSERT_TRUE(comes_to(other, JobState::completed));
-  EXPECT_EQ(service_->explain(other, Eyes::owner)->back().find("tenant"), std::string::npos)
+  EXPECT_EQ(service_->explain(other, service::Eyes::owner)->back().find("tenant"),
+            std::string::npos)
       << "it is of none";
 }
 
@@ -196,7 +197,7 @@ TEST_F(Fair, ForeseesWhatTheLimitOfATenantLeaves) {
   const auto expected = service_->expect(waits, 30s);
   ASSERT_TRUE(expected);
   EXPECT_GT(expected->start_from, look(waits).submit);
-  std::optional<Expected> found;
+  std::optional<service::Expected> found;
   ASSERT_TRUE(eventually([&] {
     found = service_->foresee(asked).value_or(std::nullopt);
     return found.has_value();

@@ -25,7 +25,7 @@ TEST_F(Box, ForeseesAJobThatNobodyHasSubmitted) {
   begin("fifo", 1, 16);
   store::Submission asked = shell("sleep 0.05");
   for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
-  std::optional<Expected> found;
+  std::optional<service::Expected> found;
   const auto is_foreseen = [&] {
     found = service_->foresee(asked).value_or(std::nullopt);
     return found.has_value();
@@ -84,7 +84,9 @@ TEST_F(Box, TellsWhenARunningJobWillEnd) {
   asked.time_limit = 1h;
   const JobNumber runs = submit(asked);
   ASSERT_TRUE(comes_to(runs, JobState::running));
-  const auto end = [&]() -> std::optional<Expected> { return service_->job(runs)->expected; };
+  const auto end = [&]() -> std::optional<service::Expected> {
+    return service_->job(runs)->expected;
+  };
   ASSERT_TRUE(eventually([&] { return end().has_value(); }));
   EXPECT_EQ(end()->start_to, kNoTime);
   EXPECT_GE(end()->end_from, end()->at);
@@ -152,8 +154,8 @@ TEST_F(Box, TellsWhatOtherNumbersOfGpusWouldBring) {
   ASSERT_TRUE(expected);
   ASSERT_TRUE(expected->other_gpus);
   ASSERT_EQ(expected->other_gpus->size(), 2U) << "eight are more than there are";
-  const WithGpus& two = expected->other_gpus->front();
-  const WithGpus& four = expected->other_gpus->back();
+  const service::WithGpus& two = expected->other_gpus->front();
+  const service::WithGpus& four = expected->other_gpus->back();
   EXPECT_EQ(two.gpus, 2);
   EXPECT_EQ(four.gpus, 4);
   EXPECT_LE(four.end_by, two.end_by);

@@ -56,7 +56,7 @@ TEST_F(Hostile, AnAccountThatIsGoneStopsNobodyElse) {
     ASSERT_TRUE(comes_to(mine, JobState::completed)) << "all GPUs are free for others";
     EXPECT_EQ(look(mine).attempts, 1);
   }
-  const Overview overview = service_->overview();
+  const service::Overview overview = service_->overview();
   EXPECT_EQ(overview.running, 0) << "nothing that cannot start holds a GPU";
   ASSERT_EQ(overview.warnings.size(), 1U);
   EXPECT_EQ(overview.warnings.front(),

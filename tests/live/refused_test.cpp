@@ -100,7 +100,7 @@ TEST_F(Refused, ADiskThatRefusesASubmissionIsKnownAtOnce) {
   const auto refused = service_->submit(shell("true"));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::unavailable);
-  const Overview full = service_->overview();
+  const service::Overview full = service_->overview();
   EXPECT_NE(full.trouble, "") << "no job has to end before it is known";
   EXPECT_EQ(full.warnings, std::vector{full.trouble});
   make_room();

@@ -90,7 +90,7 @@ TEST_F(Box, CancelsWhatWaitsAndWhatRuns) {
 TEST_F(Box, LetsOnlyTheOwnerTouchAJob) {
   begin();
   const JobNumber job = submit(shell("sleep 1000", 4));
-  const Caller other{.uid = ::geteuid() + 1};
+  const service::Caller other{.uid = ::geteuid() + 1};
   for (const auto& refused : {service_->cancel({job}, other, false), service_->hold({job}, other),
                               service_->requeue({job}, other)}) {
     ASSERT_FALSE(refused);
@@ -464,7 +464,7 @@ TEST_F(Box, TellsWhereAJobStandsInTheLine) {
   EXPECT_EQ(place(held), 0) << "no policy sees it";
   EXPECT_EQ(place(runs), 0);
   const auto views = service_->jobs();
-  for (const JobView& view : *views) EXPECT_EQ(view.place, place(view.job.number));
+  for (const service::JobView& view : *views) EXPECT_EQ(view.place, place(view.job.number));
   ASSERT_TRUE(service_->cancel({short_one}, me_, false));
   EXPECT_EQ(place(middle), 1);
   EXPECT_EQ(place(long_one), 2);
@@ -530,7 +530,7 @@ TEST_F(Box, SaysWhyAJobFailedByItsLog) {
   ASSERT_TRUE(comes_to(failed, JobState::failed));
   ASSERT_TRUE(comes_to(silent, JobState::failed));
   const auto lines = [&](JobNumber job) {
-    return service_->explain(job, Eyes::owner).value_or(std::vector<std::string>());
+    return service_->explain(job, service::Eyes::owner).value_or(std::vector<std::string>());
   };
   ASSERT_TRUE(eventually([&] { return lines(failed).size() == 2; }));
   EXPECT_EQ(
@@ -549,8 +549,9 @@ TEST_F(Box, JudgesNoLogThatIsALink) {
   ASSERT_TRUE(comes_to(failed, JobState::failed));
   const JobNumber later = submit(shell("echo 'RuntimeError: CUDA out of memory'; exit 1"));
   ASSERT_TRUE(comes_to(later, JobState::failed));
-  ASSERT_TRUE(eventually([&] { return service_->explain(later, Eyes::owner)->size() == 2; }));
-  EXPECT_EQ(service_->explain(failed, Eyes::owner)->size(), 1U);
+  ASSERT_TRUE(
+      eventually([&] { return service_->explain(later, service::Eyes::owner)->size() == 2; }));
+  EXPECT_EQ(service_->explain(failed, service::Eyes::owner)->size(), 1U);
 }
 
 }  // namespace

@@ -340,7 +340,7 @@ TEST_F(ApiTest, TakesNoJobOfATokenThatIsJustRevoked) {
   const Tokens none = Tokens::open(service_.folder() / "none").value();
   const Guard guard(none, ::geteuid());
   const Ask submits = TestService::by_tcp(ask("POST", "/v1/jobs", TestService::held()));
-  const machine::Caller caller = guard.caller(submits);
+  const service::Caller caller = guard.caller(submits);
   EXPECT_FALSE(caller.may_all);
   const auto refused = Guard::refuses_job(submits, caller);
   ASSERT_TRUE(refused);

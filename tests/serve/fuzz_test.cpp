@@ -81,19 +81,19 @@ class FuzzTest : public testing::Test {
   std::string state() {
     std::string all;
     const auto jobs = service_.service().jobs({.ended_since = Time{}});
-    for (const machine::JobView& each : *jobs) {
+    for (const service::JobView& each : *jobs) {
       all += fmt::format("{} {} {} {}, ", static_cast<std::int64_t>(each.job.number),
                          static_cast<int>(each.job.state), each.job.held, each.job.attempts);
     }
-    for (const machine::NodeView& each : service_.service().nodes())
+    for (const service::NodeView& each : service_.service().nodes())
       all += each.drained ? "d" : "u";
-    const machine::Overview overview = service_.service().overview();
+    const service::Overview overview = service_.service().overview();
     return all + overview.policy + " " + overview.shadow;
   }
   void TearDown() override {
     EXPECT_EQ(json::parse(send({"GET", "/healthz"}).body).at("status"), "ok");
     const auto jobs = service_.service().jobs({.ended_since = Time{}});
-    for (const machine::JobView& each : *jobs) {
+    for (const service::JobView& each : *jobs) {
       EXPECT_EQ(each.job.attempts, 0) << "a process was started";
     }
   }

@@ -96,14 +96,14 @@ class TestService {
     return R"({"argv": ["true"], "directory": "/", "hold": true)" + more + "}";
   }
 
-  machine::Service& service() { return *service_; }
+  service::Service& service() { return *service_; }
   const Api& api() const { return *api_; }
   const TemporaryFolder& folder() const { return folder_; }
 
  private:
   TemporaryFolder folder_;
   Tokens tokens_ = Tokens::open(folder_ / "tokens").value();
-  std::unique_ptr<machine::Service> service_;
+  std::unique_ptr<service::Service> service_;
   std::unique_ptr<Api> api_;
   std::atomic<bool> stops_ = false;
   std::thread thread_;

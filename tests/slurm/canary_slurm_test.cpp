@@ -83,7 +83,7 @@ class CanarySlurmTest : public testing::Test {
       return condition();
     });
   }
-  machine::LeverView order() const { return service_->status().manager.levers.front(); }
+  service::LeverView order() const { return service_->status().manager.levers.front(); }
 
   TemporaryFolder folder_;
   std::string state_ = folder_ / "state";

@@ -66,7 +66,7 @@ class Desk {
   }
   void set(Switch how) { driver_.set(name_, how); }
   void skip(Duration time) { ahead_ += time; }
-  machine::LeverView state() const { return driver_.states().front(); }
+  service::LeverView state() const { return driver_.states().front(); }
   const Mirror& mirror() const { return mirror_; }
   const slurm::Site& site() const { return site_; }
 

@@ -235,7 +235,7 @@ TEST_F(RestSlurmTest, OrdersJobsByATokenAndTakesItBack) {
                [&](std::uint32_t a, std::uint32_t b) { return priority(a) < priority(b); }) &&
            priority(jobs.front()) != priority(jobs.back());
   })) << "the shortest, which came last, is first";
-  for (const machine::LeverView& lever : (*service)->status().manager.levers) {
+  for (const service::LeverView& lever : (*service)->status().manager.levers) {
     if (lever.how != steer::Switch::on) continue;
     EXPECT_EQ(lever.rests.empty(), lever.name == "order") << lever.name << ": " << lever.rests;
   }

@@ -94,7 +94,7 @@ TEST(CanaryExpect, KeepsTheQuotasOfTheSite) {
   settings.window = 48h;
   // So many GPUs of a quota of 8.
   const auto expect_with = [&](std::optional<int> claimed) {
-    sim::Past crowded{past(50min)};
+    experiment::Past crowded{past(50min)};
     crowded.quotas.book.add(8);
     for (const trace::Job& job : crowded.log.jobs) {
       if (!claimed) break;
@@ -130,7 +130,7 @@ class CanaryServiceTest : public testing::Test {
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
-  machine::LeverView order() const { return service_->status().manager.levers.front(); }
+  service::LeverView order() const { return service_->status().manager.levers.front(); }
   /// Jobs that come and go without waiting.
   void live_quietly(int jobs) {
     for (int job = 0; job < jobs; ++job) {

@@ -112,7 +112,7 @@ class Desk {
   }
 
   std::string journal_path() const { return folder_ / "journal.jsonl"; }
-  machine::LeverView state() const { return driver_->states().front(); }
+  service::LeverView state() const { return driver_->states().front(); }
   Driver& driver() { return *driver_; }
   Decider& decider() { return decider_; }
 

@@ -51,13 +51,13 @@ TEST(FailedJobs, AreJudgedByTheirLogs) {
   // The thread that judges gives way to all else on the machine.
   for (int time = 0; time < 6000 && lines.size() < 2; ++time) {
     (*service)->step();
-    if (auto told = (*service)->explain(JobNumber{1}, machine::Eyes::owner)) lines = *told;
+    if (auto told = (*service)->explain(JobNumber{1}, service::Eyes::owner)) lines = *told;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0], "job 1 has ended: FAILED");
   EXPECT_THAT(lines[1], HasSubstr("its log says: GPU out of memory, line 2: RuntimeError: CUDA"));
-  EXPECT_EQ((*service)->explain(JobNumber{2}, machine::Eyes::owner).value().size(), 1U)
+  EXPECT_EQ((*service)->explain(JobNumber{2}, service::Eyes::owner).value().size(), 1U)
       << "its log is not known";
 }
 

@@ -101,7 +101,7 @@ class IdleSite {
     for (std::string line; std::getline(file, line);) made.push_back(line);
     return made;
   }
-  machine::LeverView state() const { return driver_->states().front(); }
+  service::LeverView state() const { return driver_->states().front(); }
   Driver& driver() { return *driver_; }
   const TemporaryFolder& folder() const { return folder_; }
 

@@ -102,7 +102,7 @@ class Site {
     return limit(JobNumber{job}, held.node).value_or(held.cpus);
   }
   void set(Switch how) { driver_->set("slimming", how); }
-  machine::LeverView state() const { return driver_->states().front(); }
+  service::LeverView state() const { return driver_->states().front(); }
   Driver& driver() { return *driver_; }
   Slimmer& slimmer() { return slimmer_; }
   const TemporaryFolder& folder() const { return folder_; }

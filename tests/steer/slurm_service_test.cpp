@@ -34,9 +34,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using Numbers = std::vector<std::uint32_t>;
 
-constexpr machine::Caller kRoot{.uid = 0, .may_all = true};
-constexpr machine::Caller kAnn{.uid = 1000};
-constexpr machine::Caller kBob{.uid = 1001};
+constexpr service::Caller kRoot{.uid = 0, .may_all = true};
+constexpr service::Caller kAnn{.uid = 1000};
+constexpr service::Caller kBob{.uid = 1001};
 
 /// Two nodes, one of them full; behind it jobs of 9, 8, ... 1 minutes of all GPUs of both.
 FakeSlurm crowded(const std::string& cluster) {
@@ -67,7 +67,7 @@ class SlurmServiceTest : public testing::Test {
     service_ = std::move(*made);
   }
   /// What the shadow fifo makes of a service that finds this past in its store.
-  machine::Comparison compare_with_fifo(const store::Store::Batch& past) {
+  service::Comparison compare_with_fifo(const store::Store::Batch& past) {
     Config plan = config();
     plan.shadow = "fifo";
     std::filesystem::create_directories(plan.state);
@@ -76,7 +76,7 @@ class SlurmServiceTest : public testing::Test {
     for (int time = 0; time < 6000 && !service_->shadow(); ++time) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return service_->shadow().value_or(machine::Comparison{});
+    return service_->shadow().value_or(service::Comparison{});
   }
   /// Looks until there is no more to do.
   void settle() {
@@ -139,7 +139,7 @@ TEST_F(SlurmServiceTest, GoesOnDecidingWhileAccountingTakesItsTime) {
 TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   open();
   settle();
-  const machine::Overview seen = service_->overview();
+  const service::Overview seen = service_->overview();
   EXPECT_EQ(seen.running, 2);
   EXPECT_EQ(seen.waiting, 9);
   EXPECT_EQ(seen.gpus, 16);
@@ -155,7 +155,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   EXPECT_EQ(service_->jobs({})->size(), 11U);
   slurm_.job(11).reason = "Priority";
   settle();
-  const auto lines = service_->explain(JobNumber{11}, machine::Eyes::owner);
+  const auto lines = service_->explain(JobNumber{11}, service::Eyes::owner);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[0],
@@ -226,7 +226,7 @@ TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   settle();
   slurm_.partitions.clear();
   settle();
-  const auto lines = service_->explain(JobNumber{11}, machine::Eyes::owner);
+  const auto lines = service_->explain(JobNumber{11}, service::Eyes::owner);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
@@ -285,7 +285,7 @@ TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
       if (!found || *found) return found.value_or(std::nullopt);
       std::this_thread::sleep_for(1ms);
     }
-    return std::optional<machine::Expected>();
+    return std::optional<service::Expected>();
   };
   const auto brief = foreseen(8, 30s);
   const auto lengthy = foreseen(8, 2h);
@@ -314,7 +314,7 @@ TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
 
 TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   open(Switch::off);
-  const auto cancel = [&](std::int64_t job, const machine::Caller& who) {
+  const auto cancel = [&](std::int64_t job, const service::Caller& who) {
     return while_it_looks([&] { return service_->cancel({JobNumber{job}}, who, false); });
   };
   EXPECT_EQ(cancel(5, kBob).error().code, Code::conflict);
@@ -340,7 +340,7 @@ TEST_F(SlurmServiceTest, LeavesHeldAJobThatAUserHoldsBesideALever) {
   open(placing);
   settle();
   ASSERT_TRUE(slurm_.is_held(11)) << "by the lever";
-  for (const machine::Caller& caller : {kAnn, kRoot}) {
+  for (const service::Caller& caller : {kAnn, kRoot}) {
     const std::uint32_t number = caller.may_all ? 10 : 11;
     EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{number}}, caller); }));
   }
@@ -399,7 +399,7 @@ TEST_F(SlurmServiceTest, TakesItsSwitchesFromTheFolderAndUndoesWhenAsked) {
   EXPECT_EQ(slurm_.queue(), before);
   settle();
   EXPECT_EQ(slurm_.queue(), before) << "all levers are off since";
-  const machine::LeverView order = read_status(state).value().manager.levers.front();
+  const service::LeverView order = read_status(state).value().manager.levers.front();
   EXPECT_EQ(order.how, Switch::off);
   EXPECT_EQ(order.done, 9U);
 }
@@ -435,7 +435,7 @@ TEST_F(SlurmServiceTest, KeepsWhatIsSwitchedWhileItStandsDown) {
   slurm_.meanwhile = nullptr;
   EXPECT_EQ(read_switches(state), (Switches{{"order", Switch::dry}, {"placement", Switch::off}}));
   service_->step();
-  const std::vector<machine::LeverView> levers = service_->status().manager.levers;
+  const std::vector<service::LeverView> levers = service_->status().manager.levers;
   EXPECT_EQ(levers[0].how, Switch::dry);
   EXPECT_EQ(levers[1].how, Switch::off);
 }
@@ -537,7 +537,7 @@ TEST_F(SlurmServiceTest, PlaysAPastThatNamesPartitionsWhichShareNodes) {
     if (hour % 2 == 1) each.asked.change().vc = "w";  // as accounting has it
     past.put(each);
   }
-  const machine::Comparison compared = compare_with_fifo(past);
+  const service::Comparison compared = compare_with_fifo(past);
   EXPECT_EQ(compared.real.jobs, kJobs);
   EXPECT_EQ(compared.played.jobs, kJobs);
   EXPECT_EQ(compared.other.jobs, kJobs);
@@ -553,7 +553,7 @@ TEST_F(SlurmServiceTest, PlaysAPastWithinTheQuotasOfToday) {
     beside.number = JobNumber{2000 + hour};
     past.put(beside);
   }
-  const machine::Comparison compared = compare_with_fifo(past);
+  const service::Comparison compared = compare_with_fifo(past);
   EXPECT_EQ(compared.real.avg_wait_s, 0) << "there was no quota then, and there are two nodes";
   EXPECT_NEAR(compared.played.avg_wait_s, seconds(15min), 1);
   EXPECT_NEAR(compared.other.avg_wait_s, seconds(15min), 1);

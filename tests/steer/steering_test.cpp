@@ -46,7 +46,7 @@ TEST(Steering, DoesNothingWhileTheLeverIsDry) {
   FakeSlurm slurm = crowded();
   Desk desk(slurm, "sjf+limit", with("order", Switch::dry));
   EXPECT_EQ(desk.step(), 0);
-  const machine::LeverView state = desk.driver().states().front();
+  const service::LeverView state = desk.driver().states().front();
   EXPECT_EQ(state.wanted, 9);
   EXPECT_TRUE(state.next.front().starts_with("job 10: site_factor 0 -> ")) << state.next.front();
   EXPECT_TRUE(state.next.front().ends_with("; place 1 of 9 in v under sjf+limit"))

@@ -121,7 +121,7 @@ TEST(Tenants, HaveTheLimitsOfTheirAccounts) {
   const auto tenancy = (*service)->tenancy();
   ASSERT_TRUE(tenancy) << to_string(tenancy.error());
   std::map<std::string, double> limits;
-  for (const machine::TenantView& each : tenancy->tenants) {
+  for (const service::TenantView& each : tenancy->tenants) {
     if (!std::isnan(each.limit)) limits[each.name] = each.limit;
   }
   const std::map<std::string, double> expected{{"guests", 8}, {"vision/ann", 4}};

@@ -22,7 +22,7 @@
 #include <gtest/gtest.h>
 
 #include "cluster/read.h"
-#include "sim/infer_cluster.h"
+#include "experiment/infer_cluster.h"
 #include "study/figures.h"
 #include "study/gpu_use.h"
 #include "study/host_use.h"
@@ -134,7 +134,7 @@ class Player {
     ASSERT_TRUE(trace) << to_string(trace.error());
     trace_ = std::move(*trace);
     const Section* const given = find("cluster");
-    auto cluster = given == nullptr ? sim::infer_cluster(*trace_)
+    auto cluster = given == nullptr ? experiment::infer_cluster(*trace_)
                    : given->words.size() > 1
                        ? cluster::read_cluster(given->rest(1))
                        : cluster::read_cluster(folder_.write("cluster.toml", given->text()));

@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
+#include "experiment/log_speeds.h"
+#include "experiment/profile.h"
 #include "passes/helios.h"
 #include "passes/passes.h"
 #include "passes/synergy.h"
 #include "perf/catalogue_file.h"
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
-#include "sim/log_speeds.h"
-#include "sim/profile.h"
 
 namespace almanac {
 namespace {
@@ -96,13 +96,13 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   options.policy = composition.name;
   if (input.quotas) options.quotas = &*input.quotas;
   if (input.incidents) options.incidents = &*input.incidents;
-  sim::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
+  experiment::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
   if (input.profile == "helios") {
     passes::as_helios(run);
   } else if (input.profile == "synergy") {
     const auto made = passes::as_synergy(run, input.trace);
     if (!made) return tl::unexpected(made.error());
-  } else if (const auto set = sim::apply_profile(input.profile, run); !set) {
+  } else if (const auto set = experiment::apply_profile(input.profile, run); !set) {
     return tl::unexpected(set.error());
   }
   options.restart = run.restart;
@@ -133,7 +133,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     options.speeds = &*speeds;
   }
   std::optional<policy::SpeedBook> believed;
-  run.learns_types = input.believed == sim::kLearnedSpeeds;
+  run.learns_types = input.believed == experiment::kLearnedSpeeds;
   if (!input.believed.empty()) {
     auto catalogue =
         run.learns_types ? Result<perf::Catalogue>() : perf::read_catalogue(models(input.believed));
@@ -141,7 +141,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     believed.emplace(input.cluster, input.trace, std::move(*catalogue));
     options.believed = &*believed;
   }
-  auto made = sim::make_policy(run, input.trace);
+  auto made = experiment::make_policy(run, input.trace);
   if (!made) return tl::unexpected(made.error());
   const auto policy = policy::age_capped(*std::move(made), run.composition, input.age_cap);
   Witness witness(*policy);

@@ -22,7 +22,7 @@ struct Case {
   trace::Trace trace{};
   cluster::Cluster cluster{};
   std::string policy = "fifo";  ///< What registry().compose() takes.
-  std::string profile{};        ///< "helios", "synergy", or what sim::apply_profile() takes.
+  std::string profile{};        ///< "helios", "synergy", or what experiment::apply_profile() takes.
   std::string speed{};     ///< "linear": by tests/support/linear.toml; "": as recorded; else what
                            ///< perf::read_catalogue() takes.
   std::string believed{};  ///< What the policy believes of that, a file of tests/support;

@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 
 #include "cluster/read_toml.h"
+#include "experiment/experiment.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/experiment.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
@@ -49,16 +49,16 @@ struct Means {
 std::array<Means, 3> play(const trace::Workload& workload, const cluster::Cluster& cluster) {
   std::array<Means, 3> means{};
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    sim::Experiment experiment;
+    experiment::Experiment experiment;
     experiment.speed = "public";
     experiment.warm_up = 6h;
     experiment.policies.assign(kPolicies.begin(), kPolicies.end());
-    const sim::Prepared prepared =
-        value_or_throw(sim::prepare(experiment, trace::generate(workload, seed), cluster));
+    const experiment::Prepared prepared =
+        value_or_throw(experiment::prepare(experiment, trace::generate(workload, seed), cluster));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-      const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
-      const sim::Summary summary =
-          sim::summarize(prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
+      const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
+      const experiment::Summary summary = experiment::summarize(
+          prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
       means.at(run).use += 100 * summary.gpu_utilization / kSeeds;
       means.at(run).cpu_wait_s += summary.avg_cpu_job_wait_s / kSeeds;
     }

@@ -14,11 +14,11 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include "experiment/experiment.h"
 #include "reproduce/elastic_trace.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "reproduce/tick_runs.h"
-#include "sim/experiment.h"
 
 namespace almanac::reproduce {
 
@@ -41,8 +41,8 @@ constexpr std::array<Pair, 7> kPairs{{{"tiresias:57600", "tiresias"},
 constexpr elastic::TickOptions kPublished{};
 
 /// Seconds from submission to end of each job, in order.
-TickOutcome play(const sim::Prepared& prepared, std::size_t run) {
-  const Result<sim::Schedule> schedule = sim::simulate_run(prepared, run);
+TickOutcome play(const experiment::Prepared& prepared, std::size_t run) {
+  const Result<sim::Schedule> schedule = experiment::simulate_run(prepared, run);
   if (!schedule) return tl::unexpected(schedule.error());
   std::vector<std::int64_t> made;
   for (std::size_t job = 0; job < schedule->jobs.size(); ++job) {
@@ -54,11 +54,11 @@ TickOutcome play(const sim::Prepared& prepared, std::size_t run) {
 }
 
 /// A workload that cannot be played leaves the others their rows.
-Result<sim::Prepared> prepare(const sim::Experiment& experiment,
-                              const std::vector<elastic::TickJob>& jobs,
-                              const cluster::Cluster& cluster) {
+Result<experiment::Prepared> prepare(const experiment::Experiment& experiment,
+                                     const std::vector<elastic::TickJob>& jobs,
+                                     const cluster::Cluster& cluster) {
   try {
-    return sim::prepare(experiment, trace_of(jobs), cluster);
+    return experiment::prepare(experiment, trace_of(jobs), cluster);
   } catch (const Malformed& wrong) {
     return tl::unexpected(wrong.error);
   }
@@ -79,7 +79,7 @@ void compare(Bench& bench) {
       if (data.workloads.contains(key)) keys.insert(key);
     }
   }
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   experiment.elastic = folder;
   const Duration restart{std::chrono::seconds{30}};
   experiment.restart = {.one_gpu = restart, .up_to_8_gpus = restart, .more_gpus = restart};
@@ -91,7 +91,8 @@ void compare(Bench& bench) {
   const std::vector<WorkloadKey> order(keys.begin(), keys.end());
   std::array<std::map<TickRun, TickOutcome>, kPairs.size()> played;
   for (const WorkloadKey& key : order) {
-    const Result<sim::Prepared> prepared = prepare(experiment, data.workloads.at(key), cluster);
+    const Result<experiment::Prepared> prepared =
+        prepare(experiment, data.workloads.at(key), cluster);
     for (auto& each : played) {
       each[{.workload = key}] = prepared ? TickOutcome{} : tl::unexpected(prepared.error());
     }

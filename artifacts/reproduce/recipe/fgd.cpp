@@ -18,11 +18,11 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
+#include "experiment/fill.h"
 #include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "rules/fragment/curve.h"
-#include "sim/fill.h"
 #include "text/number.h"
 
 namespace almanac::reproduce {
@@ -158,7 +158,7 @@ Inputs read_inputs(Bench& bench) {
   return inputs;
 }
 
-using sim::Filled;
+using experiment::Filled;
 
 template <typename Map, typename Key>
 const auto& look_up(const Map& map, const Key& key, std::string_view what) {
@@ -231,7 +231,7 @@ Filled fill(const Inputs& inputs, const RunName& name) {
   const Ranked machines = by_rank(inputs, ranks);
   policy::Host host;
   host.mix = mix;
-  Filled filled = sim::fill(
+  Filled filled = experiment::fill(
       machines.cluster, *policy::registry().placements.make(placement->second, host), asked, *mix,
       Rng(static_cast<std::uint64_t>(text::parse_whole(seed).value_or(0))), machines.node_of);
   for (auto& place : filled.places) {

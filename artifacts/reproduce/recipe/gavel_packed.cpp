@@ -18,11 +18,11 @@
 
 #include <fmt/format.h>
 
+#include "experiment/dues.h"
+#include "experiment/experiment.h"
 #include "reproduce/gavel_runs.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/dues.h"
-#include "sim/experiment.h"
 
 namespace almanac::reproduce {
 
@@ -73,18 +73,18 @@ cluster::Cluster three_types() {
 void compare(Bench& bench) {
   bench.each(kStreams, [&](const File& file) {
     for (const int per_hour : kPerHour) {
-      sim::Experiment experiment;
+      experiment::Experiment experiment;
       experiment.speed = "public";
       experiment.policies = {"gavel:fairness", "gavel_packed"};
-      const sim::Prepared prepared =
-          value_or_throw(sim::prepare(experiment, trace_of(file, per_hour), three_types()));
+      const experiment::Prepared prepared =
+          value_or_throw(experiment::prepare(experiment, trace_of(file, per_hour), three_types()));
       for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-        const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
-        const sim::Summary summary = sim::summarize(prepared.runs[run].composition, prepared.trace,
-                                                    schedule, prepared.power);
+        const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
+        const experiment::Summary summary = experiment::summarize(
+            prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
         const std::string what =
             fmt::format("{}, {} jobs an hour, {}: ", file.stem, per_hour, experiment.policies[run]);
-        const fairness::Dues dues = sim::judge(prepared.trace, prepared.cluster, schedule);
+        const fairness::Dues dues = experiment::judge(prepared.trace, prepared.cluster, schedule);
         double worst = 0;
         for (const fairness::Owner& owner : dues.owners) {
           worst = std::max(worst, owner.finish_ratio);

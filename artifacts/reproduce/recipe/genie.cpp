@@ -16,10 +16,10 @@
 #include <fmt/format.h>
 
 #include "cluster/read_toml.h"
+#include "experiment/experiment.h"
 #include "perf/fit_rate.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/experiment.h"
 #include "stats/quantile.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
@@ -182,17 +182,17 @@ void compare_days(Bench& bench, const Density& density) {
   workload.span.jobs = 24 * density.tasks;
   std::array<std::pair<double, double>, 7> sums{};
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    sim::Experiment experiment;
+    experiment::Experiment experiment;
     experiment.speed = "genie";
     for (const auto& [name, policy] : kPolicies) experiment.policies.emplace_back(policy);
-    const sim::Prepared prepared =
-        value_or_throw(sim::prepare(experiment, trace::generate(workload, seed),
-                                    value_or_throw(cluster::parse_toml(
-                                        *trace::preset("genie_cluster"), "genie_cluster.toml"))));
+    const experiment::Prepared prepared = value_or_throw(
+        experiment::prepare(experiment, trace::generate(workload, seed),
+                            value_or_throw(cluster::parse_toml(*trace::preset("genie_cluster"),
+                                                               "genie_cluster.toml"))));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-      const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
-      const sim::Summary summary =
-          sim::summarize(prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
+      const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
+      const experiment::Summary summary = experiment::summarize(
+          prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
       sums.at(run).first += 100 * summary.guarantee / kSeeds;
       sums.at(run).second += summary.makespan_s / 60 / kSeeds;
     }

@@ -16,11 +16,11 @@
 
 #include <fmt/format.h>
 
+#include "experiment/profile.h"
 #include "passes/helios.h"
 #include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "text/number.h"
 
@@ -107,13 +107,14 @@ trace::Trace as_trace(const Case& input) {
 sim::Schedule play(const Case& input, const trace::Trace& trace, std::string_view policy) {
   sim::Options options;
   if (!input.samples.empty()) options.timeline_interval = 60s;
-  sim::PolicyRun run{.composition = value_or_throw(policy::registry().compose(
-                         policy == "qssf" ? std::string("qssf+given") : std::string(policy))),
-                     .restart = options.restart};
+  experiment::PolicyRun run{
+      .composition = value_or_throw(policy::registry().compose(
+          policy == "qssf" ? std::string("qssf+given") : std::string(policy))),
+      .restart = options.restart};
   const bool as_it_is = policy == "fifo" || policy == "sjf";
   if (!as_it_is) passes::as_helios(run);
   options.restart = run.restart;
-  const auto made = value_or_throw(sim::make_policy(run, trace));
+  const auto made = value_or_throw(experiment::make_policy(run, trace));
   return sim::simulate(trace,
                        cluster::uniform(static_cast<std::uint32_t>(input.nodes), kGpusPerNode),
                        *made, options);

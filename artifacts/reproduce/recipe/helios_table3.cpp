@@ -16,11 +16,11 @@
 
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
+#include "experiment/profile.h"
 #include "passes/helios.h"
 #include "policy/registry.h"
 #include "reproduce/recipe.h"
 #include "reproduce/study_logs.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "text/datetime.h"
 #include "trace/generate.h"
@@ -102,11 +102,12 @@ std::map<std::string, Means> play(const trace::Trace& trace, const cluster::Clus
                                   std::string_view policy) {
   sim::Options options;
   options.keeps_queue_rules = false;  // as in the simulator that is compared with
-  sim::PolicyRun run{.composition = value_or_throw(policy::registry().compose(std::string(policy))),
-                     .restart = options.restart};
+  experiment::PolicyRun run{
+      .composition = value_or_throw(policy::registry().compose(std::string(policy))),
+      .restart = options.restart};
   if (policy == "srtf") passes::as_helios(run);
   options.restart = run.restart;
-  const auto made = value_or_throw(sim::make_policy(run, trace));
+  const auto made = value_or_throw(experiment::make_policy(run, trace));
   const sim::Schedule schedule = sim::simulate(trace, cluster, *made, options);
   std::map<std::string, Means> means;
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {

@@ -19,9 +19,9 @@
 
 #include <fmt/format.h>
 
+#include "experiment/experiment.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/experiment.h"
 
 namespace almanac::reproduce {
 
@@ -112,16 +112,16 @@ void compare(Bench& bench) {
     cluster.add_vc("all");
     cluster.add_nodes({.gpus = kGpusPerNode, .gpu_type = "V100"}, kNodes);
     cluster.takes_every_job = true;
-    sim::Experiment experiment;
+    experiment::Experiment experiment;
     for (const Pair& pair : kPairs) experiment.policies.emplace_back(pair.ours);
-    sim::Prepared prepared =
-        value_or_throw(sim::prepare(experiment, std::move(workload.trace), std::move(cluster)));
+    experiment::Prepared prepared = value_or_throw(
+        experiment::prepare(experiment, std::move(workload.trace), std::move(cluster)));
     prepared.speeds = std::make_shared<policy::SpeedBook>(prepared.cluster, prepared.trace,
                                                           std::move(workload.models));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-      const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
-      const sim::Summary summary =
-          sim::summarize(prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
+      const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
+      const experiment::Summary summary = experiment::summarize(
+          prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
       const auto beside = published.find({file.stem, kPairs[run].published});
       bench.add(fmt::format("{}: mean JCT of {}, beside {}", file.stem, kPairs[run].ours,
                             kPairs[run].published),

@@ -25,9 +25,9 @@
 
 #include "base/rng.h"
 #include "cluster/read_toml.h"
+#include "experiment/experiment.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/experiment.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
@@ -104,18 +104,18 @@ trace::Trace month_of(const std::vector<Configuration>& configurations, std::uin
 
 void play(Bench& bench, const std::vector<Configuration>& configurations, std::uint64_t seed,
           const std::vector<std::string>& policies) {
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   experiment.speed = "public";
   experiment.policies = policies;
   cluster::Cluster cluster =
       value_or_throw(cluster::parse_toml(*trace::preset("venus_cluster"), "venus_cluster.toml"));
   for (cluster::NodeClass& each : cluster.classes) each.cpus = each.memory_gb = 0;
-  const sim::Prepared prepared =
-      value_or_throw(sim::prepare(experiment, month_of(configurations, seed), std::move(cluster)));
+  const experiment::Prepared prepared = value_or_throw(
+      experiment::prepare(experiment, month_of(configurations, seed), std::move(cluster)));
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-    const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
-    const sim::Summary summary =
-        sim::summarize(prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
+    const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
+    const experiment::Summary summary = experiment::summarize(
+        prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
     double least = 1;
     int slowed = 0;
     for (std::size_t job = 0; job < prepared.trace.jobs.size(); ++job) {

@@ -14,10 +14,10 @@
 #include <fmt/format.h>
 
 #include "cluster/read.h"
+#include "experiment/profile.h"
 #include "policy/registry.h"
 #include "reproduce/recipe.h"
 #include "reproduce/study_logs.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "study/size_bucket.h"
 #include "text/datetime.h"
@@ -52,8 +52,8 @@ trace::Trace jobs_of(const File& file, const cluster::Cluster& cluster) {
 
 void compare(Bench& bench, const File& file, const cluster::Cluster& cluster) {
   trace::Trace trace = jobs_of(file, cluster);
-  const auto policy =
-      value_or_throw(sim::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
+  const auto policy = value_or_throw(
+      experiment::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
   const sim::Schedule schedule = sim::simulate(trace, cluster, *policy, {});
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     const sim::JobResult job = schedule.jobs[at];

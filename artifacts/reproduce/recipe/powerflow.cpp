@@ -14,11 +14,11 @@
 #include <tbb/parallel_for.h>
 
 #include "energy/power_file.h"
+#include "experiment/experiment.h"
 #include "reproduce/elastic_trace.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
 #include "reproduce/tick_runs.h"
-#include "sim/experiment.h"
 
 namespace almanac::reproduce {
 
@@ -50,17 +50,17 @@ struct Played {
   double gpu_kwh = 0;  // with the GPUs' parts of idle nodes while they are held
 };
 
-Result<Played> play_within(const sim::Experiment& told, const std::string& policy, double limit_w,
-                           const std::vector<elastic::TickJob>& jobs) {
-  sim::Experiment experiment = told;
+Result<Played> play_within(const experiment::Experiment& told, const std::string& policy,
+                           double limit_w, const std::vector<elastic::TickJob>& jobs) {
+  experiment::Experiment experiment = told;
   experiment.policies = {policy};
   cluster::Cluster cluster;
   cluster.add_vc("all");
   cluster.add_nodes({.gpus = kMachines.gpus_per_node, .gpu_power_limit_w = limit_w},
                     kMachines.nodes);
-  const auto prepared = sim::prepare(experiment, trace_of(jobs), cluster);
+  const auto prepared = experiment::prepare(experiment, trace_of(jobs), cluster);
   if (!prepared) return tl::unexpected(prepared.error());
-  const auto schedule = sim::simulate_run(*prepared, 0);
+  const auto schedule = experiment::simulate_run(*prepared, 0);
   if (!schedule) return tl::unexpected(schedule.error());
   Played made;
   for (std::size_t job = 0; job < schedule->jobs.size(); ++job) {
@@ -77,7 +77,7 @@ Result<Played> play_within(const sim::Experiment& told, const std::string& polic
 
 void compare_budgets(Bench& bench) {
   const TickWorkloads data = read_tick_workloads(bench);
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   bench.each(kApplications, [&](const File& file) {
     const std::filesystem::path path(file.path);
     experiment.elastic = path.parent_path().parent_path().parent_path().string();

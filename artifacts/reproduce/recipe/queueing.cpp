@@ -17,12 +17,12 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
+#include "experiment/profile.h"
 #include "inference/registry.h"
 #include "inference/simulation.h"
 #include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "stats/mean.h"
 #include "stats/student.h"
@@ -86,8 +86,8 @@ void add_waits(int servers, double load, const std::function<double(Rng&)>& serv
     job.outcome.run = std::max(Duration{1}, length(services[at]));
     trace.jobs.push_back(job);
   }
-  const auto policy =
-      value_or_throw(sim::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
+  const auto policy = value_or_throw(
+      experiment::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
   const sim::Schedule schedule =
       sim::simulate(trace, cluster::uniform(static_cast<std::uint32_t>(servers), 1), *policy, {});
   constexpr std::size_t kBatch = kJobs / (kBatches + 1);

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "experiment/experiment.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "sim/experiment.h"
 #include "stats/quantile.h"
 #include "table/digest.h"
 
@@ -99,15 +99,15 @@ cluster::Cluster deployment(bool pooled) {
 }
 
 Times play(const File& log, const std::string& tables, const std::string& policy) {
-  sim::Experiment experiment;
+  experiment::Experiment experiment;
   experiment.trace = log.path;
   experiment.reading.format = "synergy";
   experiment.policies = {policy};
   experiment.speed = tables;
   auto read = value_or_throw(trace::read_trace(experiment.trace, experiment.reading));
   require(!read.jobs.empty(), "there are no jobs");
-  const sim::Prepared prepared = value_or_throw(
-      sim::prepare(experiment, std::move(read), deployment(policy.starts_with("synergy_opt"))));
+  const experiment::Prepared prepared = value_or_throw(experiment::prepare(
+      experiment, std::move(read), deployment(policy.starts_with("synergy_opt"))));
   const sim::Schedule schedule = value_or_throw(passes::simulate_as_synergy(prepared));
   std::vector<double> hours;
   double sum = 0;

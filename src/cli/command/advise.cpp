@@ -24,9 +24,9 @@
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "cluster/read.h"
-#include "sim/impossible_jobs.h"
-#include "sim/infer_cluster.h"
-#include "sim/shares_of_cluster.h"
+#include "experiment/impossible_jobs.h"
+#include "experiment/infer_cluster.h"
+#include "experiment/shares_of_cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
 #include "store/store.h"
@@ -59,7 +59,7 @@ struct AdviseOptions {
 struct Subject {
   trace::Trace log;
   cluster::Cluster cluster;
-  std::optional<sim::SiteQuotas> quotas;
+  std::optional<experiment::SiteQuotas> quotas;
 };
 
 /// Those that the site enforces; nothing where the way to it does not tell them.
@@ -124,13 +124,13 @@ Result<Subject> load(const AdviseOptions& options) {
     known = std::move(*cluster);
   }
   if (!known) {
-    auto cluster = sim::infer_cluster(subject.log);
+    auto cluster = experiment::infer_cluster(subject.log);
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
   }
   subject.cluster = std::move(*known);
-  sim::share_gpus_by(subject.cluster, subject.log);
-  sim::note_impossible_jobs(subject.cluster, subject.log);
+  experiment::share_gpus_by(subject.cluster, subject.log);
+  experiment::note_impossible_jobs(subject.cluster, subject.log);
   for (const std::string& text : subject.cluster.notes) note(text);
   return subject;
 }

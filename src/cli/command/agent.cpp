@@ -19,8 +19,8 @@
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
-#include "machine/log.h"
-#include "machine/notify.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "steer/lock.h"
 
 namespace almanac::cli {
@@ -95,15 +95,15 @@ Result<int> run(const AgentOptions& options) {
                               .places = {.progress = options.progress}};
   const std::string node = config.node;
   auto made = agent::Agent::open(std::move(config),
-                                 [](const std::string& line) { machine::log_info(line); });
+                                 [](const std::string& line) { service::log_info(line); });
   if (!made) return tl::unexpected(made.error());
   running_agent = made->get();
   std::signal(SIGINT, stop_agent);
   std::signal(SIGTERM, stop_agent);
-  machine::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
-  machine::Watchdog watchdog;
+  service::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
+  service::Watchdog watchdog;
   running_agent->run(agent_stops, [&] { watchdog.alive(); });
-  machine::tell_stopping();
+  service::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   return kDone;

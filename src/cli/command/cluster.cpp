@@ -9,8 +9,8 @@
 #include "cli/list_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
+#include "experiment/infer_cluster.h"
 #include "machine/machine.h"
-#include "sim/infer_cluster.h"
 
 namespace almanac::cli {
 namespace {
@@ -103,9 +103,9 @@ void register_cluster(Program& program) {
   program.on(infer, [trace, inferred_as]() -> Result<int> {
     const auto loaded = trace->load();
     if (!loaded) return tl::unexpected(loaded.error());
-    const auto inferred = sim::infer(*loaded);
+    const auto inferred = experiment::infer(*loaded);
     if (!inferred) return tl::unexpected(inferred.error());
-    return show_cluster(inferred->cluster, *inferred_as, sim::to_toml(*inferred));
+    return show_cluster(inferred->cluster, *inferred_as, experiment::to_toml(*inferred));
   });
 
   const auto found_as = std::make_shared<ListOptions>();

@@ -15,9 +15,9 @@
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "cli/trace_options.h"
+#include "experiment/experiment.h"
 #include "serve/view_json.h"
 #include "sim/compactions.h"
-#include "sim/experiment.h"
 #include "text/datetime.h"
 #include "text/human.h"
 
@@ -39,7 +39,8 @@ struct DefragOptions {
 /// free in virtual clusters in which jobs wait that ask as many.
 class Lookout final : public sim::Listener {
  public:
-  Lookout(const sim::Prepared& prepared, std::optional<Time> at) : prepared_(prepared), at_(at) {}
+  Lookout(const experiment::Prepared& prepared, std::optional<Time> at)
+      : prepared_(prepared), at_(at) {}
 
   void hear(Time, std::span<const policy::Event>, const schedule::Round&,
             const policy::Telemetry*) override {}
@@ -72,7 +73,7 @@ class Lookout final : public sim::Listener {
     return true;
   }
 
-  const sim::Prepared& prepared_;
+  const experiment::Prepared& prepared_;
   std::optional<Time> at_;
   std::int64_t most_ = 0;
   std::optional<sim::Present> seen_;
@@ -80,7 +81,7 @@ class Lookout final : public sim::Listener {
 };
 
 /// The run of the policy that is named, or the first.
-Result<std::size_t> find_run(const sim::Prepared& prepared, const std::string& policy) {
+Result<std::size_t> find_run(const experiment::Prepared& prepared, const std::string& policy) {
   std::vector<std::string> known;
   for (const auto& run : prepared.runs) known.push_back(run.composition.name);
   for (std::size_t at = 0; at < known.size(); ++at) {
@@ -101,10 +102,10 @@ Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
   if (!prepared) return tl::unexpected(prepared.error());
   const auto run = find_run(*prepared, options.policy);
   if (!run) return tl::unexpected(run.error());
-  auto policy = sim::make_policy(prepared->runs[*run], prepared->trace, prepared->model);
+  auto policy = experiment::make_policy(prepared->runs[*run], prepared->trace, prepared->model);
   if (!policy) return tl::unexpected(policy.error());
   Lookout lookout(*prepared, at);
-  sim::Options playing = sim::options_of(*prepared, *run);
+  sim::Options playing = experiment::options_of(*prepared, *run);
   playing.listener = &lookout;
   playing.stop = &lookout.done();
   sim::simulate(prepared->trace, prepared->cluster, **policy, playing);

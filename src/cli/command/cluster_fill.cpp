@@ -12,11 +12,11 @@
 #include "cli/show_document.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
+#include "experiment/fill.h"
+#include "experiment/fill_bound.h"
 #include "policy/registry.h"
 #include "report/document_directory.h"
 #include "report/fill_document.h"
-#include "sim/fill.h"
-#include "sim/fill_bound.h"
 
 namespace almanac::cli {
 
@@ -63,11 +63,12 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
   if (!read) return tl::unexpected(read.error());
   for (const std::string& text : read->notes) note(text);
   const cluster::Cluster machines = cluster::merged(*read);
-  const sim::Demands demands = sim::demands_of(*trace, machines);
+  const experiment::Demands demands = experiment::demands_of(*trace, machines);
   const auto orders = static_cast<std::size_t>(options.orders);
   std::vector<std::vector<cluster::Demand>> arrivals;
   for (std::size_t at = 0; at < orders; ++at) {
-    arrivals.push_back(sim::draw_arrivals(demands.jobs, machines, kDemand, Rng(options.seed + at)));
+    arrivals.push_back(
+        experiment::draw_arrivals(demands.jobs, machines, kDemand, Rng(options.seed + at)));
   }
   if (arrivals.front().empty()) {
     return fail(Code::invalid, fmt::format("no job of {} fits a node of {} with its GPUs",
@@ -84,8 +85,8 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
   tbb::parallel_for(std::size_t{0}, curves.size(), [&](std::size_t at) {
     const auto placement = policy::registry().placements.make(placements[at / orders], host);
     for (const cluster::Demand& demand : demands.jobs) placement->expect(demand);
-    curves[at] = sim::fill(machines, *placement, arrivals[at % orders], demands.mix,
-                           Rng(options.seed + at % orders, 1))
+    curves[at] = experiment::fill(machines, *placement, arrivals[at % orders], demands.mix,
+                                  Rng(options.seed + at % orders, 1))
                      .curve;
   });
   std::vector<report::FilledBy> filled;
@@ -96,7 +97,7 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
   }
   double most_given = 0;
   for (const auto& order : arrivals) {
-    most_given += 100 * sim::most_given(machines, order, 1) / options.orders;
+    most_given += 100 * experiment::most_given(machines, order, 1) / options.orders;
   }
   const figure::Document document =
       report::fill_document({.trace = options.trace.path,

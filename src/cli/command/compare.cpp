@@ -11,9 +11,9 @@
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "cli/show_document.h"
+#include "experiment/run_directory.h"
 #include "report/document_directory.h"
 #include "report/runs_document.h"
-#include "sim/run_directory.h"
 
 namespace almanac::cli {
 namespace {
@@ -41,20 +41,20 @@ Result<void> write_report(const CompareOptions& options, const std::vector<std::
 }
 
 Result<int> compare(const CompareOptions& options, const std::vector<std::string>& command) {
-  std::vector<sim::Summary> all;
+  std::vector<experiment::Summary> all;
   std::vector<report::PairedPolicy> policies;
   std::string trace;
   for (const std::string& run : options.runs) {
-    const auto record = sim::read_run(run);
+    const auto record = experiment::read_run(run);
     if (!record) return tl::unexpected(record.error());
-    auto summaries = sim::read_summaries(run);
+    auto summaries = experiment::read_summaries(run);
     if (!summaries) return tl::unexpected(summaries.error());
     if (!record->complete) note(fmt::format("{} was interrupted", run));
     if (!trace.empty() && trace != record->trace_sha256) {
       note(fmt::format("{} is of another trace than {}", run, options.runs.front()));
     }
     trace = record->trace_sha256;
-    for (sim::Summary& summary : *summaries) {
+    for (experiment::Summary& summary : *summaries) {
       const std::string jobs = fmt::format("{}/{}/jobs.csv", run, summary.policy);
       if (options.runs.size() > 1) summary.policy = fmt::format("{}:{}", run, summary.policy);
       if (summary.complete && !summary.recorded) policies.push_back({summary.policy, jobs});

@@ -20,13 +20,13 @@
 #include "base/wall_clock.h"
 #include "cli/program.h"
 #include "energy/power_file.h"
+#include "experiment/profile.h"
 #include "machine/local_service.h"
-#include "machine/policies.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
-#include "sim/profile.h"
+#include "service/policies.h"
 #include "sim/simulation.h"
 #include "store/log.h"
 #include "store/store.h"
@@ -94,7 +94,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
-  const auto policy = sim::make_policy(*machine::compose(machine::kDefaultPolicy), log);
+  const auto policy = experiment::make_policy(*service::compose(machine::kDefaultPolicy), log);
   const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
   const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
   for (std::size_t at = 0; at < made.size(); ++at) {
@@ -217,14 +217,14 @@ machine::Machine made_up_machine() {
 }
 
 std::atomic<bool> demo_stops = false;
-machine::Service* demo_service = nullptr;  // of the signal handler
+service::Service* demo_service = nullptr;  // of the signal handler
 
 void stop_demo(int) {
   demo_stops = true;
   demo_service->wake();
 }
 
-void submit_all(machine::Service& service, const std::vector<Arrival>& day) {
+void submit_all(service::Service& service, const std::vector<Arrival>& day) {
   const auto begun = std::chrono::steady_clock::now();
   for (const Arrival& arrival : day) {
     const auto at = begun + std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -238,10 +238,10 @@ void submit_all(machine::Service& service, const std::vector<Arrival>& day) {
 }
 
 /// So that nothing is left running.
-void cancel_all(machine::Service& service, std::thread& deciding, std::atomic<bool>& end) {
-  const machine::Caller all{.uid = ::geteuid(), .may_all = true};
-  const auto unfinished = [&] { return service.jobs().value_or(std::vector<machine::JobView>()); };
-  for (const machine::JobView& job : unfinished()) {
+void cancel_all(service::Service& service, std::thread& deciding, std::atomic<bool>& end) {
+  const service::Caller all{.uid = ::geteuid(), .may_all = true};
+  const auto unfinished = [&] { return service.jobs().value_or(std::vector<service::JobView>()); };
+  for (const service::JobView& job : unfinished()) {
     static_cast<void>(service.cancel({job.job.number}, all, false));
   }
   while (!unfinished().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -25,10 +25,10 @@
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "experiment/dues.h"
+#include "experiment/run_directory.h"
 #include "forecast/score.h"
 #include "rules/fairness/dues.h"
-#include "sim/dues.h"
-#include "sim/run_directory.h"
 #include "text/duration.h"
 #include "text/human.h"
 
@@ -61,7 +61,7 @@ std::string asked_by(const trace::Request& request, bool counts_cpus) {
 
 class Explanation {
  public:
-  Explanation(const sim::Prepared& prepared, std::size_t run, JobId job)
+  Explanation(const experiment::Prepared& prepared, std::size_t run, JobId job)
       : prepared_(prepared), run_(run), job_(job) {}
 
   Result<void> look() {
@@ -69,7 +69,7 @@ class Explanation {
     const auto jobs = static_cast<double>(prepared_.trace.jobs.size());
     const ProgressBar bar(fmt::format("playing {} again", policy()),
                           [&] { return arrived / jobs; });
-    auto schedule = sim::simulate_run(prepared_, run_, nullptr, &arrived, job_);
+    auto schedule = experiment::simulate_run(prepared_, run_, nullptr, &arrived, job_);
     if (!schedule) return tl::unexpected(schedule.error());
     schedule_ = std::move(*schedule);
     auto told = forecast::tell(prepared_, run_, {job_}, {.other_gpus = true});
@@ -127,11 +127,11 @@ class Explanation {
 
   /// How its tenant fared, where the cluster has tenants.
   void say_dues() const {
-    const sim::Dues dues = sim::judge(prepared_.trace, prepared_.cluster, schedule_);
+    const experiment::Dues dues = experiment::judge(prepared_.trace, prepared_.cluster, schedule_);
     const TenantId tenant = schedule_.jobs[index(job_)].tenant;
     if (!dues.by_tenant || tenant == kNoTenant) return;
     const std::string name = "tenant " + prepared_.cluster.tenants[index(tenant)].name;
-    for (const sim::Owner& owner : dues.owners) {
+    for (const experiment::Owner& owner : dues.owners) {
       if (owner.name == name)
         fmt::print("{} {} over the whole run\n", name, fairness::beside_its_due(owner));
     }
@@ -245,7 +245,7 @@ class Explanation {
     return lasting;
   }
 
-  const sim::Prepared& prepared_;
+  const experiment::Prepared& prepared_;
   std::size_t run_;
   JobId job_;
   sim::Schedule schedule_;
@@ -273,24 +273,24 @@ tl::unexpected<Error> no_policy(const ExplainOptions& options,
 
 /// From what the run keeps.
 Result<int> explain_kept(const ExplainOptions& options) {
-  const auto summaries = sim::read_summaries(options.run);
+  const auto summaries = experiment::read_summaries(options.run);
   if (!summaries) return tl::unexpected(summaries.error());
   std::vector<std::string> known;
   bool found = false;
   nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
-  for (const sim::Summary& summary : *summaries) {
+  for (const experiment::Summary& summary : *summaries) {
     if (summary.recorded) continue;
     known.push_back(summary.policy);
     if (!options.policy.empty() && summary.policy != options.policy) continue;
     found = true;
-    auto kept = sim::read_kept(options.run, summary.policy, options.job);
+    auto kept = experiment::read_kept(options.run, summary.policy, options.job);
     if (!kept) {
       if (kept.error().code == Code::not_found) {
         kept.error().hint = "a run of an earlier version keeps no reasons: explain --replay";
       }
       return tl::unexpected(kept.error());
     }
-    kept->tenant = sim::tenant_of(*kept, summary);
+    kept->tenant = experiment::tenant_of(*kept, summary);
     if (options.output == "json") {
       explanations.push_back(cli::to_json(*kept));
     } else {

@@ -17,9 +17,9 @@
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "cli/what_if.h"
+#include "experiment/dues.h"
 #include "forecast/score.h"
 #include "report/comparison.h"
-#include "sim/dues.h"
 #include "text/human.h"
 #include "trace/eligible.h"
 
@@ -36,7 +36,7 @@ struct ForecastOptions {
 };
 
 /// Some of the jobs that were simulated, drawn without looking at what became of them.
-std::set<JobId> draw_jobs(const sim::Prepared& prepared, int count, std::uint64_t seed) {
+std::set<JobId> draw_jobs(const experiment::Prepared& prepared, int count, std::uint64_t seed) {
   std::vector<JobId> all;
   for (std::uint32_t job = 0; job < prepared.trace.jobs.size(); ++job) {
     const trace::Job& each = prepared.trace.jobs[job];
@@ -62,7 +62,8 @@ struct Judgement {
   std::size_t jobs = 0;
   int waited = 0;
   std::vector<Part> parts;
-  sim::Summary fairness{};  ///< Who had how much of its due in the run; all else is not told.
+  experiment::Summary fairness{};  ///< Who had how much of its due in the run; all else is not
+                                   ///< told.
 };
 
 /// Of one policy.
@@ -107,14 +108,14 @@ Json as_json(const forecast::Hits& hits) {
 }
 
 /// With the names of summary.json.
-Json as_json(const sim::Summary& fairness) {
+Json as_json(const experiment::Summary& fairness) {
   Json made = {{"share_error", fairness.share_error},
                {"jain_due", fairness.jain_due},
                {"worst_owner", fairness.worst_owner},
                {"worst_due", fairness.worst_due},
                {"avg_finish_time_ratio", fairness.avg_finish_time_ratio},
                {"unfair_jobs", fairness.unfair_jobs}};
-  for (const sim::TenantLoan& each : fairness.loans) {
+  for (const experiment::TenantLoan& each : fairness.loans) {
     made["loans"].push_back({{"from", each.from}, {"to", each.to}, {"gpu_s", each.gpu_s}});
   }
   return made;
@@ -151,7 +152,7 @@ forecast::Score score_some(const std::vector<forecast::Told>& told,
   return forecast::score(some, theirs);
 }
 
-Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
+Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run,
                         const ForecastOptions& options) {
   const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
   std::atomic<std::size_t> num_told = 0;
@@ -165,7 +166,7 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
   });
   const auto told = forecast::tell(prepared, run, asked, playing);
   if (!told) return tl::unexpected(told.error());
-  const auto schedule = sim::simulate_run(prepared, run);
+  const auto schedule = experiment::simulate_run(prepared, run);
   if (!schedule) return tl::unexpected(schedule.error());
   const auto was = forecast::as_it_was(*schedule, *told);
   const auto alone = forecast::had_nobody_come(prepared, run, *told);
@@ -182,7 +183,8 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
     made.parts.push_back(
         {"other numbers of GPUs, had no job come after", forecast::score(others, had)});
   }
-  sim::add_dues(made.fairness, sim::judge(prepared.trace, prepared.cluster, *schedule));
+  experiment::add_dues(made.fairness,
+                       experiment::judge(prepared.trace, prepared.cluster, *schedule));
   return made;
 }
 

@@ -34,8 +34,8 @@ struct NodesOptions {
 
 /// A node, or one of its GPUs.
 struct NodeRow {
-  const machine::NodeView& node;
-  const machine::GpuView* gpu = nullptr;
+  const service::NodeView& node;
+  const service::GpuView* gpu = nullptr;
 };
 
 std::string state_of(const NodeRow& row) {
@@ -49,11 +49,11 @@ Cell measured(double value, double scale, const char* unit) {
   return value < 0 ? Cell::nothing("") : Cell(value, fmt::format("{:.3g}{}", scale * value, unit));
 }
 
-figure::Listing rows_of(const std::vector<machine::NodeView>& nodes) {
+figure::Listing rows_of(const std::vector<service::NodeView>& nodes) {
   std::vector<NodeRow> all;
-  for (const machine::NodeView& node : nodes) {
+  for (const service::NodeView& node : nodes) {
     all.push_back({node});
-    for (const machine::GpuView& gpu : node.gpus) all.push_back({node, &gpu});
+    for (const service::GpuView& gpu : node.gpus) all.push_back({node, &gpu});
   }
   figure::Rows rows(all);
   rows.add("node", "NODE", [](const NodeRow& row) { return row.node.name; });
@@ -82,12 +82,12 @@ figure::Listing rows_of(const std::vector<machine::NodeView>& nodes) {
     return fmt::format("{}", fmt::join(jobs, ","));
   });
   rows.add(figure::Tier::wide, "vc", "VC", [](const NodeRow& row) { return row.node.vc; });
-  const auto add_node = [&](const char* name, const char* label, double machine::NodeView::*of) {
+  const auto add_node = [&](const char* name, const char* label, double service::NodeView::*of) {
     rows.add(figure::Tier::data, name, label,
              [of](const NodeRow& row) { return row.gpu == nullptr ? Cell(row.node.*of) : Cell(); });
   };
-  add_node("node_cpus", "CPUS", &machine::NodeView::cpus);
-  add_node("node_memory_gb", "MEMORY_GB", &machine::NodeView::memory_gb);
+  add_node("node_cpus", "CPUS", &service::NodeView::cpus);
+  add_node("node_memory_gb", "MEMORY_GB", &service::NodeView::memory_gb);
   return rows;
 }
 

@@ -10,20 +10,20 @@
 
 #include "cli/program.h"
 #include "cli/run_policies.h"
-#include "sim/run_directory.h"
+#include "experiment/run_directory.h"
 
 namespace almanac::cli {
 
-Result<sim::Prepared> prepare_again(const std::string& run) {
-  const auto record = sim::read_run(run);
+Result<experiment::Prepared> prepare_again(const std::string& run) {
+  const auto record = experiment::read_run(run);
   if (!record) return tl::unexpected(record.error());
-  auto prepared = sim::prepare(record->experiment);
+  auto prepared = experiment::prepare(record->experiment);
   if (!prepared) return prepared;
   if (prepared->trace.sha256 != record->trace_sha256) {
     return fail(Code::conflict, "the trace has changed since the run",
                 {.file = record->experiment.trace});
   }
-  if (sim::configuration_hash(*prepared) != record->configuration_hash) {
+  if (experiment::configuration_hash(*prepared) != record->configuration_hash) {
     return fail(Code::conflict, "the cluster, a policy file or the model has changed since the run",
                 {.file = run});
   }
@@ -40,9 +40,9 @@ struct RerunOptions {
 };
 
 Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& command) {
-  const auto record = sim::read_run(options.run);
+  const auto record = experiment::read_run(options.run);
   if (!record) return tl::unexpected(record.error());
-  const auto before = sim::read_summaries(options.run);
+  const auto before = experiment::read_summaries(options.run);
   if (!before) return tl::unexpected(before.error());
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());

@@ -22,8 +22,6 @@
 #include "cluster/sockets.h"
 #include "energy/power_file.h"
 #include "machine/local_service.h"
-#include "machine/log.h"
-#include "machine/notify.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
 #include "process/oom_score.h"
@@ -31,6 +29,8 @@
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
+#include "service/log.h"
+#include "service/notify.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
@@ -68,7 +68,7 @@ struct ServeOptions {
 };
 
 std::atomic<bool> service_stops = false;
-machine::Service* running_service = nullptr;  // of the signal handler
+service::Service* running_service = nullptr;  // of the signal handler
 
 void on_hangup(int) { running_service->reload(); }
 
@@ -194,7 +194,7 @@ Result<machine::Config> read_config(const ServeOptions& options) {
     config.limits = *std::move(limits);
   }
   if (!options.idle.empty()) {
-    auto idle = machine::read_idle_rule(options.idle);
+    auto idle = service::read_idle_rule(options.idle);
     if (!idle) return tl::unexpected(idle.error());
     config.idle = *std::move(idle);
   }
@@ -207,7 +207,7 @@ Result<machine::Config> read_config(const ServeOptions& options) {
 }
 
 /// `open_files`: that a job may have open.
-Result<std::unique_ptr<machine::Service>> open_service(const ServeOptions& options,
+Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& options,
                                                        std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
@@ -232,8 +232,8 @@ Result<std::unique_ptr<machine::Service>> open_service(const ServeOptions& optio
   if (!config) return tl::unexpected(config.error());
   config->open_files = open_files;
   machine::limit_gpus(config->machine);
-  for (const std::string& each : config->machine.notes) machine::log_info(each);
-  machine::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
+  for (const std::string& each : config->machine.notes) service::log_info(each);
+  service::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
   return machine::open_local_service(*std::move(config));
 }
 
@@ -257,7 +257,7 @@ Result<int> run(const ServeOptions& options) {
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
   const auto service = [&] {
-    const machine::Beginning beginning;
+    const service::Beginning beginning;
     return open_service(options, open_files);
   }();
   if (!service) return tl::unexpected(service.error());
@@ -273,22 +273,22 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGINT, stop_service);
   std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
-  machine::log_info(fmt::format("answers at {}", (*server)->socket()));
+  service::log_info(fmt::format("answers at {}", (*server)->socket()));
   if ((*server)->port()) {
-    machine::log_info(fmt::format(
+    service::log_info(fmt::format(
         "answers at {}://{}:{}/, for changes and logs with a token "
         "(almanac token create)",
         options.certificate.empty() ? "http" : "https", listen->in_url(), *(*server)->port()));
     if (!listen->is_here() && options.certificate.empty()) {
-      machine::log_warning(
+      service::log_warning(
           "what is said there is not encrypted (--plain): whoever hears it has the "
           "tokens");
     }
   }
-  machine::tell_ready(
+  service::tell_ready(
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
   (*service)->run(service_stops);
-  machine::tell_stopping();
+  service::tell_stopping();
   // What low priority is at is waited for, and the next service waits for this one.
   step_forward();
   std::signal(SIGINT, SIG_DFL);

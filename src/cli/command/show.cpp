@@ -42,7 +42,7 @@ std::string energy_text(const store::Energy& energy) {
 }
 
 /// "step 1200 of 5000, metric 0.91 at step 1000"; "" = it says nothing.
-std::string training_text(const machine::JobView& view) {
+std::string training_text(const service::JobView& view) {
   if (!view.step) return "";
   const std::int64_t steps = view.job.asked->steps;
   std::string text = fmt::format("step {:g}", *view.step);
@@ -84,7 +84,7 @@ void say(const serve::ListedJob& listed, Time now) {
     line("Expected",
          runs ? end_in_words(*listed.view.expected, now) : in_words(*listed.view.expected, now));
     if (listed.view.expected->other_gpus) {
-      for (const machine::WithGpus& each : *listed.view.expected->other_gpus) {
+      for (const service::WithGpus& each : *listed.view.expected->other_gpus) {
         line("", in_words(each, now));
       }
     }

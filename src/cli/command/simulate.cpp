@@ -40,7 +40,7 @@ Result<script::Guest> meet_guest(const std::string& trace) {
 }
 
 Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
-  Result<sim::Experiment> experiment = options.experiment.parse();
+  Result<experiment::Experiment> experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   const auto& names = experiment->policies;
   if (std::find(names.begin(), names.end(), "-") != names.end()) {
@@ -48,7 +48,7 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
     if (!guest) return tl::unexpected(guest.error());
     experiment->guest = std::move(*guest);
   }
-  const Result<sim::Prepared> prepared = sim::prepare(*experiment);
+  const Result<experiment::Prepared> prepared = experiment::prepare(*experiment);
   if (!prepared) return tl::unexpected(prepared.error());
   for (const std::string& text : prepared->notes) note(text);
   if (!options.with.requests.empty()) {

@@ -44,8 +44,8 @@ struct SlurmLeversOptions {
 /// It is written every few seconds, unless the controller or the disk keeps the service waiting.
 constexpr Duration kOld = 30s;
 
-figure::Listing rows_of(const std::vector<machine::LeverView>& levers) {
-  using machine::LeverView;
+figure::Listing rows_of(const std::vector<service::LeverView>& levers) {
+  using service::LeverView;
   figure::Rows rows(levers);
   rows.add("name", "LEVER", &LeverView::name);
   rows.add(figure::Tier::key, "how", "SWITCH",
@@ -76,7 +76,7 @@ std::string summary_of(const steer::Status& status) {
 /// The next actions of each lever.
 std::string next_in_words(const steer::Status& status) {
   std::string made;
-  for (const machine::LeverView& each : status.manager.levers) {
+  for (const service::LeverView& each : status.manager.levers) {
     for (const std::string& next : each.next) made += fmt::format("  {}: {}\n", each.name, next);
   }
   return made;
@@ -124,7 +124,7 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
     note("no agent reports; almanac serve --agents HOST:PORT listens for them");
     return kDone;
   }
-  using machine::AgentView;
+  using service::AgentView;
   figure::Rows rows(status->manager.agents);
   rows.add("node", "NODE", &AgentView::node);
   rows.add("jobs", "JOBS", &AgentView::jobs);
@@ -151,7 +151,7 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   std::vector<std::string> names;
-  for (const machine::LeverView& each : status->manager.levers) names.push_back(each.name);
+  for (const service::LeverView& each : status->manager.levers) names.push_back(each.name);
   if (std::find(names.begin(), names.end(), options.lever) == names.end()) {
     return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
                 text::meant_or_known(options.lever, names));

@@ -222,7 +222,7 @@ void say_expected(const std::string& body) {
   const Time now = wall_clock();
   fmt::print("It {}\n", in_words(*expected, now));
   if (!expected->other_gpus) return;
-  for (const machine::WithGpus& each : *expected->other_gpus) {
+  for (const service::WithGpus& each : *expected->other_gpus) {
     fmt::print("  {}\n", in_words(each, now));
   }
 }

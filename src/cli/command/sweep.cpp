@@ -6,7 +6,7 @@
 /// A workload file is generated anew for every seed; a recorded trace stays what it is, and the
 /// seed is only that of random placements. In parts it runs on a cluster, or goes on where it was
 /// ended.
-#include "sim/sweep.h"
+#include "experiment/sweep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,12 +27,12 @@
 #include "cli/sweep_tables.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
+#include "experiment/sweep_part.h"
 #include "figure/document.h"
 #include "process/own_program.h"
 #include "report/page.h"
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
-#include "sim/sweep_part.h"
 #include "table/output_file.h"
 #include "text/number.h"
 #include "trace/generate.h"
@@ -76,7 +76,7 @@ Result<std::vector<double>> parse_range(const std::string& option, const std::st
       values.push_back(*from + static_cast<double>(at) * step);
     return values;
   }
-  for (const std::string& part : sim::parse_policies(text)) {
+  for (const std::string& part : experiment::parse_policies(text)) {
     const auto value = text::parse_decimal(part);
     if (!value) return bad();
     values.push_back(*value);
@@ -85,9 +85,9 @@ Result<std::vector<double>> parse_range(const std::string& option, const std::st
   return values;
 }
 
-using Prepare = std::function<Result<sim::Prepared>(double, std::uint64_t)>;
+using Prepare = std::function<Result<experiment::Prepared>(double, std::uint64_t)>;
 
-Result<Prepare> prepare_generated(const sim::Experiment& experiment) {
+Result<Prepare> prepare_generated(const experiment::Experiment& experiment) {
   auto workload = trace::load_workload(experiment.trace);
   if (!workload) return tl::unexpected(workload.error());
   const auto cluster =
@@ -96,19 +96,19 @@ Result<Prepare> prepare_generated(const sim::Experiment& experiment) {
           : cluster::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   return [experiment, workload = *workload, cluster = *cluster](double load, std::uint64_t seed) {
-    sim::Experiment point = experiment;
+    experiment::Experiment point = experiment;
     point.load = load;
     point.seed = seed;
-    return sim::prepare(point, trace::generate(workload, seed), cluster);
+    return experiment::prepare(point, trace::generate(workload, seed), cluster);
   };
 }
 
-Prepare prepare_recorded(const sim::Experiment& experiment) {
+Prepare prepare_recorded(const experiment::Experiment& experiment) {
   return [experiment](double load, std::uint64_t seed) {
-    sim::Experiment point = experiment;
+    experiment::Experiment point = experiment;
     point.load = load;
     point.seed = seed;
-    return sim::prepare(point);
+    return experiment::prepare(point);
   };
 }
 
@@ -119,9 +119,11 @@ std::string page_beside(const std::string& csv) {
 }
 
 /// The points as CSV and, where this build has a page, the report beside it.
-Result<void> write_points(const SweepOptions& options, const std::vector<sim::SweepPoint>& points,
+Result<void> write_points(const SweepOptions& options,
+                          const std::vector<experiment::SweepPoint>& points,
                           const std::vector<std::string>& command) {
-  if (auto written = table::write_file(options.out, sim::to_csv(points)); !written) return written;
+  if (auto written = table::write_file(options.out, experiment::to_csv(points)); !written)
+    return written;
   if (!report::has_page()) {
     note(fmt::format("all points are in {}", options.out));
     note(std::string(report::kNoPage));
@@ -151,7 +153,7 @@ Prepare saying_what_is_left_out(Prepare prepare) {
   };
 }
 
-Result<sim::SweepPlan> plan_of(const SweepOptions& options) {
+Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   constexpr double kLoadStep = 0.1;
@@ -166,7 +168,8 @@ Result<sim::SweepPlan> plan_of(const SweepOptions& options) {
   if (!valid)
     return fail(Code::usage, "loads must be above 0 and seeds whole numbers of 0 or more");
 
-  sim::SweepPlan plan{.loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
+  experiment::SweepPlan plan{
+      .loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
   for (const double seed : *seeds) plan.seeds.push_back(static_cast<std::uint64_t>(seed));
   if (experiment->trace.ends_with(".toml")) {
     auto generated = prepare_generated(*experiment);
@@ -195,7 +198,7 @@ SweepArray array_of(const SweepOptions& options, const std::vector<std::string>&
 }
 
 /// Runs the parts that are not there, here or by Slurm. Gives the exit status.
-Result<int> run_missing(const SweepOptions& options, const sim::SweepPlan& plan,
+Result<int> run_missing(const SweepOptions& options, const experiment::SweepPlan& plan,
                         const SweepParts& parts, const std::vector<std::string>& command) {
   if (options.on_slurm()) {
     return run_array(parts, array_of(options, command));
@@ -207,8 +210,8 @@ Result<int> run_missing(const SweepOptions& options, const sim::SweepPlan& plan,
   return kDone;
 }
 
-Result<int> show(const SweepOptions& options, const sim::SweepPlan& plan,
-                 const std::vector<sim::SweepPoint>& points,
+Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
+                 const std::vector<experiment::SweepPoint>& points,
                  const std::vector<std::string>& command) {
   show_points(points, plan.seeds.size());
   if (!options.out.empty()) {
@@ -219,12 +222,13 @@ Result<int> show(const SweepOptions& options, const sim::SweepPlan& plan,
   return interrupted() ? kInterrupted : kDone;
 }
 
-Result<int> run_in_parts(const SweepOptions& options, const sim::SweepPlan& plan,
+Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPlan& plan,
                          const std::vector<std::string>& command) {
   if (options.out.empty()) {
     return fail(Code::usage, "parts are kept beside the file of all points: --out is needed");
   }
-  sim::SweepPart part{.of = options.parts > 0 ? options.parts : std::min(plan.pairs(), kMostTasks)};
+  experiment::SweepPart part{.of = options.parts > 0 ? options.parts
+                                                     : std::min(plan.pairs(), kMostTasks)};
   if (!options.part.empty()) {
     const auto parsed = parse_part(options.part);
     if (!parsed) return tl::unexpected(parsed.error());
@@ -235,7 +239,7 @@ Result<int> run_in_parts(const SweepOptions& options, const sim::SweepPlan& plan
                                          "pairs of a load and a seed",
                                          part.of, plan.pairs()));
   }
-  auto inputs = sim::inputs_of(plan, options.experiment.trace.path);
+  auto inputs = experiment::inputs_of(plan, options.experiment.trace.path);
   if (!inputs) return tl::unexpected(inputs.error());
   const SweepParts parts{.out = options.out, .inputs = std::move(*inputs), .of = part.of};
   if (!options.part.empty()) return run_part(plan, parts, part);
@@ -263,10 +267,10 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
   std::atomic<std::uint32_t> done{0};
   plan->stop = &interrupted();
   plan->done = &done;
-  Result<std::vector<sim::SweepPoint>> points;
+  Result<std::vector<experiment::SweepPoint>> points;
   {
     const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
-    points = sim::sweep(*plan);
+    points = experiment::sweep(*plan);
   }
   if (!points) return tl::unexpected(points.error());
   return show(options, *plan, *points, command);

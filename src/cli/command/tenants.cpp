@@ -33,10 +33,10 @@ std::string hours(double gpu_s) {
 }
 
 /// Two blanks further in for each tenant above it.
-std::string indented(const machine::TenantView& tenant, const machine::Tenancy& all) {
+std::string indented(const service::TenantView& tenant, const service::Tenancy& all) {
   std::string name = tenant.name.empty() ? "(others)" : tenant.name;
   const auto above = [&](const std::string& child) -> std::string {
-    for (const machine::TenantView& each : all.tenants) {
+    for (const service::TenantView& each : all.tenants) {
       if (each.name == child) return each.parent;
     }
     return "";
@@ -47,8 +47,8 @@ std::string indented(const machine::TenantView& tenant, const machine::Tenancy& 
   return name;
 }
 
-figure::Listing rows_of(const machine::Tenancy& tenancy) {
-  using machine::TenantView;
+figure::Listing rows_of(const service::Tenancy& tenancy) {
+  using service::TenantView;
   const bool has_limits =
       std::any_of(tenancy.tenants.begin(), tenancy.tenants.end(),
                   [](const TenantView& each) { return !std::isnan(each.limit); });
@@ -90,7 +90,7 @@ figure::Listing rows_of(const machine::Tenancy& tenancy) {
   return rows;
 }
 
-std::string explanation(const machine::Tenancy& tenancy) {
+std::string explanation(const service::Tenancy& tenancy) {
   std::string made = fmt::format(
       "HAD, DUE: GPU-hours of the last {}. USE: GPU-hours, half forgotten after {}{}.\n",
       text::human_time(seconds(tenancy.to - tenancy.from)),
@@ -101,7 +101,7 @@ std::string explanation(const machine::Tenancy& tenancy) {
                         text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
                         text::human_share(tenancy.worst_due));
   }
-  for (const machine::TenantLoan& loan : tenancy.loans) {
+  for (const service::TenantLoan& loan : tenancy.loans) {
     constexpr double kWorthSaying = 360;
     if (loan.gpu_s < kWorthSaying) break;
     made += fmt::format("{} lent {} GPU-hours to {}\n", loan.from, hours(loan.gpu_s), loan.to);

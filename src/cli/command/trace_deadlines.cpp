@@ -9,8 +9,8 @@
 
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "experiment/deadlines.h"
 #include "perf/catalogue_file.h"
-#include "sim/deadlines.h"
 #include "trace/write.h"
 
 namespace almanac::cli {
@@ -24,7 +24,7 @@ struct DeadlinesArguments {
   std::string out = "-";
   std::string speed = "genie";
   std::vector<double> mix{trace::kGenieMix.urgent, trace::kGenieMix.prior, trace::kGenieMix.normal};
-  sim::DeadlineOptions options;
+  experiment::DeadlineOptions options;
 };
 
 Result<int> run(DeadlinesArguments& arguments) {
@@ -33,7 +33,7 @@ Result<int> run(DeadlinesArguments& arguments) {
   const auto catalogue = perf::read_catalogue(arguments.speed);
   if (!catalogue) return tl::unexpected(catalogue.error());
   arguments.options.mix = {arguments.mix[0], arguments.mix[1], arguments.mix[2]};
-  const auto done = sim::draw_deadlines(*trace, *catalogue, arguments.options);
+  const auto done = experiment::draw_deadlines(*trace, *catalogue, arguments.options);
   if (!done) return tl::unexpected(done.error());
   if (auto saved = save_trace(*trace, arguments.out); !saved) {
     return tl::unexpected(std::move(saved.error()));

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiment/run_directory.h"
+
+namespace almanac::experiment {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Given {
+  std::vector<std::string> policies{"all"};
+  std::string speed{};
+  bool has_deadline = false;
+};
+
+Prepared prepared(const Given& given) {
+  trace::Trace trace;
+  trace::Job job;
+  job.id = trace.key("1");
+  job.request.gpus = 1;
+  job.outcome.run = 1h;
+  if (given.has_deadline) job.request.deadline = Time{2h};
+  trace.jobs.push_back(job);
+  cluster::Cluster cluster;
+  cluster.add_vc("a");
+  cluster.add_nodes({.gpus = 8}, 1);
+  Experiment experiment;
+  experiment.policies = given.policies;
+  experiment.speed = given.speed;
+  auto made = prepare(experiment, std::move(trace), std::move(cluster));
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(*made);
+}
+
+constexpr const char* kNotElastic =
+    "left out of all, as no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
+    "pollux, powerflow, sia, slaq";
+constexpr const char* kNoTrials =
+    "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
+    "hyperdrive, hypersched, rubberband";
+constexpr const char* kNoSignals =
+    "left out of all, as no signal is told (--incidents): gavel_cost, stop_and_go";
+constexpr const char* kNoPrices =
+    "left out of all, as no speeds of jobs are given (--speed) and no signal is told "
+    "(--incidents): cynthia";
+constexpr const char* kNeither =
+    "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
+    "carbon_scaler";
+constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: hived, yarn_cs";
+constexpr const char* kNoGuests =
+    "left out of all, as no speeds of jobs are given (--speed) and the cluster has no tenants: "
+    "antman";
+
+TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
+  const Prepared made = prepared({});
+  EXPECT_THAT(
+      made.left_out,
+      ElementsAre("left out of all, as no job has a deadline: chronus",
+                  "left out of all, as no speeds of jobs are given (--speed): coda, "
+                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed, "
+                  "muri_l, muri_s",
+                  "left out of all, as no job has a deadline and no speeds of jobs are given "
+                  "(--speed): elasticflow, genie, promise, thrift",
+                  kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
+  for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
+  EXPECT_EQ(made.experiment.policies.front(), "fifo");
+  EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
+  EXPECT_EQ(made.runs.size() + 35, all_policies().size());
+  EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
+}
+
+TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
+  EXPECT_THAT(parse_policies("fifo,,easy"), ElementsAre("fifo", "easy"));
+  EXPECT_THAT(
+      parse_policies("las:{1,22}:{3..5},fifo"),
+      ElementsAre("las:1:3", "las:1:4", "las:1:5", "las:22:3", "las:22:4", "las:22:5", "fifo"));
+  EXPECT_THAT(parse_policies("easy+{easy:{2,4},gpu_time}"),
+              ElementsAre("easy+easy:2", "easy+easy:4", "easy+gpu_time"));
+  // What does not close stays, for the registry to refuse by its name.
+  EXPECT_THAT(parse_policies("las:{1,2"), ElementsAre("las:{1,2"));
+  EXPECT_THAT(parse_policies("a},b"), ElementsAre("a}", "b"));
+}
+
+TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
+  const Prepared due = prepared({.has_deadline = true});
+  EXPECT_THAT(due.left_out,
+              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNotElastic,
+                          kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
+  EXPECT_THAT(due.experiment.policies, Contains("chronus"));
+  EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
+  const Prepared fast = prepared({.speed = "public"});
+  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
+                                         kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+  EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
+  EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
+              ElementsAre(kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
+}
+
+TEST(Experiment, RunsWhatIsNamed) {
+  const Prepared made = prepared({.policies = {"fifo", "chronus", "synergy_tune"}});
+  EXPECT_THAT(made.left_out, IsEmpty());
+  EXPECT_THAT(made.experiment.policies, ElementsAre("fifo", "chronus", "synergy_tune"));
+  EXPECT_THAT(made.notes, Contains("chronus could do more: no job has a deadline"));
+  EXPECT_THAT(prepared({.policies = {"chronus"}, .has_deadline = true}).notes,
+              Not(Contains(HasSubstr("could do more"))));
+}
+
+TEST(Experiment, IsTheSameByTheNamesThatRan) {
+  const Prepared all = prepared({});
+  const Prepared again = prepared({.policies = all.experiment.policies});
+  EXPECT_EQ(configuration_hash(again), configuration_hash(all));
+  EXPECT_THAT(again.left_out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace almanac::experiment

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/impossible_jobs.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+#include "trace/held_nodes.h"
+
+namespace almanac::experiment {
+
+void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace) {
+  std::unordered_map<std::string, int> has;  // GPUs of each node
+  for (const cluster::Node& node : cluster.nodes) {
+    if (!node.name.empty()) has[node.name] += cluster.classes[node.node_class].gpus;
+  }
+  if (has.empty()) return;
+  const trace::HeldNodes held(trace);
+  if (held.stays().empty()) return;
+  std::set<std::uint32_t> too_many;  // jobs
+  std::string first;
+  std::set<std::uint32_t> elsewhere;
+  std::string unknown;
+  for (const trace::Stay& stay : held.stays()) {
+    const trace::Request& request = trace.jobs[stay.job].request;
+    for (const trace::Held& each : held.held_in(stay)) {
+      const std::string& name = held.names()[each.node];
+      const auto known = has.find(name);
+      if (known == has.end()) {
+        if (elsewhere.empty()) unknown = name;
+        elsewhere.insert(stay.job);
+        continue;
+      }
+      const int gpus = trace::sure_gpus(request, stay, each);
+      if (gpus <= known->second) continue;
+      if (too_many.empty()) {
+        first = fmt::format("job {} held {} GPUs of {}, which has {}",
+                            trace.id(trace.jobs[stay.job].id), gpus, name, known->second);
+      }
+      too_many.insert(stay.job);
+    }
+  }
+  if (!too_many.empty()) {
+    cluster.notes.push_back(fmt::format(
+        "{} held more GPUs of a node than the cluster file gives it: {}{}",
+        text::counted(too_many.size(), "job"), first, too_many.size() > 1 ? " is the first" : ""));
+  }
+  if (!elsewhere.empty()) {
+    cluster.notes.push_back(
+        fmt::format("{} ran on nodes that are not in the cluster file, such as {}",
+                    text::counted(elsewhere.size(), "job"), unknown));
+  }
+}
+
+}  // namespace almanac::experiment

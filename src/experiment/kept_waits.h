@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Why a job of a run waited, read from the run's folder: neither the job log nor a second
+/// simulation is needed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "experiment/summary.h"
+#include "policy/contract/reason.h"
+
+namespace almanac::experiment {
+
+/// A stretch of waiting.
+struct KeptWait {
+  Time from = kNoTime;
+  Time until = kNoTime;  ///< kNoTime = it can never start.
+  policy::Reason reason{};
+  std::string other{};  ///< Id of the job that it waited behind or for.
+};
+
+/// A job under a policy, from jobs.csv and waits.csv.zst.
+struct KeptJob {
+  std::string id{};
+  std::string policy{};
+  int gpus = 0;
+  Time submit = kNoTime;
+  Time start = kNoTime;
+  Time end = kNoTime;
+  Duration waited{0};
+  Duration ran{0};   ///< Time on GPUs.
+  Duration work{0};  ///< Its run time, as the log has it.
+  int preemptions = 0;
+  std::vector<KeptWait> waits{};
+  std::string vc{};
+  std::string user{};
+  std::string tenant{};  ///< "tenant vision was 14 % over its due"; "" = it is of none.
+};
+
+/// How the tenant of a job fared: the one that its virtual cluster names, else its user.
+std::string tenant_of(const KeptJob& job, const experiment::Summary& summary);
+
+/// Fails with usage where the run has no such job, and with not_found where it keeps no reasons.
+/// Cost: the two files are read once.
+Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
+                          const std::string& job);
+
+}  // namespace almanac::experiment

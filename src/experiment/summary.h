@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The figures that one policy is judged by.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "energy/power.h"
+#include "policy/composition.h"
+#include "sim/simulation.h"
+#include "trace/trace.h"
+
+namespace almanac::fairness {
+struct Dues;
+}
+
+namespace almanac::experiment {
+
+/// A job that starts so close to its start in the log has started as recorded.
+inline constexpr Duration kSameStart = 10min;
+
+/// As fairness::Owner, which says what these are.
+struct TenantDue {
+  std::string name{};  ///< "vision"
+  double had_gpu_s = 0;
+  double due_gpu_s = 0;
+};
+
+/// What one tenant did not ask of its part, and another had beyond its own.
+struct TenantLoan {
+  std::string from{};  ///< "vision"; "others" = jobs of no tenant.
+  std::string to{};
+  double gpu_s = 0;
+};
+
+/// Over the jobs that finished and joined the queue after the warm-up, unless said otherwise.
+/// *wait* = time not running between joining the queue (sim::joined) and the end; *jct* = all of
+/// that time. Jobs that their owners withdrew before they ran are in no figure. NaN where there is
+/// nothing to average.
+struct Summary {
+  std::string policy;
+  bool bound = false;                ///< Told what no cluster can know (policy::is_bound).
+  bool complete = true;              ///< False = interrupted: of the jobs until then.
+  bool recorded = false;             ///< No policy's: what the log says that happened.
+  std::vector<std::string> needs{};  ///< As policy::needs_of() says them.
+  std::uint64_t jobs = 0;            ///< Simulated, finished or not, without those withdrawn.
+  std::uint64_t withdrawn_jobs = 0;  ///< Never ran in the log, and left the queue without running.
+  std::uint64_t finished = 0;
+  std::uint64_t never_startable = 0;
+  double avg_jct_s = 0;
+  double p50_jct_s = 0;
+  double p90_jct_s = 0;
+  double p99_jct_s = 0;
+  double avg_wait_s = 0;
+  double p50_wait_s = 0;
+  double p90_wait_s = 0;
+  double p99_wait_s = 0;
+  double as_recorded = 0;  ///< Share of the jobs that start within kSameStart of their start in
+                           ///< the log; NaN where it tells none.
+  std::uint64_t queued_jobs = 0;  ///< Jobs with wait > 0.
+  double makespan_s = 0;          ///< First submission to last end.
+  double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan, in which the
+                                  ///< cluster empties after the last arrival.
+  /// While jobs arrived (Window): GPUs that computed and that were held / in service; NaN where not
+  /// simulated. Cores likewise. Tables show these.
+  double gpu_utilization = 0;
+  double gpu_allocation = 0;
+  double cpu_allocation = 0;
+  double avg_gpu_job_jct_s = 0;
+  std::uint64_t cpu_jobs = 0;  ///< Finished jobs without a GPU.
+  double avg_cpu_job_wait_s = 0;
+  double p99_cpu_job_wait_s = 0;
+  double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
+                                    ///< 1998.
+  std::uint64_t preemptions = 0;
+  std::uint64_t failed_runs = 0;    ///< Jobs lost their nodes so often.
+  std::uint64_t deadline_jobs = 0;  ///< Jobs with a deadline, finished or not.
+  double guarantee = 0;             ///< Share of those that ended by it.
+  double avg_tardiness_s = 0;       ///< max(0, end - deadline), of those that finished.
+  double p99_tardiness_s = 0;
+  double value_earned = 0;        ///< Of jobs with a deadline (trace/value.h).
+  double value_possible = 0;      ///< Had each ended in time.
+  double jain_user_slowdown = 0;  ///< Jain's index of the users' mean bounded slowdown; 1 = all
+                                  ///< alike.
+  double worst_user_avg_wait_s = 0;
+  double worst_vc_avg_wait_s = 0;
+  /// Of tenants, else users (sim/dues.h); NaN and "" where there are not two.
+  double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Part of the GPU time that
+                                                                  ///< would have to change hands.
+  double jain_due = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of what each had of
+                                                               ///< its due.
+  std::string worst_owner{};  ///< Who had least of its due: "tenant vision".
+  double worst_due = std::numeric_limits<double>::quiet_NaN();  ///< Which part of it.
+  double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
+  double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Part of the jobs with a
+                                                                  ///< finish-time ratio above 1.05.
+  /// What each tenant had of its due over the run, in order of its first job; none without tenants.
+  std::vector<TenantDue> tenants{};
+  std::vector<TenantLoan> loans{};  ///< The largest first.
+  double nodes_asleep = 0;          ///< Mean.
+  double wake_ups_a_day = 0;        ///< Moments in which nodes were woken.
+  double nodes_woken_a_day = 0;
+  std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
+  double avg_hold_s = 0;             ///< Of those, by how much; NaN without any.
+  double energy_j = 0;               ///< Of the nodes, GPUs in use at full use.
+  double energy_saved_j = 0;         ///< Less than if nodes that slept or booted had idled.
+  double energy_bound_j = 0;         ///< Of the same schedule, were the future known: nodes
+                                     ///< sleep where that pays, and no job is delayed.
+  double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
+  /// Of the facility's power: in the currency of the power model, at the price (signal `price`) and
+  /// with the carbon (signal `carbon`) of each moment, else at the power model's constants.
+  double cost = 0;
+  double kg_co2 = 0;
+  /// Rent of the GPUs that jobs held, by the signals `price/TYPE` (a GPU-hour); NaN without them.
+  double gpu_cost = std::numeric_limits<double>::quiet_NaN();
+  std::uint64_t events = 0;
+  double engine_wall_s = 0;
+  std::uint64_t signature = 0;
+};
+
+/// Cost: linear in jobs.
+Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
+                  const sim::Schedule& schedule, const energy::PowerModel& power);
+
+/// Adds who had how much of its due.
+void add_dues(Summary& summary, const fairness::Dues& dues);
+
+/// What the log says that happened, as a row beside policies and of the same jobs: those that ran,
+/// without those that can `never` start on `cluster`. Nothing where fewer than 95 % of them tell
+/// their start; those that do not are left out. What a log does not tell (energy, stops, sleep) is
+/// NaN or 0; so is occupancy where the cluster was guessed from the log or changes.
+std::optional<Summary> summarize_recorded(const trace::Trace& trace,
+                                          const cluster::Cluster& cluster, Duration warm_up,
+                                          std::span<const JobId> never);
+inline constexpr const char* kAsRecorded = "as recorded";
+
+/// "easy", "srtf (bound)", "easy (interrupted)": a policy where it is compared with others.
+std::string marked_name(const Summary& summary);
+
+/// What all nodes draw at a sample, in W, with the GPUs in use at full use. A node with fewer or
+/// more GPUs than the model's draws in proportion.
+double power_w(const sim::Sample& sample, const energy::PowerModel& power);
+
+/// The columns of a summary in CSV, and one summary under them, without an end of line.
+std::string summary_csv_header();
+std::string to_csv_row(const Summary& summary);
+
+}  // namespace almanac::experiment

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/sweep_part.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "experiment/run_directory.h"
+#include "table/digest.h"
+#include "table/output_file.h"
+#include "table/stream.h"
+
+namespace almanac::experiment {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
+
+Result<std::string> inputs_of(const SweepPlan& plan, const std::string& trace) {
+  // A generated trace has no hash of its own: that of its workload file stands for it.
+  const auto file = table::sha256_file(trace);
+  if (!file) return tl::unexpected(file.error());
+  const auto first = plan.prepare(plan.loads.front(), plan.seeds.front());
+  if (!first) return tl::unexpected(first.error());
+  const Json decided = {{"version", ALMANAC_VERSION},
+                        {"trace", *file},
+                        {"configuration", configuration_hash(*first)},
+                        {"loads", plan.loads},
+                        {"seeds", plan.seeds}};
+  return table::sha256(decided.dump()).substr(0, 16);
+}
+
+Result<void> write_part(const std::string& path, const std::string& inputs,
+                        const std::vector<SweepPoint>& points) {
+  Json pairs = Json::array();
+  std::vector<Summary> summaries;
+  for (const SweepPoint& point : points) {
+    pairs.push_back({{"load", point.load}, {"seed", point.seed}});
+    summaries.push_back(point.summary);
+  }
+  const Json part = {
+      {"inputs", inputs}, {"points", pairs}, {"summaries", Json::parse(to_json(summaries))}};
+  return table::write_file(path, part.dump(1) + "\n");
+}
+
+Result<std::vector<SweepPoint>> read_part(const std::string& path, const std::string& inputs) {
+  const Result<std::string> text = table::read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  try {
+    const Json part = Json::parse(*text);
+    if (part.at("inputs").get<std::string>() != inputs) {
+      return fail(Code::conflict, "the part was made of other inputs", {.file = path});
+    }
+    const auto summaries = parse_summaries(part.at("summaries").dump(), path);
+    if (!summaries) return tl::unexpected(summaries.error());
+    std::vector<SweepPoint> points;
+    for (const Summary& summary : *summaries) {
+      const Json& pair = part.at("points").at(points.size());
+      points.push_back({pair.at("load"), pair.at("seed"), summary});
+    }
+    return points;
+  } catch (const nlohmann::json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = path});
+  }
+}
+
+Result<std::vector<SweepPoint>> join_parts(const std::vector<std::vector<SweepPoint>>& parts,
+                                           std::size_t pairs) {
+  std::size_t total = 0;
+  for (const auto& part : parts) total += part.size();
+  const std::size_t policies = total / pairs;
+  std::vector<SweepPoint> points;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const std::vector<SweepPoint>& part = parts[pair % parts.size()];
+    const std::size_t from = pair / parts.size() * policies;
+    if (from + policies > part.size()) {
+      return fail(Code::corrupt, fmt::format("part {}/{} does not have all its points",
+                                             pair % parts.size() + 1, parts.size()));
+    }
+    const auto begin = part.begin() + static_cast<std::ptrdiff_t>(from);
+    points.insert(points.end(), begin, begin + static_cast<std::ptrdiff_t>(policies));
+  }
+  return points;
+}
+
+}  // namespace almanac::experiment

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/policies.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "experiment/profile.h"
+#include "policy/registry.h"
+#include "predict/replay.h"
+
+namespace almanac::service {
+
+Result<policy::Composition> compose(const std::string& text) {
+  auto made = policy::registry().compose(text);
+  if (!made) return made;
+  if (policy::registry().traits(*made).has(policy::Trait::sleeps_nodes)) {
+    return fail(Code::unsupported,
+                fmt::format("policy {} turns nodes off, and this machine is the only one", text),
+                {}, "add +all to keep nodes on");
+  }
+  if (policy::registry().traits(*made).has(policy::Trait::limits_power)) {
+    return fail(Code::unsupported,
+                fmt::format("policy {} sets the power limit of each job's GPUs, and a service sets "
+                            "none",
+                            text),
+                {}, "simulate plays it; hasten, pollux and sia deal GPUs here");
+  }
+  if (policy::registry().traits(*made).has(policy::Trait::paces_traffic)) {
+    return fail(
+        Code::unsupported,
+        fmt::format("policy {} says when jobs send over links and how fast they read, which "
+                    "a service cannot tell them",
+                    text),
+        {}, "simulate plays it; +none leaves jobs as they are");
+  }
+  if (policy::registry().traits(*made).has(policy::Trait::yields_gpus)) {
+    return fail(
+        Code::unsupported,
+        fmt::format("policy {} holds jobs to what others leave of their GPUs, which a service "
+                    "cannot do",
+                    text),
+        {}, "simulate plays it; packings such as lifelong let jobs share GPUs here");
+  }
+  take_no_truth(*made);
+  return made;
+}
+
+void take_no_truth(policy::Composition& composition) {
+  static const policy::TraitSet kOfThePast = {policy::Trait::told_truth,
+                                              policy::Trait::reads_predictions};
+  const policy::Entry& estimate = policy::registry().estimates.at(composition.estimate.name);
+  if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = "rolling";
+}
+
+Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
+                                std::string& shadow) {
+  const auto take = [&](const char* key, std::string& into) -> Result<void> {
+    return store.get(key).map([&](std::optional<std::string>&& kept) {
+      if (kept) into = *std::move(kept);
+    });
+  };
+  if (!policy_is_told) {
+    if (auto taken = take(kPolicyKey, policy); !taken) return taken;
+  }
+  return shadow.empty() ? take(kShadowKey, shadow) : Result<void>();
+}
+
+std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
+                                                     const trace::Trace& trace,
+                                                     std::span<const trace::Job> lessons) {
+  auto made = experiment::make_estimator(composition, trace);
+  ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate.name);
+  std::vector<trace::Job> ended;
+  for (const trace::Job& job : lessons) {
+    if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);
+  }
+  predict::teach(**made, ended);
+  return std::move(*made);
+}
+
+}  // namespace almanac::service
