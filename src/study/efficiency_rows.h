@@ -16,8 +16,8 @@ namespace almanac::study {
 /// A row for each user, and what a reader must know of them.
 figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& prices);
 inline constexpr const char* kUsersExplained =
-    "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
-    "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n";
+    "Jobs of a minute or longer. Idle: share of the allocated time not used; \"-\" if not "
+    "measured.\nMemory used, limit used: medians over the jobs.\n";
 
 /// Number of jobs for which the accounting shows more processor time than their cores have; "" =
 /// none.
