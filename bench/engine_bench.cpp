@@ -39,6 +39,7 @@
 #include "meter.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/simulation.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
@@ -85,12 +86,13 @@ void time_floor(const trace::Trace& trace, const cluster::Cluster& cluster, Cost
 }
 
 void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
-                 const policy::SpeedBook* speeds, Cost& cost) {
+                 const schedule::SpeedBook* speeds, Cost& cost) {
   auto policy = experiment::make_policy(*policy::registry().compose(cost.name), trace);
   const std::int64_t before = resident_bytes();
   reset_peak();
   const double start = processor_s();
-  const sim::Schedule schedule = sim::simulate(trace, cluster, **policy, {.speeds = speeds});
+  const sim::Schedule schedule =
+      sim::simulate(trace, cluster, **policy, {.truth = {.speeds = speeds}});
   cost.best_s = std::min(cost.best_s, processor_s() - start);
   cost.bytes = std::max(cost.bytes, peak_bytes() - before);
   for (const sim::Sample& sample : schedule.timeline) {
@@ -106,7 +108,7 @@ void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const O
   for (const std::string& name : names) {
     costs.push_back({.name = name});
   }
-  std::optional<policy::SpeedBook> speeds;
+  std::optional<schedule::SpeedBook> speeds;
   if (!options.speed.empty()) {
     speeds.emplace(cluster, trace, *perf::read_catalogue(options.speed));
   }

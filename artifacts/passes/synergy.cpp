@@ -78,7 +78,7 @@ Result<sim::Schedule> simulate_as_synergy(const experiment::Prepared& prepared) 
   if (!policy) return tl::unexpected(policy.error());
   sim::Options options = experiment::options_of(prepared, 0);
   options.restart = run.restart;
-  options.progress = &*steps;
+  options.truth.progress = &*steps;
   options.keeps_queue_rules = false;
   return sim::simulate(prepared.trace, prepared.cluster, **policy, options);
 }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "stats/mean.h"
 
 namespace almanac::reproduce {
 namespace {
@@ -140,11 +142,15 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
   kind_ = outside;
 }
 
+std::optional<File> Bench::find(std::string_view name) const {
+  const std::vector<File> found = files(name);
+  return found.empty() ? std::nullopt : std::optional(found.front());
+}
+
 File Bench::beside(const File& file, std::string_view name) const {
-  const std::string wanted = (fs::path(file.name).parent_path() / name).string();
-  const std::vector<File> found = files(wanted);
-  require(!found.empty(), fmt::format("needs {} beside it", name));
-  return found.front();
+  const auto found = find((fs::path(file.name).parent_path() / name).string());
+  require(found.has_value(), fmt::format("needs {} beside it", name));
+  return *found;
 }
 
 void Bench::add(Row row) {
@@ -155,6 +161,23 @@ void Bench::add(Row row) {
 
 void Bench::add(std::string what, double published, double ours, std::string unit) {
   add({.what = std::move(what), .published = published, .ours = ours, .unit = std::move(unit)});
+}
+
+void Bench::add_column(const std::string& what, std::span<const double> published,
+                       std::span<const double> ours, const std::string& unit) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  add(what + ", mean", stats::mean(published), stats::mean(ours), unit);
+  double largest = published.size() == ours.size() ? 0 : kInfinity;
+  for (std::size_t each = 0; each < std::min(published.size(), ours.size()); ++each) {
+    const double difference = std::abs(published[each] - ours[each]);
+    // NaN differs as much as a number can.
+    largest = difference >= 0 ? std::max(largest, difference) : kInfinity;
+  }
+  add(what + ", largest difference", 0, largest, unit);
+}
+
+void Bench::add_mismatches(std::string what, std::size_t differ) {
+  add(std::move(what), 0, static_cast<double>(differ), "mismatches");
 }
 
 }  // namespace almanac::reproduce

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,18 +98,22 @@ class Bench {
   /// reported without rows, and the next one goes on. That there is none is reported too.
   void each(std::string_view pattern, const std::function<void(const File&)>& work);
 
-  /// Where the public data are.
-  const std::string& folder() const { return folder_; }
-
-  /// The file `name` (packed or not) of the folder of `file`; Malformed when it is not there.
+  /// Returns the file `name` (packed or not) of the data's folder, "data/mig/profiles.csv"; nothing
+  /// if it is not there.
+  std::optional<File> find(std::string_view name) const;
+  /// Returns the file `name` (packed or not) of the folder of `file`; throws Malformed if it is not
+  /// there.
   File beside(const File& file, std::string_view name) const;
 
   /// Adds a row of the comparison. Without a published number it becomes a finding.
   void add(Row row);
   /// The same in order of what, published, ours, unit.
-  void add(std::string what, double published, double ours, std::string unit);
-  /// Reports a file that cannot be read, beside the rows of others.
-  void add(Error malformed) { outcome_.malformed.push_back(std::move(malformed)); }
+  void add(std::string what, double published, double ours, std::string unit = "");
+  /// Adds the mean of many numbers, and the largest difference (published 0) between two of them.
+  void add_column(const std::string& what, std::span<const double> published,
+                  std::span<const double> ours, const std::string& unit);
+  /// Adds how many of a kind differ (published 0).
+  void add_mismatches(std::string what, std::size_t differ);
   void note(std::string sentence) { outcome_.notes.push_back(std::move(sentence)); }
 
   Outcome outcome() && { return std::move(outcome_); }

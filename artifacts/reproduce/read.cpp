@@ -70,6 +70,17 @@ void Rows::wrong(std::string message) const {
   throw Malformed{{.code = Code::invalid, .message = std::move(message), .where = csv_.where()}};
 }
 
+std::map<std::string, std::vector<double>> read_columns(
+    const std::string& path, std::initializer_list<std::string_view> columns) {
+  Rows rows(path, columns);
+  std::map<std::string, std::vector<double>> made;
+  for (const std::string_view column : columns) made[std::string(column)];
+  while (rows.next()) {
+    for (auto& [column, numbers] : made) numbers.push_back(rows.number(column));
+  }
+  return made;
+}
+
 void each_case(const File& file, const std::function<void(const Json&)>& work) {
   if (file.name.find(".jsonl") == std::string::npos) {
     const Json all = read_json(file);

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -54,6 +56,10 @@ class Rows {
  private:
   table::CsvReader csv_;
 };
+
+/// The numbers of `columns` of a CSV file, by the name of the column. Throws as Rows does.
+std::map<std::string, std::vector<double>> read_columns(
+    const std::string& path, std::initializer_list<std::string_view> columns);
 
 /// Calls `work` for each case of a file: each line of .jsonl, each element of an array, or the one
 /// object that a .json file holds. What `work` throws is told the line, or the number of the case.

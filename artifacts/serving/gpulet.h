@@ -14,8 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-
 namespace almanac::inference::published {
 
 /// Of one network: what a batch on a part of a GPU takes and uses. Times ms.
@@ -38,17 +36,12 @@ struct GpuletProfile {
   std::map<std::string, GpuletModel> models{};
 };
 
-/// Of a folder with configs.json, models.csv, batch_concat_ms.csv, interference_constants.csv,
-/// util_DEVICE.csv and latency_profile*.csv. Fails with not_found, invalid.
-Result<GpuletProfile> read_gpulet(const std::string& folder);
-
 struct GpuletSetting {
   int gpus = 0;
   bool interference = false;
   bool parts = true;    ///< Else whole GPUs only.
   bool greedy = false;  ///< The smallest part that does, and no turns.
 };
-Result<std::map<std::string, GpuletSetting>> read_gpulet_settings(const std::string& path);
 
 struct GpuletRequest {
   std::string model{};

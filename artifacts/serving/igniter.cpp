@@ -5,49 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <nlohmann/json.hpp>
-
-#include "table/stream.h"
-
 namespace almanac::inference::published {
-
-Result<IgniterProfile> read_igniter(const std::string& path) try {
-  const auto content = table::read_text_file(path);
-  if (!content) return tl::unexpected(content.error());
-  const auto json = nlohmann::json::parse(*content);
-  const auto& board = json.at("hardware");
-  const auto of = [](const nlohmann::json& where, const char* key) {
-    return where.at(key).get<double>();
-  };
-  IgniterProfile profile{.board = {.frequency = of(board, "max_frequency_mhz"),
-                                   .power_cap = of(board, "power_cap_w"),
-                                   .idle_power = of(board, "idle_power_w"),
-                                   .share_unit = of(board, "share_unit_percent"),
-                                   .bytes_per_ms = of(board, "pcie_bytes_per_ms"),
-                                   .frequency_slope = of(board, "freq_slope_mhz_per_w"),
-                                   .sched_slope = of(board, "sched_slope_ms"),
-                                   .sched_offset = of(board, "sched_offset_ms")}};
-  for (const auto& each : json.at("models")) {
-    profile.models[each.at("model").get<std::string>()] = {
-        .kernels = of(each, "kernels"),
-        .input_bytes = of(each, "input_bytes"),
-        .output_bytes = of(each, "output_bytes"),
-        .sched_base = of(each, "sched_base_ms"),
-        .k1 = of(each, "act_k1"),
-        .k2 = of(each, "act_k2"),
-        .k3 = of(each, "act_k3"),
-        .k4 = of(each, "act_k4"),
-        .k5 = of(each, "act_k5"),
-        .power_slope = of(each, "power_slope"),
-        .power_offset = of(each, "power_offset"),
-        .l2_slope = of(each, "l2_slope"),
-        .l2_offset = of(each, "l2_offset"),
-        .l2_sensitivity = of(each, "l2_sensitivity")};
-  }
-  return profile;
-} catch (const nlohmann::json::exception& error) {
-  return fail(Code::invalid, error.what(), {.file = path});
-}
 
 std::vector<IgniterForecast> forecast(const IgniterProfile& profile,
                                       const std::vector<IgniterResident>& residents) {

@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-
 namespace almanac::inference::published {
 
 /// Of one network, as fitted. Times ms, shares percent.
@@ -37,9 +35,6 @@ struct IgniterProfile {
   IgniterBoard board{};
   std::map<std::string, IgniterModel> models{};
 };
-
-/// Fails with not_found, invalid.
-Result<IgniterProfile> read_igniter(const std::string& path);
 
 struct IgniterResident {
   int workload = -1;  ///< Index of the workload, for plans.

@@ -8,10 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "inference/profile/sheet.h"
-
 namespace almanac::inference::published {
 namespace {
 
@@ -20,45 +16,6 @@ constexpr double kRounding = 1e-3;  // of a batch or a rate, that counts as none
 constexpr double kSecond = 1e6;
 
 }  // namespace
-
-Result<NexusProfiles> NexusProfiles::read(const std::string& folder) {
-  NexusProfiles made;
-  const std::string path = folder + "/profiles.csv";
-  const auto batches = Sheet::read(path, {"model", "batch", "mean_us", "std_us"});
-  if (!batches) return tl::unexpected(batches.error());
-  for (std::size_t row = 0; row < batches->rows(); ++row) {
-    NexusModel& model = made.models_[batches->text("model", row)];
-    const auto batch = batches->number("batch", row);
-    const auto mean = batches->number("mean_us", row);
-    const auto deviation = batches->number("std_us", row);
-    for (const auto* cell : {&batch, &mean, &deviation}) {
-      if (!*cell) return tl::unexpected(cell->error());
-    }
-    if (*batch != static_cast<double>(model.mean.size() + 1)) {
-      return fail(Code::invalid, "batches of a model must go up from 1 by 1", {.file = path});
-    }
-    model.mean.push_back(*mean);
-    model.deviation.push_back(*deviation);
-  }
-  const auto stages =
-      Sheet::read(folder + "/stages.csv", {"model", "preprocess_mean_us", "preprocess_std_us",
-                                           "postprocess_mean_us", "postprocess_std_us"});
-  if (!stages) return tl::unexpected(stages.error());
-  for (std::size_t row = 0; row < stages->rows(); ++row) {
-    const auto found = made.models_.find(stages->text("model", row));
-    if (found == made.models_.end()) continue;
-    NexusModel& model = found->second;
-    for (auto [column, into] : {std::pair("preprocess_mean_us", &model.pre_mean),
-                                std::pair("preprocess_std_us", &model.pre_deviation),
-                                std::pair("postprocess_mean_us", &model.post_mean),
-                                std::pair("postprocess_std_us", &model.post_deviation)}) {
-      const auto value = stages->number(column, row);
-      if (!value) return tl::unexpected(value.error());
-      *into = *value;
-    }
-  }
-  return made;
-}
 
 int NexusProfiles::largest(const std::string& model) const {
   return static_cast<int>(models_.at(model).mean.size());

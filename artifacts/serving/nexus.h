@@ -10,9 +10,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include "base/result.h"
 
 namespace almanac::inference::published {
 
@@ -24,8 +23,7 @@ struct NexusModel {
 /// Models by name, with times stretched by `multiplier`.
 class NexusProfiles {
  public:
-  /// Reads profiles.csv and stages.csv of `folder`. Fails with not_found, invalid.
-  static Result<NexusProfiles> read(const std::string& folder);
+  explicit NexusProfiles(std::map<std::string, NexusModel> models) : models_(std::move(models)) {}
   bool has(const std::string& model) const { return models_.contains(model); }
 
   int largest(const std::string& model) const;

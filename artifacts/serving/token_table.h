@@ -4,10 +4,9 @@
 /// Step times measured at some counts of tokens, and straight lines between them.
 #pragma once
 
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "base/result.h"
 #include "inference/step_time.h"
 
 namespace almanac::inference {
@@ -25,10 +24,6 @@ class TokenTable final : public StepTime {
   };
   /// At least two knots.
   explicit TokenTable(std::vector<Knot> knots) : knots_(std::move(knots)) {}
-  /// The knots of one model on `gpus` boards of a table with the columns model, hardware,
-  /// tensor_parallel, batch_tokens, prompt_ms, token_ms. Fails with not_found, invalid.
-  static Result<TokenTable> read(const std::string& path, const std::string& model,
-                                 const std::string& hardware, int gpus);
 
   Micros prompt(double tokens) const { return at(tokens, &Knot::prompt); }
   Micros decode(double tokens) const { return at(tokens, &Knot::decode); }

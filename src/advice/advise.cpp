@@ -19,6 +19,7 @@
 #include "experiment/profile.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
+#include "schedule/hosts.h"
 #include "sim/simulation.h"
 #include "stats/bootstrap.h"
 #include "stats/joined_days.h"
@@ -75,14 +76,17 @@ class Play {
 
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
-    const auto policy = policy::registry().make(composition, {.estimator = taught(composition)});
+    const auto policy = schedule::make_policy(
+        composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = nullptr},
+        schedule::kNoSiteRules);
     const sim::Options options{
         .policy = composition.name,
         .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
         .seed = question_.seed,
         .quotas = quotas_ ? &*quotas_ : nullptr,
-        .stop = question_.stop,
-        .arrived = question_.progress == nullptr ? nullptr : question_.progress->arrivals()};
+        .watch = {
+            .stop = question_.stop,
+            .arrived = question_.progress == nullptr ? nullptr : question_.progress->arrivals()}};
     const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
     if (schedule.interrupted) return std::nullopt;
     std::vector<Lived> lived;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cli/quoted.h"
+#include "text/quoted.h"
 
 namespace almanac::cli {
 namespace {
@@ -215,13 +215,13 @@ function __almanac_at
     std::string path = fmt::format("{}", fmt::join(command->path, " "));
     if (!command->path.empty()) {
       text += fmt::format("            case {}\n                set at \"$at $word\"\n",
-                          quoted(" " + path, "\\'"));
+                          text::quoted(" " + path, "\\'"));
     }
     const std::string at = fmt::format("complete -c almanac -n \"__almanac_at {}\"",
                                        path.empty() ? "''" : "'" + path + "'");
     for (const CommandTable& each : command->commands) {
       rules += fmt::format("{} -f -a {} -d {}\n", at, each.path.back(),
-                           quoted(first_line(each.about), "\\'"));
+                           text::quoted(first_line(each.about), "\\'"));
     }
     for (const Argument& argument : command->by_place) {
       if (!argument.choices.empty()) {
@@ -251,7 +251,7 @@ function __almanac_at
           rule += " -r -F";
           break;
       }
-      rules += fmt::format("{} -d {}\n", rule, quoted(first_line(option.about), "\\'"));
+      rules += fmt::format("{} -d {}\n", rule, text::quoted(first_line(option.about), "\\'"));
     }
   }
   return text + R"(        end

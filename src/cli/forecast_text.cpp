@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "cli/moment.h"
 #include "forecast/score.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 
@@ -17,10 +17,10 @@ namespace {
 /// The future is not known to the second: times of day are whole minutes, the later one, so that
 /// "by then" stays true; times of the trace's own zero are whole seconds.
 std::string about(Time at) {
-  if (at == kNever) return moment(at);
+  if (at == kNever) return text::moment(at);
   const Time minute = std::chrono::ceil<std::chrono::minutes>(at);
-  std::string text = moment(minute);
-  if (text.ends_with("s")) return moment(std::chrono::ceil<std::chrono::seconds>(at));
+  std::string text = text::moment(minute);
+  if (text.ends_with("s")) return text::moment(std::chrono::ceil<std::chrono::seconds>(at));
   return text.substr(0, text.rfind(':'));
 }
 
@@ -52,7 +52,7 @@ std::string in_words(const forecast::Forecast& forecast, const trace::Request& r
           : fmt::format("{} ({:.0f} % sure) and ends by {} ({:.0f} %)", start, 100 * kSaid, end,
                         100 * kByThen);
   if (request.deadline != kNoTime) {
-    text += fmt::format("; the deadline {} is kept with {:.0f} %", moment(request.deadline),
+    text += fmt::format("; the deadline {} is kept with {:.0f} %", text::moment(request.deadline),
                         100 * forecast.chance_to_end_by(request.deadline));
   }
   return text;

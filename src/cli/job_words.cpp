@@ -77,10 +77,6 @@ std::string short_state(const store::Job& job) {
   return "?";
 }
 
-Duration ran(const store::Job& job, Time now) {
-  return job.attained + (job.state == JobState::running ? now - job.since : Duration(0));
-}
-
 std::string gpus_text(const store::Submission& asked) {
   if (!asked.gpu_profile.empty()) {
     return asked.gpus == 1 ? asked.gpu_profile

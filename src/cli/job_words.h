@@ -9,13 +9,12 @@
 
 #include "figure/rows.h"
 #include "serve/view_json.h"
+#include "store/run_time.h"
 
 namespace almanac::cli {
 
 /// "PD", "R", "CG" where it was told to end, "CD", "F", "CA", "TO", "NF", "PR".
 std::string short_state(const store::Job& job);
-/// How long it has run so far, all runs together.
-Duration ran(const store::Job& job, Time now);
 /// "2", "0.5", "1..8" where it leaves that open.
 std::string gpus_text(const store::Submission& asked);
 /// The same of one that does not run, or holds what it asks; else how many it holds.

@@ -4,6 +4,7 @@
 /// The program `almanac`.
 #include <memory>
 
+#include "cli/old_names.h"
 #include "cli/program.h"
 #include "cli/run_main.h"
 #include "process/own_program.h"
@@ -11,6 +12,7 @@
 int main(int argc, char** argv) {
   using namespace almanac;
   process::own_program();  // before a thread reads the environment, and before a job inherits it
+  cli::replace_old_names(argc, argv);
   CLI::App app{"Almanac: scheduling deep-learning work on GPU clusters from what history teaches",
                "almanac"};
   app.set_version_flag("--version", "almanac " ALMANAC_VERSION);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -12,7 +11,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/draft_submission.h"
 #include "cli/program.h"
@@ -23,8 +21,9 @@
 #include "process/job.h"
 #include "replicas/front.h"
 #include "replicas/keeper.h"
+#include "replicas/status.h"
+#include "serve/replica_jobs.h"
 #include "serve/view_json.h"
-#include "stats/quantile.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
@@ -62,106 +61,6 @@ Result<Duration> first_byte_timeout(const std::string& told) {
 
 /// What a scaler takes for granted, microseconds.
 constexpr inference::Micros kColdStart = 30e6;
-
-std::string mark(const std::string& service) { return service + "-replica-"; }
-
-/// Replicas as jobs of the service of this machine.
-class LiveJobs final : public replicas::Jobs {
- public:
-  LiveJobs(serve::Client client, store::Submission replica)
-      : client_(std::move(client)), replica_(std::move(replica)) {}
-
-  Result<std::int64_t> start(int port, bool is_kept) override {
-    store::Submission asked = replica_;
-    asked.kept = is_kept;
-    const std::string number = std::to_string(port);
-    asked.name = mark(replica_.name) + number;
-    for (std::string& word : asked.argv) {
-      constexpr std::string_view kPort = "{port}";
-      for (std::size_t at; (at = word.find(kPort)) != std::string::npos;) {
-        word.replace(at, kPort.size(), number);
-      }
-    }
-    std::erase_if(asked.environment, [](const auto& each) { return each.starts_with("PORT="); });
-    asked.environment.push_back("PORT=" + number);
-    const auto numbers = client_.submit(asked);
-    if (!numbers) return tl::unexpected(numbers.error());
-    return static_cast<std::int64_t>(numbers->front());
-  }
-  Result<State> state(std::int64_t job) override {
-    const auto said = client_.get(fmt::format("/v1/jobs/{}", job));
-    if (!said && said.error().code == Code::not_found) return State::over;
-    const auto listed = said ? serve::read_job(said->body) : tl::unexpected(said.error());
-    if (!listed) return tl::unexpected(listed.error());
-    switch (listed->view.job.state) {
-      case trace::JobState::pending:
-        return State::waits;
-      case trace::JobState::running:
-        return State::runs;
-      default:
-        return State::over;
-    }
-  }
-  Result<void> end(std::int64_t job) override {
-    const auto said = client_.post(fmt::format("/v1/jobs/{}/cancel", job));
-    // What has ended meanwhile is as well.
-    if (said || said.error().code == Code::conflict || said.error().code == Code::not_found) {
-      return {};
-    }
-    return tl::unexpected(said.error());
-  }
-  Result<std::vector<Job>> left() override {
-    const auto said = client_.get("/v1/jobs");
-    if (!said) return tl::unexpected(said.error());
-    const auto listed = serve::read_jobs(said->body);
-    if (!listed) return tl::unexpected(listed.error());
-    std::vector<Job> made;
-    const std::string prefix = mark(replica_.name);
-    for (const serve::ListedJob& each : listed->jobs) {
-      const store::Job& job = each.view.job;
-      const bool lives =
-          job.state == trace::JobState::pending || job.state == trace::JobState::running;
-      if (!lives || !job.asked->name.starts_with(prefix)) continue;
-      int port = 0;
-      const std::string_view number = std::string_view(job.asked->name).substr(prefix.size());
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
-      if (error != std::errc{} || end != number.data() + number.size()) continue;
-      made.push_back({static_cast<std::int64_t>(job.number), port, job.asked->kept});
-    }
-    return made;
-  }
-
- private:
-  serve::Client client_;
-  store::Submission replica_;
-};
-
-std::string status(const std::string& name, const replicas::Pool& pool,
-                   const replicas::Tally& tally, const replicas::Keeper& keeper) {
-  const replicas::Tally::Seen seen = tally.seen();
-  const inference::Load load = pool.load();
-  nlohmann::ordered_json made = {{"service", name},           {"accepted", seen.accepted},
-                                 {"answered", seen.fates[0]}, {"refused", seen.fates[1]},
-                                 {"broken", seen.fates[2]},   {"client_left", seen.fates[3]},
-                                 {"in_hand", seen.in_hand()}, {"tried_again", seen.tried_again},
-                                 {"waiting", load.waiting},   {"running", load.running},
-                                 {"attained", seen.attained}};
-  const auto quantiles = [&](const char* key, std::vector<double> values) {
-    if (values.empty()) return;
-    made[key] = {{"p50", 1e3 * stats::quantile(values, 0.5)},
-                 {"p90", 1e3 * stats::quantile(values, 0.9)},
-                 {"p99", 1e3 * stats::quantile(values, 0.99)}};
-  };
-  quantiles("ttft_ms", seen.first_s);
-  quantiles("tpot_ms", seen.each_s);
-  made["trouble"] = keeper.trouble();
-  made["replicas"] = nlohmann::ordered_json::array();
-  for (const replicas::Keeper::Seen& each : keeper.seen()) {
-    made["replicas"].push_back(
-        {{"job", each.job}, {"port", each.port}, {"state", each.state}, {"in_hand", each.in_hand}});
-  }
-  return made.dump(2) + "\n";
-}
 
 std::atomic<bool> stops = false;
 void stop_now(int) { stops = true; }
@@ -373,7 +272,7 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
   auto client = place.client();
   if (!client) return tl::unexpected(client.error());
   const ReplicaBounds few = *read_replica_bounds("--replicas", service.replicas);
-  LiveJobs jobs(*std::move(client), *std::move(replica));
+  serve::ReplicaJobs jobs(*std::move(client), *std::move(replica));
   replicas::Pool pool({.at_once = service.at_once});
   replicas::Tally tally(*objective(service.objective));
   auto scaler = inference::make_scaler(service.scaler, {.least = few.least,
@@ -385,7 +284,7 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
                           {.least = few.least, .most = few.most, .health = service.health});
   if (const auto begun = keeper.begin(); !begun) return tl::unexpected(begun.error());
   auto front = replicas::Front::start(
-      service.port, pool, tally, [&] { return status(name, pool, tally, keeper); },
+      service.port, pool, tally, [&] { return replicas::status_json(name, pool, tally, keeper); },
       {.first_byte = *first_byte_timeout(service.first_byte_timeout)});
   if (!front) return tl::unexpected(front.error());
   std::signal(SIGINT, stop_now);

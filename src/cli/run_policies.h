@@ -10,20 +10,15 @@
 #include "base/result.h"
 #include "cli/list_options.h"
 #include "experiment/experiment.h"
+#include "report/policy_runs.h"
 
 namespace almanac::cli {
-
-struct RunReport {
-  /// In the order of the policies, of those that were run; last what was recorded, if it was.
-  std::vector<experiment::Summary> summaries;
-  bool interrupted = false;
-};
 
 /// Runs every policy of `prepared` on `threads` threads (0 = all cores) with a progress bar. `out`
 /// is the run directory, with its report.html where this build has a page; "" for none. What is
 /// written does not depend on the number of threads.
-Result<RunReport> run_policies(const experiment::Prepared& prepared, const std::string& out,
-                               int threads, const std::vector<std::string>& command);
+Result<report::RunReport> run_policies(const experiment::Prepared& prepared, const std::string& out,
+                                       int threads, const std::vector<std::string>& command);
 
 /// Says where a run and its report are; nothing for "".
 void note_run(const std::string& out);

@@ -64,7 +64,7 @@ void show_document(const figure::Document& document, const std::string& format,
 
 void note_report(const std::string& folder) {
   if (report::has_page()) {
-    note(fmt::format("the report is {}/report.html; its figures lie beside it as CSV and JSON",
+    note(fmt::format("the report is {}/report.html; its figures are next to it as CSV and JSON",
                      folder));
   } else {
     note(fmt::format("the figures are in {} as CSV and JSON", folder));

@@ -2,11 +2,9 @@
 #include "cli/with_requests.h"
 
 #include <charconv>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "cli/inference_options.h"
 #include "cli/interrupt.h"
@@ -14,6 +12,7 @@
 #include "cli/replica_bounds.h"
 #include "experiment/with_services.h"
 #include "inference/scaled.h"
+#include "report/with_service.h"
 #include "text/duration.h"
 #include "text/nearest.h"
 
@@ -60,12 +59,7 @@ Result<std::map<std::string, std::string>> pairs(const std::string& told) {
   return made;
 }
 
-struct Told {
-  InferenceCase service{};
-  sim::ServiceCase beside{};
-};
-
-Result<Told> parse(const WithRequests& with) {
+Result<sim::ServiceCase> parse(const WithRequests& with) {
   const auto keys = pairs(with.service);
   if (!keys) return tl::unexpected(keys.error());
   const auto value = [&](const char* key, const std::string& otherwise) {
@@ -104,96 +98,21 @@ Result<Told> parse(const WithRequests& with) {
   options.per_token = value("tpot", "");
   auto service = inference_case(options);
   if (!service) return tl::unexpected(service.error());
-  Told made{.service = std::move(*service)};
-  made.beside = {.service = made.service.service,
-                 .requests = made.service.requests,
-                 .objective = made.service.objective,
-                 .least = replicas->least,
-                 .most = replicas->most,
-                 .cold_start = *cold_start,
-                 .scaler = value("scaler", "reactive"),
-                 .vc = value("vc", ""),
-                 .nodes = *nodes,
-                 .reclaims = reclaim == "yes"};
+  sim::ServiceCase made{.service = std::move(service->service),
+                        .requests = std::move(service->requests),
+                        .objective = service->objective,
+                        .least = replicas->least,
+                        .most = replicas->most,
+                        .cold_start = *cold_start,
+                        .scaler = value("scaler", "reactive"),
+                        .vc = value("vc", ""),
+                        .nodes = *nodes,
+                        .reclaims = reclaim == "yes"};
   if (options.first_token.empty() && options.per_token.empty()) return made;
-  const auto rate = inference::replica_rate(made.service.service, made.service.requests,
-                                            made.service.objective, kShare);
+  const auto rate = inference::replica_rate(made.service, made.requests, made.objective, kShare);
   // Only some scalers need it.
-  if (rate) made.beside.replica_requests_per_s = *rate;
+  if (rate) made.replica_requests_per_s = *rate;
   return made;
-}
-
-/// One policy: jobs alone, jobs with the service, and what its requests saw.
-struct Row {
-  experiment::Summary alone, with;
-  sim::ServiceOutcome service;
-  inference::Seen seen;
-};
-
-nlohmann::ordered_json jobs_json(const experiment::Summary& summary) {
-  return {{"finished", summary.finished},
-          {"avg_jct_s", summary.avg_jct_s},
-          {"avg_wait_s", summary.avg_wait_s},
-          {"p99_wait_s", summary.p99_wait_s},
-          {"preemptions", summary.preemptions}};
-}
-
-nlohmann::ordered_json to_json(const std::vector<Row>& rows) {
-  auto made = nlohmann::ordered_json::array();
-  for (const Row& row : rows) {
-    made.push_back({{"policy", row.with.policy},
-                    {"jobs_alone", jobs_json(row.alone)},
-                    {"jobs_with_service", jobs_json(row.with)},
-                    {"requests",
-                     {{"requests", row.seen.requests},
-                      {"finished", row.seen.finished},
-                      {"attainment", row.seen.attainment()},
-                      {"ttft_p50_ms", row.seen.first_token.p50 / 1e3},
-                      {"ttft_p99_ms", row.seen.first_token.p99 / 1e3},
-                      {"tpot_p50_ms", row.seen.per_token.p50 / 1e3},
-                      {"tpot_p99_ms", row.seen.per_token.p99 / 1e3}}},
-                    {"service",
-                     {{"gpu_hours", row.service.gpu_s / 3600},
-                      {"replicas_started", row.service.replicas_started},
-                      {"replicas_stopped", row.service.replicas_stopped},
-                      {"refused", row.service.refused}}}});
-  }
-  return made;
-}
-
-figure::Listing rows_of(const std::vector<Row>& all) {
-  figure::Rows rows(all);
-  const auto add_ms = [&](const char* name, const char* label, double inference::Spread::*of,
-                          inference::Spread inference::Seen::*spread, int decimals) {
-    rows.add(
-        name, label, [=](const Row& row) { return row.seen.*spread.*of / 1e3; },
-        figure::Decimals{decimals});
-  };
-  using inference::Seen;
-  using inference::Spread;
-  rows.add("policy", [](const Row& row) { return row.with.policy; });
-  rows.add(
-      "jct_alone_s", "jct_s alone", [](const Row& row) { return row.alone.avg_jct_s; },
-      figure::Decimals{0});
-  rows.add(
-      "jct_s", "with", [](const Row& row) { return row.with.avg_jct_s; }, figure::Decimals{0});
-  rows.add("change", [](const Row& row) {
-    const double more = row.alone.avg_jct_s > 0 ? row.with.avg_jct_s / row.alone.avg_jct_s - 1 : 0;
-    return figure::Cell(more, fmt::format("{:+.1f} %", 100 * more));
-  });
-  rows.add(
-      "attainment", "attained", [](const Row& row) { return row.seen.attainment(); },
-      figure::Percents{});
-  add_ms("ttft_p50_ms", "ttft_ms p50", &Spread::p50, &Seen::first_token, 0);
-  add_ms("ttft_p99_ms", "p99", &Spread::p99, &Seen::first_token, 0);
-  add_ms("tpot_p99_ms", "tpot_ms p99", &Spread::p99, &Seen::per_token, 1);
-  rows.add("unanswered", [](const Row& row) { return row.seen.requests - row.seen.finished; });
-  rows.add(
-      "gpu_hours", "gpu_h", [](const Row& row) { return row.service.gpu_s / 3600; },
-      figure::Decimals{1});
-  rows.add("replicas_stopped", "stopped",
-           [](const Row& row) { return row.service.replicas_stopped; });
-  return rows;
 }
 
 }  // namespace
@@ -221,32 +140,19 @@ Result<int> simulate_with_requests(const WithRequests& with, const experiment::P
                                    const ListOptions& list) {
   const auto told = parse(with);
   if (!told) return tl::unexpected(told.error());
-  std::vector<Row> rows;
+  std::vector<experiment::WithService> rows;
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
-    const auto alone = experiment::simulate_run(prepared, run, &interrupted());
-    if (!alone) return tl::unexpected(alone.error());
-    auto services = sim::Services::make(prepared.trace, prepared.cluster, {told->beside});
-    if (!services) return tl::unexpected(services.error());
-    const auto both = experiment::simulate_with(prepared, run, *services, &interrupted());
-    if (!both) return tl::unexpected(both.error());
-    if (interrupted().load()) return kInterrupted;
-    const auto summary = [&](const sim::Schedule& schedule) {
-      return experiment::summarize(prepared.runs[run].composition, prepared.trace, schedule,
-                                   prepared.power);
-    };
-    Row row{.alone = summary(*alone),
-            .with = summary(*both),
-            .service = services->outcomes().front(),
-            .seen = {}};
-    row.seen =
-        inference::summarize(told->service.requests, row.service.requests, told->service.objective);
-    if (!row.service.refused.empty()) {
-      note(fmt::format("{}: no replica can ever start: {}", row.with.policy, row.service.refused));
+    auto row = experiment::compare_with_service(prepared, run, *told, interrupted());
+    if (!row) return tl::unexpected(row.error());
+    if (interrupted()) return kInterrupted;
+    if (!row->service.refused.empty()) {
+      note(
+          fmt::format("{}: no replica can ever start: {}", row->with.policy, row->service.refused));
     }
-    rows.push_back(std::move(row));
+    rows.push_back(*std::move(row));
   }
-  if (!list.wants_document()) return list.print(rows_of(rows));
-  fmt::print("{}\n", to_json(rows).dump(2));
+  if (!list.wants_document()) return list.print(report::with_service_rows(rows));
+  fmt::print("{}\n", report::with_service_json(rows));
   return kDone;
 }
 

@@ -8,7 +8,7 @@
 
 #include "cluster/read_toml.h"
 #include "perf/catalogue_file.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
@@ -97,7 +97,7 @@ TEST(Presets, OfGenieAgreeOnHowLongATaskRuns) {
   const trace::Trace trace = trace::generate(workload, 1);
   const auto cluster =
       cluster::parse_toml(*trace::preset("genie_cluster"), "genie_cluster.toml").value();
-  const policy::SpeedBook book(cluster, trace, genie());
+  const schedule::SpeedBook book(cluster, trace, genie());
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     const JobId job{static_cast<std::uint32_t>(at)};
     ASSERT_NE(book.task(job), nullptr);

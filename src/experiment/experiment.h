@@ -18,13 +18,16 @@
 #include "experiment/profile.h"
 #include "experiment/summary.h"
 #include "policy/composition.h"
-#include "policy/contract/speed_book.h"
 #include "predict/estimator.h"
 #include "rules/elastic/application_file.h"
 #include "script/introduction.h"
 #include "sim/simulation.h"
 #include "trace/read.h"
 #include "trace/trace.h"
+
+namespace almanac::schedule {
+class SpeedBook;
+}
 
 namespace almanac::experiment {
 
@@ -60,10 +63,10 @@ struct Prepared {
   energy::PowerModel power;
   using Run = PolicyRun;
   std::vector<Run> runs;
-  std::shared_ptr<const policy::SpeedBook> speeds;    ///< Null = every job runs as recorded.
-  std::shared_ptr<const policy::SpeedBook> believed;  ///< Null = as speeds.
-  elastic::Applications applications;                 ///< Of elastic jobs; none = there are none.
-  std::string elastic_digest;                         ///< Of them: their file, hashed; "" = none.
+  std::shared_ptr<const schedule::SpeedBook> speeds;    ///< Null = every job runs as recorded.
+  std::shared_ptr<const schedule::SpeedBook> believed;  ///< Null = as speeds.
+  elastic::Applications applications;                   ///< Of elastic jobs; none = there are none.
+  std::string elastic_digest;                           ///< Of them: their file, hashed; "" = none.
   std::string catalogue;  ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
   /// Which policies "all" does not have, and why; sentences, which are among the notes too.

@@ -47,12 +47,12 @@ constexpr const char* kNoTrials =
     "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
     "hyperdrive, hypersched, rubberband";
 constexpr const char* kNoSignals =
-    "left out of all, as no signal is told (--incidents): gavel_cost, stop_and_go";
+    "left out of all, as no signal is given (--incidents): gavel_cost, stop_and_go";
 constexpr const char* kNoPrices =
-    "left out of all, as no speeds of jobs are given (--speed) and no signal is told "
+    "left out of all, as no speeds of jobs are given (--speed) and no signal is given "
     "(--incidents): cynthia";
 constexpr const char* kNeither =
-    "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
+    "left out of all, as no job is elastic (--elastic) and no signal is given (--incidents): "
     "carbon_scaler";
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: hived, yarn_cs";
 constexpr const char* kNoGuests =

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "script/scripted.h"
 #include "text/nearest.h"
 
@@ -73,18 +74,17 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
     std::shared_ptr<const predict::StoredModel> model) {
   auto estimator = make_estimator(run.composition, trace, std::move(model));
   if (!estimator) return tl::unexpected(estimator.error());
-  const policy::Registry& known = policy::registry();
   if (run.talk) {
     const bool believes = run.composition.scripted->has(Trait::reads_run_times);
-    return script::make_scripted(run.talk, trace,
-                                 known.placements.make(run.composition.placement, policy::Host{}),
-                                 believes ? std::move(*estimator) : nullptr);
+    return script::make_scripted(
+        run.talk, trace,
+        policy::registry().placements.make(run.composition.placement, policy::Host{}),
+        believes ? std::move(*estimator) : nullptr);
   }
-  return known.make(
-      run.composition,
-      {.estimator = std::move(*estimator),
-       .binds = run.binds,
-       .type_speeds = run.learns_types ? std::make_shared<predict::TypeSpeeds>() : nullptr});
+  return schedule::make_policy(run.composition,
+                               schedule::SimulatedHost{.estimator = std::move(*estimator),
+                                                       .binds = run.binds,
+                                                       .learns_types = run.learns_types});
 }
 
 }  // namespace almanac::experiment

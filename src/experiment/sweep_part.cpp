@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "experiment/sweep_part.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -81,6 +84,50 @@ Result<std::vector<SweepPoint>> join_parts(const std::vector<std::vector<SweepPo
     points.insert(points.end(), begin, begin + static_cast<std::ptrdiff_t>(policies));
   }
   return points;
+}
+
+std::string SweepParts::file(std::size_t number) const {
+  return fmt::format("{}/{}-of-{}.json", folder(), number, of);
+}
+
+std::string SweepParts::words(std::size_t number) const {
+  return fmt::format("{}/{}-of-{}.err", folder(), number, of);
+}
+
+bool SweepParts::has(std::size_t number) const {
+  return read_part(file(number), inputs).has_value();
+}
+
+std::vector<std::size_t> SweepParts::missing() const {
+  std::vector<std::size_t> numbers;
+  for (std::size_t number = 1; number <= of; ++number) {
+    if (!has(number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+Result<bool> run_part(SweepPlan plan, const SweepParts& parts, SweepPart part) {
+  // A mistake of the folder shows before hours of simulation.
+  std::error_code error;
+  std::filesystem::create_directories(parts.folder(), error);
+  if (error) return fail(Code::unavailable, error.message(), {.file = parts.folder()});
+  plan.part = part;
+  const auto points = sweep(plan);
+  if (!points) return tl::unexpected(points.error());
+  if (plan.stop != nullptr && plan.stop->load()) return false;
+  const auto written = write_part(parts.file(part.number), parts.inputs, *points);
+  if (!written) return tl::unexpected(written.error());
+  return true;
+}
+
+Result<std::vector<SweepPoint>> gather(const SweepParts& parts, std::size_t pairs) {
+  std::vector<std::vector<SweepPoint>> all;
+  for (std::size_t number = 1; number <= parts.of; ++number) {
+    auto points = read_part(parts.file(number), parts.inputs);
+    if (!points) return tl::unexpected(points.error());
+    all.push_back(std::move(*points));
+  }
+  return join_parts(all, pairs);
 }
 
 }  // namespace almanac::experiment

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A part of a sweep as a file, so that parts can run on different machines and be joined again.
+/// Parts of a sweep as files, so that parts can run on different machines, survive an interruption
+/// and be joined again.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -28,5 +30,29 @@ Result<std::vector<SweepPoint>> read_part(const std::string& path, const std::st
 /// corrupt when points are missing.
 Result<std::vector<SweepPoint>> join_parts(const std::vector<std::vector<SweepPoint>>& parts,
                                            std::size_t pairs);
+
+/// The parts of one sweep in the folder next to its file of all points.
+struct SweepParts {
+  std::string out;     ///< The file of all points.
+  std::string inputs;  ///< inputs_of().
+  std::size_t of = 1;
+
+  std::string folder() const { return out + ".parts"; }
+  /// "FOLDER/3-of-8.json".
+  std::string file(std::size_t number) const;
+  /// Standard error of a task of Slurm: "FOLDER/3-of-8.err".
+  std::string words(std::size_t number) const;
+  /// Whether a part of these inputs exists.
+  bool has(std::size_t number) const;
+  /// Numbers of the parts that do not exist, ascending.
+  std::vector<std::size_t> missing() const;
+};
+
+/// Runs one part of the plan and writes its file. False = `plan.stop` became true, and no file is
+/// written. Fails with unavailable if the folder cannot be made, before anything is simulated.
+Result<bool> run_part(SweepPlan plan, const SweepParts& parts, SweepPart part);
+
+/// The points of the whole sweep. Fails if a part is missing.
+Result<std::vector<SweepPoint>> gather(const SweepParts& parts, std::size_t pairs);
 
 }  // namespace almanac::experiment

@@ -10,6 +10,7 @@
 #include "policy/kit/keeping.h"
 #include "policy/kit/serving.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::experiment {
 
@@ -33,12 +34,12 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
           services.reclaims() ? policy::IfFull::stop_others : policy::IfFull::wait),
       services.scalers());
   sim::Options options = options_of(prepared, run);
-  options.stop = stop;
+  options.watch.stop = stop;
   options.services = &services;
-  std::unique_ptr<policy::SpeedBook> speeds, believed;
+  std::unique_ptr<schedule::SpeedBook> speeds, believed;
   if (prepared.speeds != nullptr) {
     speeds = prepared.speeds->of(prepared.cluster, services.trace());
-    options.speeds = speeds.get();
+    options.truth.speeds = speeds.get();
     services.tell_speeds({speeds.get()});
   }
   if (prepared.believed != nullptr) {
@@ -47,6 +48,26 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
     services.tell_speeds({speeds.get(), believed.get()});
   }
   return sim::simulate(services.trace(), prepared.cluster, policy, options);
+}
+
+Result<WithService> compare_with_service(const Prepared& prepared, std::size_t run,
+                                         const sim::ServiceCase& service,
+                                         const std::atomic<bool>& stop) {
+  const auto alone = simulate_run(prepared, run, &stop);
+  if (!alone) return tl::unexpected(alone.error());
+  auto services = sim::Services::make(prepared.trace, prepared.cluster, {service});
+  if (!services) return tl::unexpected(services.error());
+  const auto both = simulate_with(prepared, run, *services, &stop);
+  if (!both) return tl::unexpected(both.error());
+  const auto summary = [&](const sim::Schedule& schedule) {
+    return summarize(prepared.runs[run].composition, prepared.trace, schedule, prepared.power);
+  };
+  WithService made{.alone = summary(*alone),
+                   .with = summary(*both),
+                   .service = services->outcomes().front(),
+                   .seen = {}};
+  made.seen = inference::summarize(service.requests, made.service.requests, service.objective);
+  return made;
 }
 
 }  // namespace almanac::experiment

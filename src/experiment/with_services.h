@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "experiment/experiment.h"
+#include "experiment/summary.h"
+#include "inference/service.h"
 #include "sim/services.h"
 #include "sim/simulation.h"
 
@@ -21,5 +23,18 @@ namespace almanac::experiment {
 Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
                                     sim::Services& services,
                                     const std::atomic<bool>* stop = nullptr);
+
+/// One policy: jobs alone, jobs next to one service, and what its requests saw.
+struct WithService {
+  Summary alone, with;
+  sim::ServiceOutcome service;
+  inference::Seen seen;
+};
+
+/// Simulates run number `run` alone and with `service`. What it returns once `stop` is true is of
+/// interrupted simulations. Fails as simulate_with() and sim::Services::make() do.
+Result<WithService> compare_with_service(const Prepared& prepared, std::size_t run,
+                                         const sim::ServiceCase& service,
+                                         const std::atomic<bool>& stop);
 
 }  // namespace almanac::experiment

@@ -70,7 +70,7 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
     Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
     std::vector<OtherGpus> others;
     if (options_.other_gpus) {
-      others = with_other_gpus(setting_, setting_.options.speeds, present, beliefs_, job,
+      others = with_other_gpus(setting_, setting_.options.truth.speeds, present, beliefs_, job,
                                options_.futures, options_.seed);
     }
     told_.push_back({job, std::move(made), std::move(present), std::move(others)});
@@ -93,8 +93,8 @@ Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t
                         std::move(*own), std::move(asked), options);
   auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
-  playing.listener = &forecaster;
-  playing.stop = &forecaster.done();
+  playing.watch.listener = &forecaster;
+  playing.watch.stop = &forecaster.done();
   sim::simulate(prepared.trace, prepared.cluster, **policy, playing);
   return forecaster.told();
 }

@@ -9,9 +9,8 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "forecast/told_estimator.h"
-#include "policy/kit/age_cap.h"
-#include "policy/kit/keeping.h"
 #include "policy/registry.h"
+#include "schedule/hosts.h"
 
 namespace almanac::forecast {
 namespace {
@@ -80,9 +79,9 @@ class Player {
         beliefs_(beliefs),
         runs_(setting.trace.jobs.size()),
         options_(setting.options) {
-    options_.from = &present_;
-    options_.runs = &runs_;
-    options_.last_arrival = present_.at;
+    options_.range.from = &present_;
+    options_.truth.run_times = &runs_;
+    options_.range.last_arrival = present_.at;
   }
 
   /// Until `until` has ended; kNoJob = until all have.
@@ -96,21 +95,20 @@ class Player {
         const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
         const double rate = each.job == until ? setting_.rate : 1;
         const Duration runs = std::min(at_rate(drawn, rate), most);
-        runs_[index(each.job)] = options_.speeds == nullptr ? runs : std::min(drawn, most);
+        runs_[index(each.job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
         told[each.job] = {
             knows_truth(setting_.composition) ? runs : at_rate(belief.policys_own, rate),
             belief.likely.distribution.get()};
       }
     }
     options_.policy = setting_.composition.name;
-    options_.until_ended = until;
-    const auto policy = policy::keeping(
-        policy::age_capped(policy::registry().make(
-                               setting_.composition,
-                               {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
-                                .past_use = present_.past_use}),
-                           setting_.composition, setting_.age_cap),
-        setting_.composition, [this](JobId job) { return setting_.kept.contains(job); });
+    options_.range.until_ended = until;
+    const auto policy = schedule::make_policy(
+        setting_.composition,
+        schedule::PlayedHost{.estimator = std::make_unique<TellingEstimator>(std::move(told)),
+                             .past_use = present_.past_use},
+        {.age_cap = setting_.age_cap,
+         .is_kept = [this](JobId job) { return setting_.kept.contains(job); }});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 

@@ -44,8 +44,8 @@ struct Setting {
   const policy::Composition& composition;
   sim::Options options{};  ///< Restart costs, speeds, seed.
   /// Speed that the job in question is to have, beside that at which its run time is believed: the
-  /// policy takes it for so much shorter. Where there are `options.speeds`, how fast it runs is for
-  /// them to say; else its run is so much shorter.
+  /// policy takes it for so much shorter. Where there are `options.truth.speeds`, how fast it runs
+  /// is for them to say; else its run is so much shorter.
   double rate = 1;
   /// Jobs of services that no policy takes anything from (policy::Keeping). That they end is
   /// believed of them as of any other.

@@ -49,14 +49,14 @@ trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {
   return made;
 }
 
-double rate_with(const policy::SpeedBook& speeds, const cluster::Cluster& cluster, JobId job,
+double rate_with(const schedule::SpeedBook& speeds, const cluster::Cluster& cluster, JobId job,
                  int gpus) {
   const int node = gpus_of_a_node(cluster);
   const int nodes = (gpus + node - 1) / node;
   return speeds.rate(job, nodes, gpus / nodes);
 }
 
-std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::SpeedBook* speeds,
+std::vector<OtherGpus> with_other_gpus(const Setting& setting, const schedule::SpeedBook* speeds,
                                        const sim::Present& present, const Beliefs& beliefs,
                                        JobId job, int futures, std::uint64_t seed) {
   std::vector<OtherGpus> made;

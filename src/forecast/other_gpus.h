@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "forecast/futures.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::forecast {
 
@@ -27,7 +27,7 @@ struct OtherGpus {
 /// what a node has, and no more than its batch has samples; what it asks is left out. None where
 /// its scaling is not known: no speeds (null), or a job that neither leaves its GPUs open nor tells
 /// its batch and steps. Where Setting::options has speeds, `speeds` must be those.
-std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::SpeedBook* speeds,
+std::vector<OtherGpus> with_other_gpus(const Setting& setting, const schedule::SpeedBook* speeds,
                                        const sim::Present& present, const Beliefs& beliefs,
                                        JobId job, int futures, std::uint64_t seed);
 
@@ -38,7 +38,7 @@ bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job)
 /// nothing open. Cost: a copy.
 trace::Trace asking(const trace::Trace& trace, JobId job, int gpus);
 /// What it runs at there, beside what it asks in the trace of `speeds`.
-double rate_with(const policy::SpeedBook& speeds, const cluster::Cluster& cluster, JobId job,
+double rate_with(const schedule::SpeedBook& speeds, const cluster::Cluster& cluster, JobId job,
                  int gpus);
 
 }  // namespace almanac::forecast

@@ -36,9 +36,9 @@ std::vector<sim::JobResult> had_nobody_come(const experiment::Prepared& prepared
   std::vector<sim::JobResult> results;
   for (const Told& each : told) {
     sim::Options options = experiment::options_of(prepared, run);
-    options.from = &each.present;
-    options.last_arrival = each.present.at;
-    options.until_ended = each.job;
+    options.range.from = &each.present;
+    options.range.last_arrival = each.present.at;
+    options.range.until_ended = each.job;
     const auto policy = experiment::make_policy(prepared.runs[run], prepared.trace, prepared.model);
     results.push_back(
         sim::simulate(prepared.trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
@@ -67,10 +67,10 @@ std::vector<sim::JobResult> had_asked_other_gpus(const experiment::Prepared& pre
       Duration& believed = trace.jobs[index(each.job)].outcome.run;
       believed = Duration{std::llround(static_cast<double>(believed.count()) / rate)};
       sim::Options options = experiment::options_of(prepared, run);
-      options.from = &each.present;
-      options.runs = &runs;
-      options.last_arrival = each.present.at;
-      options.until_ended = each.job;
+      options.range.from = &each.present;
+      options.truth.run_times = &runs;
+      options.range.last_arrival = each.present.at;
+      options.range.until_ended = each.job;
       const auto policy = experiment::make_policy(prepared.runs[run], trace, prepared.model);
       results.push_back(
           sim::simulate(trace, prepared.cluster, **policy, options).jobs[index(each.job)]);

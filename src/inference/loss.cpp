@@ -20,7 +20,7 @@ Loss loss_of(const Request& request, const Outcome& outcome, const Objective& ob
 std::string_view to_string(Loss loss) {
   switch (loss) {
     case Loss::none:
-      return "served as asked";
+      return "met the SLO";
     case Loss::turned_away:
       return "turned away";
     case Loss::unfinished:
@@ -28,11 +28,11 @@ std::string_view to_string(Loss loss) {
     case Loss::waited:
       return "waited for a replica";
     case Loss::long_prefill:
-      return "its prompt took long";
+      return "its prefill took long";
     case Loss::sent_back:
-      return "sent back for want of memory";
+      return "preempted for lack of memory";
     case Loss::slow_tokens:
-      return "tokens came slowly";
+      return "slow decode";
   }
   return "";
 }

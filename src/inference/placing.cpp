@@ -220,14 +220,14 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
   if (best.attained == 0) {
     return fail(
         Code::invalid,
-        fmt::format("no request is served as asked by any model on {}", spelled(asked.pools)), {},
+        fmt::format("no model on {} lets any request meet the objective", spelled(asked.pools)), {},
         "more GPUs, or a longer objective");
   }
   if (asked.share > 0 && !placing.is_enough(best.attained)) {
     return fail(
         Code::unavailable,
         fmt::format(
-            "{} serve {:.4g} % of the requests as asked at most", spelled(asked.pools),
+            "on {} at most {:.4g} % of the requests meet the objective", spelled(asked.pools),
             100 * static_cast<double>(best.attained) / static_cast<double>(requests.size())),
         {}, "more GPUs, a longer objective, or a smaller --share");
   }

@@ -10,9 +10,6 @@ const Registry& registry() {
     former::register_former(all);
     router::register_router(all);
     scaler::register_scaler(all);
-    planner::register_planner(all);
-    dispatcher::register_dispatcher(all);
-    chooser::register_chooser(all);
     format::register_format(all);
     return all;
   }();

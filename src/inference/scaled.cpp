@@ -162,7 +162,7 @@ Result<double> replica_rate(const Service& service, const Requests& requests,
     (*enough ? low : high) = middle;
   }
   if (low > 0) return low;
-  return fail(Code::unavailable, "one replica serves no rate of these requests as asked", {},
+  return fail(Code::unavailable, "one replica meets the objective at no rate of these requests", {},
               "a longer objective, or more GPUs of a replica");
 }
 

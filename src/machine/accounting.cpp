@@ -116,7 +116,7 @@ void Core::heed_idle(Entry& entry, service::IdleStep step) {
   } else {
     return;
   }
-  if (rule.mode == service::IdleMode::dry) text += " (dry: nobody is told)";
+  if (rule.mode == service::IdleMode::dry) text += " (dry: no one is notified)";
   service::log_info(fmt::format("job {} of {}: {}", job.number, job.asked->user, text));
   outbox_.note({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();

@@ -16,10 +16,8 @@
 #include "base/check.h"
 #include "base/step_back.h"
 #include "machine/core.h"
-#include "policy/kit/age_cap.h"
-#include "policy/kit/keeping.h"
-#include "policy/registry.h"
 #include "predict/replay.h"
+#include "schedule/hosts.h"
 #include "schedule/past_use.h"
 #include "service/log.h"
 #include "service/notify.h"
@@ -147,16 +145,16 @@ void Core::begin_policy(Successor next) {
                              runs ? now_ : known.past.since, ran, *past_use);
     }
   }
-  policy_ = policy::keeping(
-      policy::age_capped(
-          policy::registry().make(composition_,
-                                  {.estimator = std::move(next.estimator),
-                                   .past_use = std::move(past_use),
-                                   .past_reports = past_reports(),
-                                   .type_speeds = std::make_shared<predict::TypeSpeeds>()}),
-          composition_, config_.age_cap),
+  policy_ = schedule::make_policy(
       composition_,
-      [this](JobId job) { return book_.find(numbers_[index(job)])->job.asked->kept; });
+      schedule::RealHost{.estimator = std::move(next.estimator),
+                         .past_use = std::move(past_use),
+                         .past_reports = past_reports(),
+                         .type_speeds = std::make_shared<predict::TypeSpeeds>(),
+                         .may_share = {},
+                         .is_on = {}},
+      {.age_cap = config_.age_cap,
+       .is_kept = [this](JobId job) { return book_.find(numbers_[index(job)])->job.asked->kept; }});
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
                                              kNoCost, config_.seed, composition_.name);
   round_->observe(nullptr, &measured_);

@@ -29,6 +29,7 @@
 #include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
+#include "perf/pace.h"
 #include "perf/step_time.h"
 #include "rules/interleave/stages.h"
 
@@ -87,25 +88,6 @@ class SpeedModel {
   InputCurve input_;
   const InputTable* table_ = nullptr;  // in place of input_
   bool always_fed_ = true;
-};
-
-/// How a job runs.
-struct Pace {
-  double rate = 1;       ///< 1 = as fast as recorded.
-  double computing = 1;  ///< The share of its time in which a GPU is not kept waiting; 0 without.
-};
-
-/// Why a job runs as fast as it does; the product is the rate.
-struct Parts {
-  double gpus = 1;        ///< More or fewer of them than at the reference, with their spread.
-  double type = 1;        ///< Another type of GPU.
-  double neighbours = 1;  ///< Jobs on the same GPUs.
-  double cpus = 1;
-  double memory = 1;
-  double power = 1;      ///< A power limit of the GPUs.
-  double computing = 1;  ///< No factor: the share of its time in which the GPU is not kept waiting.
-
-  double rate() const { return gpus * type * neighbours * cpus * memory * power; }
 };
 
 /// A job, relative to the placement in which its run time was recorded.

@@ -16,7 +16,7 @@ struct Need {
 
 constexpr Need kNeeds[] = {
     {Trait::told_truth, "true run times",
-     "It is told true run times, which only a simulation of the past knows: what it reaches is a "
+     "It uses true run times, which only a simulation of the past knows: what it reaches is a "
      "bound for others. With +learned or +rolling it believes what a cluster can know."},
     {Trait::reads_predictions, "predictions", "It reads the log's predictions (predicted_s)."},
     {Trait::reads_deadlines, "deadlines",

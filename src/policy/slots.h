@@ -5,6 +5,8 @@
 /// small file of the folder of that name.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -13,7 +15,6 @@
 #include "base/time.h"
 #include "cluster/ledger.h"
 #include "policy/contract/contract.h"
-#include "policy/kit/deal_out.h"
 #include "predict/distribution.h"
 
 namespace almanac::policy {
@@ -125,7 +126,19 @@ class Shape {
 };
 
 class Desk;
+struct JobChoices;
 struct VcState;
+
+/// A GPU job that is to run in a lease that a size deals out.
+struct PackedJob {
+  JobId job{};
+  int gpus = 1;
+  std::uint64_t gpu_types = ~std::uint64_t{0};
+  const JobChoices* choices = nullptr;
+  std::size_t wish = 0;                    ///< The choice that would be best.
+  std::span<const cluster::Grant> held{};  ///< GPUs that it has; none = it waits.
+  std::vector<cluster::Grant> grants{};    ///< What it gets; none = it found no place.
+};
 
 /// Told of the jobs that run; may change what they hold of their nodes beside their GPUs.
 class Follower {

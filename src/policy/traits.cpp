@@ -8,7 +8,7 @@ std::string_view clause(Trait trait) {
     case Trait::reads_run_times:
       return "believes how long jobs run";
     case Trait::told_truth:
-      return "is told true run times";
+      return "uses true run times";
     case Trait::reads_predictions:
       return "reads the column predicted_s";
     case Trait::reads_model:

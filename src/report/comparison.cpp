@@ -144,8 +144,8 @@ void add_dues(Table& table) {
       .more(table.add("worst_due", "worst off",
                       [](const Summary& s) {
                         if (s.worst_owner.empty()) return Cell();
-                        return Cell(s.worst_due, fmt::format("{}: {} of its due", s.worst_owner,
-                                                             percent(s.worst_due)));
+                        return Cell(s.worst_due, fmt::format("{}: {} of its fair share",
+                                                             s.worst_owner, percent(s.worst_due)));
                       }))
       .in(tier);
   table
@@ -232,8 +232,8 @@ std::string population_line(const std::vector<Summary>& summaries) {
     made = fmt::format("Rows average over different numbers of jobs: {}", fmt::join(rows, ", "));
   }
   if (withdrawn > 0) {
-    made += fmt::format("; {} withdrawn before they ran are in no row",
-                        text::counted(withdrawn, "job"));
+    made += fmt::format("; {} withdrawn before running {} in no row",
+                        text::counted(withdrawn, "job"), withdrawn == 1 ? "is" : "are");
   }
   return made + ".\n";
 }
@@ -254,7 +254,7 @@ std::string loans_in_words(const std::vector<experiment::TenantLoan>& loans) {
 
 std::string fairness_in_words(const Summary& summary) {
   if (summary.worst_owner.empty()) return "";
-  std::string said = fmt::format("share error {}, Jain {}, worst off {}: {} of its due",
+  std::string said = fmt::format("share error {}, Jain {}, worst off {}: {} of its fair share",
                                  percent(summary.share_error), decimal(summary.jain_due),
                                  summary.worst_owner, percent(summary.worst_due));
   if (std::isfinite(summary.avg_finish_time_ratio)) {

@@ -16,7 +16,7 @@
 namespace almanac::report {
 
 inline constexpr std::string_view kWhatABoundIs =
-    "A bound is told true run times, which no real cluster knows: it is there to compare with, not "
+    "A bound uses true run times, which no real cluster knows: it is there to compare with, not "
     "to choose.";
 
 inline constexpr std::string_view kWhatInterruptedIs =
@@ -33,8 +33,8 @@ std::string comparison_notes(const std::vector<experiment::Summary>& summaries);
 /// "speech lent 91 GPU-hours to vision, ...": the largest four of half an hour or more; "" without.
 std::string loans_in_words(const std::vector<experiment::TenantLoan>& loans);
 
-/// "share error 7 %, Jain 0.93, worst off tenant vision: 71 % of its due, finish-time ratio 1.32",
-/// and who lent to whom; "" where there are not two owners.
+/// "share error 7 %, Jain 0.93, worst off tenant vision: 71 % of its fair share, finish-time
+/// ratio 1.32", and who lent to whom; "" where there are not two owners.
 std::string fairness_in_words(const experiment::Summary& summary);
 
 /// How close the policies come to what the log says happened; nothing where there is no recorded

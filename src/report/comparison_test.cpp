@@ -40,7 +40,7 @@ TEST(Comparison, MarksABoundAndNeverCallsItBest) {
   both[1].bound = true;
   const std::string table = comparison_table(both, {.colour = true});
   EXPECT_NE(table.find("sjf (bound)"), std::string::npos);
-  EXPECT_NE(table.find("A bound is told true run times"), std::string::npos);
+  EXPECT_NE(table.find("A bound uses true run times"), std::string::npos);
   EXPECT_EQ(table.find("\x1b[1m1m 40s"), std::string::npos);
   EXPECT_NE(table.find("\x1b[1m6m 40s"), std::string::npos) << "the best that can be chosen";
 }

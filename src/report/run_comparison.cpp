@@ -168,12 +168,12 @@ figure::Figure draw_comparison(const Summaries& policies) {
                   [](const Summary& s) { return !s.worst_owner.empty(); })) {
     numbers("share_error", "GPU time that would have to change hands for all to have their due",
             Unit::fraction, kLess, [](const Summary& s) { return s.share_error; });
-    numbers("jain_due", "Evenness of what each had of its due (Jain)", Unit::none, kMore,
+    numbers("jain_due", "Jain's fairness index of usage against fair share", Unit::none, kMore,
             [](const Summary& s) { return s.jain_due; })
         .detail = true;
-    numbers("worst_due", "Part of its due that the worst off had", Unit::fraction, kMore,
+    numbers("worst_due", "Lowest usage as a fraction of fair share", Unit::fraction, kMore,
             [](const Summary& s) { return s.worst_due; });
-    numbers("avg_finish_time_ratio", "Completion time beside that in a cluster of one's own",
+    numbers("avg_finish_time_ratio", "Completion time compared with that in a cluster of one's own",
             Unit::ratio, kLess, [](const Summary& s) { return s.avg_finish_time_ratio; })
         .detail = true;
   }

@@ -276,18 +276,19 @@ TEST(RunDocument, DoesNotRecommendABound) {
   EXPECT_EQ(beside.document.findings.front().headline,
             "No policy that a cluster can run does better on average than fifo: jobs are done in "
             "7h 59m.");
-  EXPECT_THAT(beside.words(), HasSubstr("sjf, told true run times, which no real cluster knows, "
-                                        "has them done in 4h 59m: a bound."));
+  EXPECT_THAT(beside.words(),
+              HasSubstr("sjf, which uses true run times that no real cluster knows, "
+                        "has them done in 4h 59m: a bound."));
   const figure::Figure& side = beside.figure("run_comparison");
   EXPECT_THAT(side["caution"].texts, ElementsAre("", "a bound"));
   EXPECT_THAT(side["needs"].texts, ElementsAre("", "true run times"));
-  EXPECT_THAT(side.caption, HasSubstr("A bound is told true run times"));
+  EXPECT_THAT(side.caption, HasSubstr("A bound uses true run times"));
   // The first is better than what can be chosen, but is no choice itself.
   EXPECT_EQ(Report(short_behind_long({"sjf", "fifo"})).document.findings.front().headline,
             "Of the policies that a cluster can run, fifo has jobs done soonest: in 7h 59m on "
             "average.");
   const Report only(short_behind_long({"sjf", "srtf"}));
-  EXPECT_THAT(only.words(), HasSubstr("Each of these policies is told true run times"));
+  EXPECT_THAT(only.words(), HasSubstr("Each of these policies uses true run times"));
 }
 
 TEST(RunDocument, NamesWhatIsDrawnAtFirst) {

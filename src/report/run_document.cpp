@@ -167,7 +167,7 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
     }
     who.figures.push_back(draw_dues(names, dues));
   } else {
-    document.absent.push_back({"run_dues", "Who had how much of its due", "jobs of two users"});
+    document.absent.push_back({"run_dues", "Usage against fair share", "jobs of two users"});
   }
   document.sections.push_back(std::move(who));
 

@@ -38,7 +38,7 @@ std::string loans_of(const experiment::Dues& dues, std::size_t most) {
 
 figure::Figure draw_dues(const std::vector<std::string>& policies,
                          const std::vector<const experiment::Dues*>& dues) {
-  figure::Figure figure{.id = "run_dues", .title = "Who had how much of its due"};
+  figure::Figure figure{.id = "run_dues", .title = "Usage against fair share"};
   using figure::Unit;
   const experiment::Dues& first = *dues.front();
   std::vector<std::size_t> shown(first.owners.size());
@@ -57,7 +57,7 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
     all += static_cast<std::int64_t>(first.owners[owner].jobs);
   }
   figure.n = all;
-  figure::Chart chart{.kind = "bar", .title = "Part of its due that each had", .x = "owner"};
+  figure::Chart chart{.kind = "bar", .title = "Usage as a fraction of fair share", .x = "owner"};
   for (std::size_t policy = 0; policy < dues.size(); ++policy) {
     const std::vector<experiment::Owner>& owners = dues[policy]->owners;
     auto& part = figure.number("had_of_due:" + policies[policy], policies[policy], Unit::fraction);

@@ -93,10 +93,10 @@ std::string advice_on(const RunInput& input, const Policies& policies, const Sum
     const bool all = std::all_of(policies.begin(), policies.end(),
                                  [](const PolicyDigest& each) { return each.summary.bound; });
     return all && policies.size() > 1
-               ? "Each of these policies is told true run times, which no real cluster knows: add "
+               ? "Each of these policies uses true run times, which no real cluster knows: add "
                  "one that is not, such as qssf."
                : fmt::format(
-                     "{} is told true run times, which no real cluster knows: do not "
+                     "{} uses true run times, which no real cluster knows: do not "
                      "expect as much.",
                      best.policy);
   }
@@ -120,7 +120,7 @@ std::string beyond(const Policies& policies, const Summary& best) {
   const Summary& summary = policies[*bound].summary;
   if (!(summary.avg_jct_s < best.avg_jct_s)) return {};
   return fmt::format(
-      " {}, told true run times, which no real cluster knows, has them done in {}: a bound.",
+      " {}, which uses true run times that no real cluster knows, has them done in {}: a bound.",
       summary.policy, human_time(summary.avg_jct_s));
 }
 

@@ -162,14 +162,14 @@ std::array<Loss, inference::kLosses - 1> reasons() {
 }
 
 Figure attainment(const Bins& bins) {
-  Figure made{.id = "service_attainment", .title = "Served as asked"};
+  Figure made{.id = "service_attainment", .title = "Requests that met the SLO"};
   made.caption =
-      "Of the requests that arrived in each stretch, the part that was served as asked, "
-      "and how many a second these are.";
+      "Fraction of the requests that arrived in each stretch and met the SLO, and how many of "
+      "these there were per second.";
   auto& at = made.number("time_s", "Time", Unit::seconds);
-  auto& part = made.number("attainment", "Served as asked", Unit::fraction);
-  auto& goodput = made.number("goodput_rps", "Served as asked, a second");
-  auto& asked = made.number("requests_rps", "Requests a second");
+  auto& part = made.number("attainment", "SLO attainment", Unit::fraction);
+  auto& goodput = made.number("goodput_rps", "Requests per second that met the SLO");
+  auto& asked = made.number("requests_rps", "Requests per second");
   for (std::size_t bin = 0; bin < bins.size(); ++bin) {
     const double all = bins.requests(bin), good = bins.count(bin, Loss::none);
     at.add(bins.at(bin));
@@ -183,7 +183,7 @@ Figure attainment(const Bins& bins) {
 }
 
 Figure losses(const Bins& bins) {
-  Figure made{.id = "service_losses", .title = "Not served as asked, and why"};
+  Figure made{.id = "service_losses", .title = "Requests that missed the SLO, by reason"};
   made.caption =
       "Requests by when they arrived; each counts once, for the first thing that went "
       "wrong.";
@@ -240,11 +240,11 @@ using Tenants = std::vector<inference::TenantSeen>;
 Figure by_tenant(const Tenants& tenants) {
   Figure made{.id = "service_tenants", .title = "Tenants"};
   made.caption =
-      "The tenant of which the smallest part of the requests was served as asked comes first. An "
+      "The tenant with the lowest SLO attainment comes first. An "
       "iteration counts for the tenants whose tokens are in it.";
   auto& name = made.text("tenant", "Tenant");
   auto& requests = made.number("requests", "Requests");
-  auto& part = made.number("attainment", "Served as asked", Unit::fraction);
+  auto& part = made.number("attainment", "SLO attainment", Unit::fraction);
   auto& prompts = made.number("prompt_tokens", "Tokens of prompts");
   auto& outputs = made.number("output_tokens", "Tokens of answers");
   auto& share = made.number("gpu_share", "Of the time computed", Unit::fraction);
@@ -265,7 +265,7 @@ void find_worst(const ServiceInput& input, const Tenants& tenants, figure::Docum
   if (tenants.size() < 2 || tenants.front().seen.attainment() >= input.seen.attainment()) return;
   const inference::TenantSeen& worst = tenants.front();
   document.findings.push_back(
-      {.headline = fmt::format("{} was served worst: {:.1f} % of its {} requests as asked",
+      {.headline = fmt::format("{} has the lowest SLO attainment: {:.1f} % of its {} requests",
                                worst.tenant, 100 * worst.seen.attainment(),
                                text::grouped(static_cast<std::int64_t>(worst.seen.requests))),
        .detail = fmt::format("Replicas computed for it {:.1f} % of the time that they computed.",

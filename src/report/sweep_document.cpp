@@ -93,7 +93,7 @@ constexpr Shown kWhereKnown[] = {
      &Summary::p99_cpu_job_wait_s},
     {"sweep_share_error", "GPU time that would have to change hands for all to have their due",
      "share_error", &Summary::share_error, figure::Unit::fraction},
-    {"sweep_worst_due", "What whoever had least had of its due", "worst_due", &Summary::worst_due,
+    {"sweep_worst_due", "Lowest usage against fair share", "worst_due", &Summary::worst_due,
      figure::Unit::fraction}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {

@@ -65,7 +65,7 @@ TEST(SweepDocument, DoesNotRecommendABound) {
     return sweep_document("log.csv", points, {}).findings[0];
   };
   EXPECT_EQ(told(false).headline, "easy has the least average completion time.");
-  EXPECT_THAT(told(false).detail, HasSubstr("Left out as bounds: sjf. A bound is told true run"));
+  EXPECT_THAT(told(false).detail, HasSubstr("Left out as bounds: sjf. A bound uses true run"));
   EXPECT_EQ(told(true).headline, "sjf has the least average completion time.");
   EXPECT_THAT(told(true).detail, HasSubstr("Each of them is a bound."));
 }

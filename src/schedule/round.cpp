@@ -39,8 +39,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       limits_(cluster),
       ledger_(cluster),
       progress_(trace.jobs.size()),
-      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
-            &acceptable_, &groups_),
+      view_(cluster, rng_, records()),
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
@@ -54,7 +53,18 @@ void Round::keep(policy::Quotas& quotas) {
   limits_.add_to(quotas);
 }
 
-void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry) {
+policy::View::Records Round::records() const {
+  return {.jobs = trace_.jobs,
+          .progress = progress_,
+          .demands = admission_.demands(),
+          .grants = grants_,
+          .configs = &configs_,
+          .holds = &holds_,
+          .acceptable = &acceptable_,
+          .groups = &groups_};
+}
+
+void Round::observe(const policy::Speeds* speeds, const policy::Telemetry* telemetry) {
   view_.speeds = speeds;
   view_.telemetry = telemetry;
 }
@@ -477,8 +487,7 @@ std::span<const cluster::Grant> Round::grants(JobId job) const {
 policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
-  policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
-                    &holds_, &acceptable_, &groups_);
+  policy::View view(cluster_, rng, records());
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;

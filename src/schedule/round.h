@@ -84,7 +84,7 @@ class Round {
         Actuator& actuator, const RestartCost& cost, std::uint64_t seed, std::string name);
 
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
-  void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
+  void observe(const policy::Speeds* speeds, const policy::Telemetry* telemetry);
 
   /// Lets the policy see signals; they must outlive the round.
   void show(std::span<const policy::Signal> signals) { view_.signals = signals; }
@@ -178,6 +178,8 @@ class Round {
     return admission_.demands()[index(state.demand)].gpus;
   }
   void remember_grants(JobId job, std::span<const cluster::Grant> grants);
+  /// What a view shows.
+  policy::View::Records records() const;
 
   const cluster::Cluster& cluster_;
   const trace::Trace& trace_;

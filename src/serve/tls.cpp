@@ -21,7 +21,7 @@ std::string said() {
   std::array<char, 256> text{};
   const unsigned long number = ::ERR_get_error();  // NOLINT(google-runtime-int): OpenSSL's
   ::ERR_clear_error();
-  if (number == 0) return "no reason is told";
+  if (number == 0) return "no reason is given";
   ::ERR_error_string_n(number, text.data(), text.size());
   return text.data();
 }

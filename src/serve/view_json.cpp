@@ -353,9 +353,9 @@ std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
   return dumped(Json{{"name", sweep}, {"smaller_is_better", smaller}, {"trials", std::move(list)}});
 }
 
-Result<ListedSweep> read_sweep(std::string_view text) {
+Result<ListedTuning> read_tuning(std::string_view text) {
   return read_json(text, [](const Json& json) {
-    ListedSweep out;
+    ListedTuning out;
     Reader reader(json);
     reader.field("name", out.name);
     reader.field("smaller_is_better", out.smaller_is_better);

@@ -64,8 +64,8 @@ struct ListedTrial {
   std::vector<std::vector<double>> reports{};  ///< Of step and metric.
 };
 
-/// A sweep as GET /v1/sweeps/{name} has it: the best trial first.
-struct ListedSweep {
+/// A tuning run as GET /v1/sweeps/{name} has it: the best trial first.
+struct ListedTuning {
   std::string name{};
   bool smaller_is_better = false;
   std::vector<ListedTrial> trials{};
@@ -78,7 +78,7 @@ struct JobList {
 
 Result<ListedJob> read_job(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
-Result<ListedSweep> read_sweep(std::string_view text);
+Result<ListedTuning> read_tuning(std::string_view text);
 Result<service::Overview> read_overview(std::string_view text);
 Result<std::vector<service::NodeView>> read_nodes(std::string_view text);
 Result<service::Tenancy> read_tenancy(std::string_view text);

@@ -9,7 +9,7 @@
 
 #include "base/step_back.h"
 #include "forecast/other_gpus.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 #include "service/log.h"
 #include "service/pace.h"
 #include "service/policies.h"
@@ -265,7 +265,7 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
           .composition = outlook.composition,
           .options = {.seed = seed_,
                       .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
-                      .stop = &stop_},
+                      .watch = {.stop = &stop_}},
           .kept = scene.kept,
           .age_cap = outlook.age_cap};
 }
@@ -357,11 +357,11 @@ void Foresight::answer(const Outlook& outlook, const Scene& scene) {
     const std::lock_guard lock(mutex_);
     asked = asked_;
   }
-  std::unique_ptr<const policy::SpeedBook> speeds;
+  std::unique_ptr<const schedule::SpeedBook> speeds;
   for (const sim::Present::Job& waiting : scene.present.waiting) {
     const store::Job& job = outlook.jobs[index(waiting.job)].job;
     if (!asked.contains(job.number) || !knows_scaling(job) || stop_) continue;
-    if (!speeds) speeds = std::make_unique<policy::SpeedBook>(cluster_, scene.trace, *speeds_);
+    if (!speeds) speeds = std::make_unique<schedule::SpeedBook>(cluster_, scene.trace, *speeds_);
     std::vector<WithGpus> made;
     for (const forecast::OtherGpus& other :
          forecast::with_other_gpus(setting(outlook, scene), speeds.get(), scene.present,

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policy/contract/power_limits.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 #include "sim/end_queue.h"
 #include "sim/pacer.h"
 #include "store/log.h"
@@ -65,7 +65,7 @@ std::optional<Pace> pace_of(store::JobNumber number, std::span<const store::Job>
   perf::SpeedModels models(facts.speeds);
   std::string model = model_of(*held[index(own)], models);
   if (model.empty()) return std::nullopt;
-  const policy::SpeedBook book(facts.cluster, trace, facts.speeds, limits_of(facts));
+  const schedule::SpeedBook book(facts.cluster, trace, facts.speeds, limits_of(facts));
   sim::EndQueue ends(held.size());
   sim::Pacer pacer(facts.cluster, trace, book, ends);
   for (std::size_t at = 0; at < held.size(); ++at) {

@@ -14,10 +14,8 @@
 #include "base/wall_clock.h"
 #include "energy/power_file.h"
 #include "experiment/summary.h"
-#include "policy/kit/age_cap.h"
-#include "policy/kit/keeping.h"
-#include "policy/registry.h"
 #include "schedule/admission.h"
+#include "schedule/hosts.h"
 #include "schedule/past_use.h"
 #include "service/log.h"
 #include "service/policies.h"
@@ -98,17 +96,17 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
                            job.outcome.end, job.outcome.run, *used);
   }
   const auto play = [&](const policy::Composition& composition) {
-    const auto made = policy::keeping(
-        policy::age_capped(policy::registry().make(composition, {.estimator = taught_estimator(
-                                                                     composition, log, lessons),
-                                                                 .past_use = used}),
-                           composition, age_cap),
-        composition, [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); });
+    const auto made = schedule::make_policy(
+        composition,
+        schedule::PlayedHost{.estimator = taught_estimator(composition, log, lessons),
+                             .past_use = used},
+        {.age_cap = age_cap,
+         .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
     const sim::Options options{.policy = composition.name,
                                .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,
                                .quotas = quotas.empty() ? nullptr : &quotas,
-                               .stop = stop};
+                               .watch = {.stop = stop}};
     const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
     return figures_of(experiment::summarize(composition, log, schedule, *power));
   };

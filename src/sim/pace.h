@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/time.h"
-#include "perf/speed_model.h"
+#include "perf/pace.h"
 
 namespace almanac::sim {
 

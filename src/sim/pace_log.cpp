@@ -22,7 +22,7 @@ PaceLog::PaceLog(const trace::Trace& trace)
     : trace_(&trace), jobs_(trace.jobs.size()), stretches_(trace.jobs.size()) {}
 
 void PaceLog::open(JobId job, std::span<const cluster::Grant> held, const perf::Parts& parts,
-                   const perf::Pace& alone, double done_ms, Time now) {
+                   const policy::Pace& alone, double done_ms, Time now) {
   const trace::Request& request = trace_->jobs[index(job)].request;
   std::int32_t held_milli = 0;
   for (const cluster::Grant& grant : held) held_milli += grant.cpu_milli;

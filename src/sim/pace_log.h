@@ -18,7 +18,8 @@
 #include <vector>
 
 #include "cluster/ledger.h"
-#include "perf/speed_model.h"
+#include "perf/pace.h"
+#include "policy/contract/speeds.h"
 #include "sim/pace.h"
 #include "trace/trace.h"
 
@@ -34,7 +35,7 @@ class PaceLog {
   /// `job`, which has done `done_ms` of its work, holds `held` from `now` on and runs at `alone`,
   /// by reason of `parts`, where no node is overdrawn.
   void open(JobId job, std::span<const cluster::Grant> held, const perf::Parts& parts,
-            const perf::Pace& alone, double done_ms, Time now);
+            const policy::Pace& alone, double done_ms, Time now);
   /// It does so no longer.
   void close(JobId job, double done_ms, Time now);
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/catalogue_file.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::sim {
 namespace {
@@ -34,7 +34,7 @@ class PaceLogTest : public testing::Test {
     const bool has_gpus = trace_.jobs[job].request.gpus > 0;
     const cluster::Grant held[] = {
         {.node = {}, .gpus = has_gpus ? 3ULL : 0ULL, .cpu_milli = 1000 * cores}};
-    const perf::Pace pace = speeds_.pace(JobId{job}, held);
+    const policy::Pace pace = speeds_.pace(JobId{job}, held);
     const perf::Parts parts =
         has_gpus ? speeds_.parts(JobId{job}, held) : perf::Parts{.cpus = pace.rate, .computing = 0};
     log_.open(JobId{job}, held, parts, pace, 1e3 * done_s, now);
@@ -45,7 +45,7 @@ class PaceLogTest : public testing::Test {
 
   cluster::Cluster cluster_ = one_node();
   trace::Trace trace_ = three_jobs();
-  policy::SpeedBook speeds_{cluster_, trace_, *perf::read_catalogue("public")};
+  schedule::SpeedBook speeds_{cluster_, trace_, *perf::read_catalogue("public")};
   PaceLog log_{trace_};
 };
 

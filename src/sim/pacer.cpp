@@ -31,7 +31,7 @@ double in_ms(Duration duration) { return static_cast<double>(duration.count()); 
 }  // namespace
 
 Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
-             const policy::SpeedBook& speeds, EndQueue& ends, const ProgressRule* rule,
+             const schedule::SpeedBook& speeds, EndQueue& ends, const ProgressRule* rule,
              const elastic::Applications* applications)
     : cluster_(cluster),
       trace_(trace),
@@ -156,7 +156,7 @@ void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now)
 
 void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now) {
   const Shared shared = shared_pace(job, held);
-  const perf::Pace& pace = shared.pace;
+  const policy::Pace& pace = shared.pace;
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   // Told in single precision: no step is known to less than a microsecond.
   const double step_ms = std::round(double{trace_.jobs[index(job)].outcome.step_s} * 1e6) / 1e3;
@@ -203,11 +203,11 @@ float Pacer::spared_by(JobId job, std::span<const cluster::Grant> held) const {
 Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
   const auto [power_w, yields] = std::pair(jobs_[index(job)].power_w, jobs_[index(job)].yields);
   Shared made{speeds_.pace(job, held, {}, power_w), {}};
-  const perf::Pace alone = made.pace;
+  const policy::Pace alone = made.pace;
   for (SharedGpus::Crowd& crowd : shared_.crowds(job)) {
     // What yields slows none that does not.
     if (!yields) std::erase_if(crowd.jobs, [&](JobId each) { return jobs_[index(each)].yields; });
-    perf::Pace pace = alone;
+    policy::Pace pace = alone;
     const double neighbours = speed_beside(crowd);
     if (neighbours == 1) {
       pace = speeds_.pace(job, held, crowd.jobs, power_w, yields);

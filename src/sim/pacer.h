@@ -5,7 +5,7 @@
 /// ends when that changes.
 ///
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
-/// decides its rate alone (policy/contract/speed_book.h). Jobs on the same GPUs slow each other
+/// decides its rate alone (schedule/speed_book.h). Jobs on the same GPUs slow each other
 /// (shared_gpus.h, perf/beside.h); one that yields does not slow the others. A node whose memory
 /// bandwidth is overdrawn slows those of its jobs that use some (perf/bandwidth.h), a crowded link
 /// those that send over it (shared_links.h), and storage those that read from it
@@ -26,7 +26,7 @@
 
 #include "cluster/cluster.h"
 #include "policy/contract/contract.h"
-#include "policy/contract/speed_book.h"
+#include "schedule/speed_book.h"
 #include "sim/courses.h"
 #include "sim/end_queue.h"
 #include "sim/pace.h"
@@ -42,8 +42,8 @@ namespace almanac::sim {
 class Pacer final : public policy::Telemetry {
  public:
   /// `rule` null = progress is exact. `applications` null = no job is elastic. Both outlive it.
-  Pacer(const cluster::Cluster& cluster, const trace::Trace& trace, const policy::SpeedBook& speeds,
-        EndQueue& ends, const ProgressRule* rule = nullptr,
+  Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
+        const schedule::SpeedBook& speeds, EndQueue& ends, const ProgressRule* rule = nullptr,
         const elastic::Applications* applications = nullptr);
 
   /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
@@ -108,7 +108,7 @@ class Pacer final : public policy::Telemetry {
 
   /// A rate, and the jobs that slow it: those of the most crowded of its GPUs.
   struct Shared {
-    perf::Pace pace;
+    policy::Pace pace;
     std::vector<JobId> beside;
     double neighbours = 1;  ///< The factor of these, where it is how they share that decides.
   };
@@ -151,7 +151,7 @@ class Pacer final : public policy::Telemetry {
 
   const cluster::Cluster& cluster_;
   const trace::Trace& trace_;
-  const policy::SpeedBook& speeds_;
+  const schedule::SpeedBook& speeds_;
   EndQueue& ends_;
   const ProgressRule* rule_;
   PaceLog log_;

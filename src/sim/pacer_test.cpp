@@ -11,6 +11,7 @@
 
 #include "energy/power_file.h"
 #include "perf/catalogue_file.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::sim {
 namespace {
@@ -63,8 +64,8 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   trace::Trace trace;
   const int jobs = *rc::gen::inRange(1, 12);
   for (int at = 0; at < jobs; ++at) trace.jobs.push_back(some_job(trace.names));
-  const policy::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"),
-                                 limits_of(cluster));
+  const schedule::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"),
+                                   limits_of(cluster));
   EndQueue ends(trace.jobs.size());
   Pacer pacer(cluster, trace, speeds, ends);
   // All on the first GPU of their node: with parts they slow each other.
@@ -193,7 +194,7 @@ struct Shared {
 
   cluster::Cluster cluster = machines();
   trace::Trace trace{};
-  std::optional<policy::SpeedBook> speeds{};
+  std::optional<schedule::SpeedBook> speeds{};
   std::optional<EndQueue> ends{};
   std::optional<Pacer> pacer{};
 };
@@ -257,7 +258,7 @@ TEST(Pacer, CountsWhatPowerLimitsSpare) {
     job.outcome.run = 100s;
     trace.jobs.push_back(job);
   }
-  const policy::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits_of(cluster));
+  const schedule::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits_of(cluster));
   EndQueue ends(trace.jobs.size());
   Pacer pacer(cluster, trace, speeds, ends);
   pacer.start(JobId{0}, std::vector{cluster::Grant{.node = NodeId{0}, .gpus = 0b11}}, 100s, Time{});
@@ -285,7 +286,7 @@ TEST(Pacer, HoldsAJobToThePowerLimitThatItIsGiven) {
   job.request.model = trace.names.intern("bert");
   job.outcome.run = 100s;
   trace.jobs = {job, job};
-  const policy::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits);
+  const schedule::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits);
   const double use = limits.use_of("bert").value();
   EndQueue ends(trace.jobs.size());
   Pacer pacer(cluster, trace, speeds, ends);

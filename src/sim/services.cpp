@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "inference/scaled.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::sim {
 namespace {
@@ -264,7 +266,7 @@ void Services::ask(std::size_t service, Time now) {
   job.outcome.run = kWithoutEnd;
   const JobId id{static_cast<std::uint32_t>(trace_->jobs.size())};
   trace_->jobs.push_back(job);
-  for (policy::SpeedBook* const each : speeds_) each->take_in(*trace_);
+  for (schedule::SpeedBook* const each : speeds_) each->take_in(*trace_);
   const auto on_own = std::count_if(copies_.begin(), copies_.end(), [&](const Copy& copy) {
     return copy.service == service && copy.is_own && copy.state != Copy::State::gone;
   });

@@ -16,8 +16,11 @@
 #include "inference/service.h"
 #include "inference/simulation.h"
 #include "policy/contract/contract.h"
-#include "policy/contract/speed_book.h"
 #include "trace/trace.h"
+
+namespace almanac::schedule {
+class SpeedBook;
+}
 
 namespace almanac::sim {
 
@@ -77,7 +80,7 @@ class Services {
   std::vector<ServiceOutcome> outcomes() const;
 
   /// Speeds that replicas come into, as they come; they outlive the simulation.
-  void tell_speeds(std::vector<policy::SpeedBook*> speeds) { speeds_ = std::move(speeds); }
+  void tell_speeds(std::vector<schedule::SpeedBook*> speeds) { speeds_ = std::move(speeds); }
 
   // What the simulation calls.
   void begin(Time at) { began_ = at; }
@@ -138,7 +141,7 @@ class Services {
   std::vector<Copy> copies_;  // by JobId behind the log
   std::vector<JobId> gone_, come_;
   std::vector<NodeId> own_nodes_, given_back_;
-  std::vector<policy::SpeedBook*> speeds_;
+  std::vector<schedule::SpeedBook*> speeds_;
 };
 
 }  // namespace almanac::sim

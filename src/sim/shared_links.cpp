@@ -5,7 +5,7 @@
 
 namespace almanac::sim {
 
-SharedLinks::SharedLinks(const cluster::Cluster& cluster, const policy::SpeedBook& speeds)
+SharedLinks::SharedLinks(const cluster::Cluster& cluster, const policy::Speeds& speeds)
     : map_(cluster), speeds_(speeds) {
   for (const double gbps : map_.gbps()) links_.push_back({.gbps = gbps});
 }

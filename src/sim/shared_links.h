@@ -17,7 +17,7 @@
 #include "cluster/ledger.h"
 #include "policy/contract/contract.h"
 #include "policy/contract/link_map.h"
-#include "policy/contract/speed_book.h"
+#include "policy/contract/speeds.h"
 #include "rules/links/contention.h"
 
 namespace almanac::sim {
@@ -25,7 +25,7 @@ namespace almanac::sim {
 class SharedLinks {
  public:
   /// `speeds` must outlive it.
-  SharedLinks(const cluster::Cluster& cluster, const policy::SpeedBook& speeds);
+  SharedLinks(const cluster::Cluster& cluster, const policy::Speeds& speeds);
 
   /// A job that has not entered holds `held` from now on, and runs so; not entered if it sends
   /// nothing. Gives the other jobs that it may slow, each once, in order of number.
@@ -53,7 +53,7 @@ class SharedLinks {
   void judge(Link& link);
 
   policy::LinkMap map_;
-  const policy::SpeedBook& speeds_;
+  const policy::Speeds& speeds_;
   std::vector<Link> links_;
   std::unordered_map<JobId, Sender> jobs_;
 };

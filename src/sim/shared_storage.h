@@ -14,14 +14,14 @@
 
 #include "cluster/cluster.h"
 #include "policy/contract/contract.h"
-#include "policy/contract/speed_book.h"
+#include "policy/contract/speeds.h"
 
 namespace almanac::sim {
 
 class SharedStorage {
  public:
   /// `speeds` must outlive it.
-  SharedStorage(const cluster::Cluster& cluster, const policy::SpeedBook& speeds)
+  SharedStorage(const cluster::Cluster& cluster, const policy::Speeds& speeds)
       : storage_(cluster.storage), speeds_(speeds) {}
 
   /// A job that does not read yet does from now on: at `alone` of the speed at which its run time
@@ -40,7 +40,7 @@ class SharedStorage {
 
  private:
   struct Reader {
-    policy::SpeedBook::Reading reading;
+    policy::Reading reading;
     double gbs = 0;
     policy::Config config;
     double speed = 1;
@@ -49,7 +49,7 @@ class SharedStorage {
   void judge();
 
   cluster::Storage storage_;
-  const policy::SpeedBook& speeds_;
+  const policy::Speeds& speeds_;
   std::map<JobId, Reader> readers_;
 };
 

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "sim/end_queue.h"
 #include "sim/instances.h"
+#include "sim/pacer.h"
 #include "sim/queue_rules.h"
 #include "sim/sample.h"
 #include "sim/sample_interval.h"
@@ -35,19 +36,19 @@ class Engine final : public schedule::Actuator {
         options_(options),
         takes_cpu_jobs_(cluster.counts_cpus()),
         has_sources_(options.services != nullptr || options.incidents != nullptr ||
-                     options.speeds != nullptr || !cluster.changes.empty()),
+                     options.truth.speeds != nullptr || !cluster.changes.empty()),
         round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
         ends_(trace.jobs.size()),
-        gaps_(cluster, options.boot, options.least_sleep),
+        gaps_(cluster, options.nodes.boot, options.nodes.least_sleep),
         instances_(cluster) {
     // A future that is imagined knows nothing of what the log says of it.
-    if (options.keeps_queue_rules && options.runs == nullptr) {
+    if (options.keeps_queue_rules && options.truth.run_times == nullptr) {
       dependencies_ = Dependencies(trace, cluster);
       withdrawals_ = Withdrawals(trace, cluster);
     }
     runs_.reserve(trace.jobs.size());
-    if (options.runs != nullptr) {
-      runs_ = *options.runs;
+    if (options.truth.run_times != nullptr) {
+      runs_ = *options.truth.run_times;
     } else {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
@@ -59,10 +60,11 @@ class Engine final : public schedule::Actuator {
       round_.show(signals_);
     }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
-    if (options.speeds != nullptr) {
-      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.progress,
-                     options.applications);
-      round_.observe(options.believed != nullptr ? options.believed : options.speeds, &*pacer_);
+    if (options.truth.speeds != nullptr) {
+      pacer_.emplace(cluster, trace, *options.truth.speeds, ends_, options.truth.progress,
+                     options.truth.applications);
+      round_.observe(options.believed != nullptr ? options.believed : options.truth.speeds,
+                     &*pacer_);
     }
   }
 
@@ -115,9 +117,9 @@ class Engine final : public schedule::Actuator {
   void sleep(NodeId) override {}
   void boot(NodeId node) override {
     // Boots all take as long: the queue is in order.
-    boots_.emplace_back(now_ + options_.boot, node);
+    boots_.emplace_back(now_ + options_.nodes.boot, node);
     boot_ends_.resize(cluster_.nodes.size(), kNoTime);
-    boot_ends_[index(node)] = now_ + options_.boot;
+    boot_ends_[index(node)] = now_ + options_.nodes.boot;
     ++result_.nodes.nodes_woken;
     if (last_wake_up_ != now_) ++result_.nodes.wake_ups;
     last_wake_up_ = now_;
@@ -137,8 +139,8 @@ class Engine final : public schedule::Actuator {
   void resume(const Present& from);
   void decide();
   bool is_over() const {
-    return interrupted() || (options_.until_ended != kNoJob &&
-                             round_.progress(options_.until_ended).phase == Phase::ended);
+    return interrupted() || (options_.range.until_ended != kNoJob &&
+                             round_.progress(options_.range.until_ended).phase == Phase::ended);
   }
   Time next_event();
   /// Of all but jobs and timers.
@@ -180,7 +182,7 @@ class Engine final : public schedule::Actuator {
     return pacer_ ? pacer_->computing_gpus() : std::numeric_limits<double>::quiet_NaN();
   }
   bool interrupted() const {
-    return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+    return options_.watch.stop != nullptr && options_.watch.stop->load(std::memory_order_relaxed);
   }
 
   const trace::Trace& trace_;
@@ -228,7 +230,7 @@ void Engine::skip_jobs_left_out() {
 Time Engine::next_event() {
   Time at = kNever;
   if (next_arrival_ < logged_) at = trace_.jobs[next_arrival_].request.submit;
-  if (at > options_.last_arrival) at = kNever;
+  if (at > options_.range.last_arrival) at = kNever;
   if (!ends_.empty()) at = std::min(at, ends_.next());
   if (dependencies_.any_released()) at = std::min(at, now_);
   while (withdrawals_.any() && round_.progress(withdrawals_.job()).phase != Phase::waiting) {
@@ -288,7 +290,7 @@ void Engine::gather_withdrawals() {
 }
 
 void Engine::gather_arrivals() {
-  while (now_ <= options_.last_arrival && next_arrival_ < logged_ &&
+  while (now_ <= options_.range.last_arrival && next_arrival_ < logged_ &&
          trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
     if (!dependencies_.hold(job, round_)) join(job);
@@ -297,7 +299,7 @@ void Engine::gather_arrivals() {
   }
   while (dependencies_.any_released()) {
     const JobId job = dependencies_.take();
-    if (now_ > options_.last_arrival) continue;
+    if (now_ > options_.range.last_arrival) continue;
     if (trace_.jobs[index(job)].request.submit < now_) joined_[job] = now_;
     join(job);
   }
@@ -319,7 +321,7 @@ void Engine::join(JobId job) {
     withdrawals_.await(job);
   }
   events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
-  if (options_.log_waits) wait_log_.come(job, now_);
+  if (options_.watch.log_waits) wait_log_.come(job, now_);
 }
 
 void Engine::gather_others() {
@@ -495,7 +497,7 @@ void Engine::integrate_until(Time until) {
 }
 
 void Engine::watch() {
-  const JobId job = options_.watched;
+  const JobId job = options_.watch.job;
   if (job == kNoJob) return;
   if (pacer_) watch_pace(job);
   std::vector<Wait>& waits = result_.waits;
@@ -605,15 +607,16 @@ void Engine::resume(const Present& from) {
 void Engine::decide() {
   result_.events += events_.size();
   const policy::Telemetry* const telemetry = pacer_ ? &*pacer_ : nullptr;
-  if (options_.listener != nullptr) options_.listener->hear(now_, events_, round_, telemetry);
+  if (options_.watch.listener != nullptr)
+    options_.watch.listener->hear(now_, events_, round_, telemetry);
   round_.run(now_, events_);
   for (const Time wake : round_.wakes()) wakes_.push(wake);
-  if (options_.listener != nullptr) options_.listener->decided(now_, round_, telemetry);
+  if (options_.watch.listener != nullptr) options_.watch.listener->decided(now_, round_, telemetry);
 }
 
 Schedule Engine::run() {
   const auto wall_start = std::chrono::steady_clock::now();
-  options_.from == nullptr ? begin() : resume(*options_.from);
+  options_.range.from == nullptr ? begin() : resume(*options_.range.from);
   for (Time at = next_event(); at != kNever && !is_over(); at = next_event()) {
     at = std::max(at, now_);  // a change of capacity may lie before the first arrival
     sample_until(at);
@@ -622,17 +625,18 @@ Schedule Engine::run() {
     gather_events();
     if (events_.empty()) continue;
     decide();
-    if (options_.log_waits) wait_log_.look(now_, round_);
-    if (options_.watched != kNoJob) {
-      const Phase phase = round_.progress(options_.watched).phase;
+    if (options_.watch.log_waits) wait_log_.look(now_, round_);
+    if (options_.watch.job != kNoJob) {
+      const Phase phase = round_.progress(options_.watch.job).phase;
       if (phase != Phase::waiting && !result_.waits.empty() &&
           result_.waits.back().until == kNever) {
         result_.waits.back().until = now_;
       }
       watch();
     }
-    if (options_.arrived != nullptr) {
-      options_.arrived->store(static_cast<std::uint32_t>(next_arrival_), std::memory_order_relaxed);
+    if (options_.watch.arrived != nullptr) {
+      options_.watch.arrived->store(static_cast<std::uint32_t>(next_arrival_),
+                                    std::memory_order_relaxed);
     }
   }
   finish();

@@ -20,16 +20,23 @@
 #include "cluster/cluster.h"
 #include "cluster/incidents.h"
 #include "policy/contract/contract.h"
+#include "rules/elastic/application_file.h"
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
-#include "sim/pacer.h"
+#include "sim/pace.h"
+#include "sim/pace_log.h"
 #include "sim/present.h"
 #include "sim/signal_meter.h"
 #include "sim/wait_log.h"
 #include "trace/trace.h"
 
+namespace almanac::schedule {
+class SpeedBook;
+}
+
 namespace almanac::sim {
 
+class ProgressRule;
 class Services;
 
 /// Hears what a policy is told, before the policy does.
@@ -47,46 +54,67 @@ class Listener {
   }
 };
 
-struct Options {
-  std::string policy{};  ///< What messages call the policy.
-  schedule::RestartCost restart{};
-  Duration boot = 5min;         ///< How long a node that is woken takes to boot.
-  Duration least_sleep = 5min;  ///< An idle gap must be longer to be worth sleeping in; for the
-                                ///< bound alone.
-  std::uint64_t seed = 0;       ///< Of the view's random numbers.
-  /// How fast jobs run with what they are given; null = each as recorded, whatever that is.
-  const policy::SpeedBook* speeds = nullptr;
-  /// What the policy believes of that; null = the truth. Where it differs, jobs run by `speeds`.
-  const policy::SpeedBook* believed = nullptr;
-  /// What jobs whose model is one of them truly do on more or fewer GPUs; no policy sees it. Null =
-  /// there are none. Where speeds are known.
+/// How jobs truly run. No policy sees any of it.
+struct Truth {
+  /// How fast jobs run with what they hold; null = each as recorded, whatever it holds.
+  const schedule::SpeedBook* speeds = nullptr;
+  /// How jobs whose model is one of these train on more or fewer GPUs; null = there are none. Used
+  /// only with speeds.
   const elastic::Applications* applications = nullptr;
+  const ProgressRule* progress = nullptr;  ///< Used only with speeds; null = exact progress.
+  const std::vector<Duration>* run_times = nullptr;  ///< Of all jobs; null = those of the log.
+};
+
+/// Nodes that sleep.
+struct SleepCost {
+  Duration boot = 5min;         ///< Time that a node takes to boot.
+  Duration least_sleep = 5min;  ///< An idle gap must be longer to be worth sleeping in; used for
+                                ///< the bound alone.
+};
+
+/// Which part of the log is simulated.
+struct Range {
+  /// The simulation continues from there instead of from an empty cluster, without timeline and
+  /// window; jobs that are not in it and were submitted by then are over.
+  const Present* from = nullptr;
+  Time last_arrival = kNever;  ///< Jobs submitted later do not arrive.
+  JobId until_ended = kNoJob;  ///< The simulation ends when this job has ended.
+};
+
+/// What a caller observes of a simulation, and how it stops one.
+struct Watch {
+  const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
+  std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
+  JobId job = kNoJob;      ///< Every reason why this job waits is kept, and its paces.
+  bool log_waits = false;  ///< The reasons of all jobs are kept, as WaitLog does it.
+  Listener* listener = nullptr;
+};
+
+struct Options {
+  std::string policy{};  ///< Name of the policy in messages.
+  schedule::RestartCost restart{};
+  SleepCost nodes{};
+  std::uint64_t seed = 0;  ///< Of the view's random numbers.
+  Truth truth{};
+  const policy::Speeds* believed = nullptr;  ///< What the policy believes of speeds; null = the
+                                             ///< truth.
   /// Jobs start only where their claims, by position in the log, have room; null = there are none.
   const policy::Quotas* quotas = nullptr;
   /// What happens to nodes and signals; null = nothing does. A job on a node that goes down waits,
-  /// and goes on from its last checkpoint.
+  /// and continues from its last checkpoint.
   const cluster::Incidents* incidents = nullptr;
-  const ProgressRule* progress = nullptr;  ///< Where speeds are known; null = exact progress.
+  /// Run next to the jobs; null = none. The trace is Services::trace() then, the policy a
+  /// policy::Serving, and Services::tell_speeds() has `truth.speeds` and `believed`, because they
+  /// take replicas in.
+  Services* services = nullptr;
+  Range range{};
   Duration warm_up{0};            ///< From the first arrival on, left out of `Schedule::window`.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
-  const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
-  std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
-  JobId watched = kNoJob;                         ///< Every reason why this job waits is kept.
-  bool log_waits = false;                         ///< Those of all jobs are, as WaitLog does it.
   /// Jobs that never ran in the log leave the queue when they left it there (sim/queue_rules.h),
-  /// and jobs join after those they depend on. False = every job comes at its time and runs, as in
-  /// the published simulators.
+  /// and jobs join after those they depend on. False = every job arrives at its time and runs, as
+  /// in the published simulators.
   bool keeps_queue_rules = true;
-  Listener* listener = nullptr;
-  /// Goes on from there instead of from an empty cluster, without timeline and window; jobs that
-  /// are not in it and were submitted by then are over.
-  const Present* from = nullptr;
-  const std::vector<Duration>* runs = nullptr;  ///< Run times of all jobs, instead of their own.
-  Time last_arrival = kNever;                   ///< Jobs that are submitted later do not come.
-  /// Run beside the jobs; null = none. The trace is Services::trace() then, the policy a
-  /// policy::Serving, and `speeds` and `believed` are told to them, for they take replicas in.
-  Services* services = nullptr;
-  JobId until_ended = kNoJob;  ///< It is over when this job has ended.
+  Watch watch{};
 };
 
 /// A sample of the present, taken after all events at or before `at`.

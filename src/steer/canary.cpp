@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "service/policies.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
@@ -88,15 +88,18 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
     return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
                                                courses.size(), fmt::join(vcs, ", "), kFewest));
   }
-  const auto made = policy::registry().make(
-      policy, {.estimator = service::taught_estimator(policy, log, lessons)});
+  const auto made = schedule::make_policy(
+      policy,
+      schedule::PlayedHost{.estimator = service::taught_estimator(policy, log, lessons),
+                           .past_use = nullptr},
+      schedule::kNoSiteRules);
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.policy = policy.name,
                                                 .restart = kNoRestartCost,
                                                 .seed = seed,
                                                 .quotas = quotas.empty() ? nullptr : &quotas,
-                                                .stop = stop});
+                                                .watch = {.stop = stop}});
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
   }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "schedule/past_use.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
@@ -105,13 +106,16 @@ void Decider::begin(Time at, std::shared_ptr<const World> world) {
   shown_.clear();
   places_.clear();
   speeds_.reset();
-  policy_ = policy::registry().make(
+  policy_ = schedule::make_policy(
       chosen_.composition,
-      {.estimator = beliefs_.for_round(numbers_),
-       .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); },
-       .is_on = [this](NodeId node) { return !off_.contains(node); },
-       .past_use = past_use_,
-       .type_speeds = type_speeds_});
+      schedule::RealHost{
+          .estimator = beliefs_.for_round(numbers_),
+          .past_use = past_use_,
+          .past_reports = {},  // jobs of a Slurm report no metrics
+          .type_speeds = type_speeds_,
+          .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); },
+          .is_on = [this](NodeId node) { return !off_.contains(node); }},
+      schedule::kNoSiteRules);
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoRestartCost, seed_, chosen_.composition.name);
 }

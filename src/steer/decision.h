@@ -217,7 +217,7 @@ class Decider final : public schedule::Actuator {
     bool is_careful = false;  // it must not come to another host by chance
   };
   std::vector<Company> company_;
-  std::unique_ptr<policy::SpeedBook> speeds_;
+  std::unique_ptr<const policy::Speeds> speeds_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
   std::vector<JobId> started_;

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "steer/decision.h"
 
 namespace almanac::steer {
@@ -59,8 +59,10 @@ void Decider::rank_limited(const Mirror& mirror) {
   policy::Composition composition = chosen_.composition;
   composition.packing = "alone";
   Idle idle;
-  const auto policy = policy::registry().make(
-      composition, {.estimator = beliefs_.for_round(numbers_), .past_use = past_use_});
+  const auto policy = schedule::make_policy(
+      composition,
+      schedule::PlayedHost{.estimator = beliefs_.for_round(numbers_), .past_use = past_use_},
+      schedule::kNoSiteRules);
   schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_,
                         composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "steer/aside.h"
 #include "steer/decision.h"
 
@@ -53,7 +54,7 @@ void Decider::look_who_may_share(const Mirror& mirror, const Exempt& exempt) {
     }
   }
   if (catalogue_ == nullptr || shared_.empty()) return;
-  speeds_ = std::make_unique<policy::SpeedBook>(decision_.world->cluster, trace_, *catalogue_);
+  speeds_ = std::make_unique<schedule::SpeedBook>(decision_.world->cluster, trace_, *catalogue_);
   round_->observe(speeds_.get(), nullptr);
 }
 

@@ -5,8 +5,9 @@
 /// standby), by Slurm's own power saving.
 ///
 /// Slurm wakes by itself what a job needs that it starts; here nodes are put to sleep, as
-/// policy/kit/node_keeper.h does it, and woken when the capacity wants more. Nodes that somebody
-/// else has powered down are left alone. What the capacity has learned is lost with the service.
+/// policy/kit/pipeline/node_keeper.h does it, and woken when the capacity wants more. Nodes that
+/// somebody else has powered down are left alone. What the capacity has learned is lost with the
+/// service.
 #pragma once
 
 #include <memory>

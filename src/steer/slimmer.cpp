@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "policy/registry.h"
+#include "schedule/hosts.h"
 #include "steer/aside.h"
 #include "steer/decision.h"
 #include "steer/occupancy.h"
@@ -82,7 +82,14 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
   numbers_.clear();
   events_.clear();
   running_.clear();
-  mind_ = policy::registry().make(policy_.composition, {});
+  mind_ = schedule::make_policy(policy_.composition,
+                                schedule::RealHost{.estimator = nullptr,
+                                                   .past_use = nullptr,
+                                                   .past_reports = {},
+                                                   .type_speeds = nullptr,
+                                                   .may_share = {},
+                                                   .is_on = {}},
+                                schedule::kNoSiteRules);
   round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0,
                                              policy_.composition.name);
   round_->observe(nullptr, this);

@@ -17,9 +17,8 @@
 #include "steer/preemption_lever.h"
 #include "steer/sharing_lever.h"
 #include "steer/slimming_lever.h"
-#include "steer/slurm_service.h"
+#include "steer/slurm_parts.h"
 #include "steer/undo.h"
-#include "steer/watching.h"
 #include "text/nearest.h"
 
 namespace almanac::steer {
@@ -27,51 +26,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
-                                             const Config& config) {
-  auto lessons = store.log(wall_clock() - service::kLesson, service::kLessons);
-  if (!lessons) return tl::unexpected(lessons.error());
-  return std::make_unique<Decider>(std::move(policy), std::move(*lessons), config.seed,
-                                   config.speeds);
-}
-
-}  // namespace
-
-SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
-                           slurm::Site site, std::vector<Lock> locks, Driver driver,
-                           std::unique_ptr<Decider> decider, std::unique_ptr<Agents> agents,
-                           std::unique_ptr<Slimmer> slimmer)
-    : config_(std::move(config)),
-      store_(std::move(store)),
-      link_(std::move(link)),
-      site_(std::move(site)),
-      locks_(std::move(locks)),
-      started_(wall_clock()),
-      world_(std::make_shared<const World>()),
-      decider_(std::move(decider)),
-      agents_(std::move(agents)),
-      slimmer_(std::move(slimmer)),
-      driver_(std::move(driver)),
-      canary_(config_.settings.canary, store_, config_.seed),
-      inquest_(std::make_unique<service::Inquest>(
-          [this](store::JobNumber job, const std::string& why) { hear_why(job, why); })) {}
-
-Result<void> SlurmService::follow_accounting() {
-  const auto kept = site_.parameters.find("AccountingStorageType");
+/// Reads Slurm's accounting from now on, where it is kept.
+Result<void> follow_accounting(Known& known) {
+  const auto kept = known.site.parameters.find("AccountingStorageType");
   const bool is_kept =
-      kept != site_.parameters.end() && kept->second == "accounting_storage/slurmdbd";
-  if (!is_kept || !config_.connect) return {};
-  auto link = config_.connect();
+      kept != known.site.parameters.end() && kept->second == "accounting_storage/slurmdbd";
+  if (!is_kept || !known.config.connect) return {};
+  auto link = known.config.connect();
   if (!link) return tl::unexpected(link.error());
-  const Grouping by = config_.settings.virtual_clusters;
+  const Grouping by = known.config.settings.virtual_clusters;
   const auto vc = by == Grouping::accounts ? accounting::VcFrom::account
                   : by == Grouping::qos    ? accounting::VcFrom::qos
                                            : accounting::VcFrom::partition;
-  past_ = std::make_unique<Past>(store_, std::move(*link), started_ - config_.retention, vc);
+  known.past = std::make_unique<Past>(known.store, std::move(*link),
+                                      known.started - known.config.retention, vc);
   return {};
 }
 
-SlurmService::~SlurmService() = default;
+}  // namespace
 
 Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
                                                          std::unique_ptr<slurm::Link> link) {
@@ -140,31 +112,26 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
     return fail(Code::usage, fmt::format("there is no lever {}", lever), {},
                 text::meant_or_known(lever, driver.names()));
   }
-  std::unique_ptr<SlurmService> made(new SlurmService(
-      std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
-      std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
-  made->values_.emplace_back(service::kPolicyKey, made->config_.policy);
-  for (const service::LeverView& lever : made->driver_.states()) {
-    made->driver_.set(lever.name, made->config_.settings.of(lever.name));
+  for (const service::LeverView& lever : driver.states()) {
+    driver.set(lever.name, config.settings.of(lever.name));
   }
-  made->switches_ = std::move(*switches);
-  for (const auto& [lever, how] : made->switches_) made->driver_.set(lever, how);
-  auto news = made->ask_news();
-  if (!news) return tl::unexpected(news.error());
-  made->take_news(std::move(*news));
-  made->decide();
-  made->slim();
-  made->look_on();
-  made->say_status();
-  if (auto listens = made->listen_to_newcomers(); !listens) {
-    return tl::unexpected(listens.error());
-  }
-  if (auto follows = made->follow_accounting(); !follows) return tl::unexpected(follows.error());
-  return made;
-}
+  for (const auto& [lever, how] : *switches) driver.set(lever, how);
 
-Result<std::unique_ptr<Decider>> SlurmService::make_decider(Chosen policy) const {
-  return decider_for(std::move(policy), store_, config_);
+  auto parts = std::make_unique<Parts>(Opened{.config = std::move(config),
+                                              .store = std::move(*store),
+                                              .site = std::move(*site),
+                                              .decider = std::move(*decider),
+                                              .agents = std::move(agents),
+                                              .slimmer = std::move(slimmer),
+                                              .driver = std::move(driver)},
+                                       std::move(locks), std::move(link), std::move(*switches));
+  parts->saving.set(service::kPolicyKey, parts->known.config.policy);
+  if (auto begun = parts->cluster.begin(); !begun) return tl::unexpected(begun.error());
+  if (auto listens = parts->ranking.listen(); !listens) return tl::unexpected(listens.error());
+  if (auto follows = follow_accounting(parts->known); !follows) {
+    return tl::unexpected(follows.error());
+  }
+  return std::unique_ptr<SlurmService>(new SlurmService(std::move(parts)));
 }
 
 }  // namespace almanac::steer

@@ -6,6 +6,7 @@
 /// watches.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string_view>
 
@@ -27,6 +28,11 @@ inline constexpr Stage kUndoing{"taking changes back", 5min};
 inline constexpr Stage kGranting{"doing what users ask", 5min};
 /// A week of it.
 inline constexpr Stage kAccounting{"reading accounting", 15min};
+
+/// What has passed since `begun`.
+inline double seconds_since(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
 
 /// Has `act` done by a thread of its own and waits for it; calls `meanwhile` each `pause`, with
 /// whether the stage has taken too long by now.

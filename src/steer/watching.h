@@ -1,43 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What looks on from threads of its own beside a Slurm service: the shadow and the forecasts, and
-/// the cluster that both play on.
+/// What watches a Slurm cluster from threads of its own: forecasts, and the shadow.
 #pragma once
 
 #include <memory>
-#include <utility>
+#include <optional>
+#include <vector>
 
-#include "base/wall_clock.h"
 #include "service/foresight.h"
-#include "service/policies.h"
 #include "service/shadow.h"
-#include "steer/record.h"
-#include "steer/slurm_service.h"
+#include "sim/compactions.h"
+#include "steer/known.h"
+#include "steer/steering.h"
 
 namespace almanac::steer {
 
-struct SlurmService::Watching {
-  std::shared_ptr<const World> world;
-  service::Shadow shadow;
-  service::Foresight foresight;
+/// All functions take the lock, but for those that say so.
+class Watching {
+ public:
+  Watching(Known& known, const Steering& steering) : known_(known), steering_(steering) {}
 
-  Watching(SlurmService& service, std::shared_ptr<const World> of)
-      : world(std::move(of)),
-        shadow(
-            [&service, of = world.get()] { return past_of(service.store_, *of, service.limits()); },
-            world->of_the_past, service.config_.seed),
-        foresight(
-            world->cluster, nullptr,
-            [&service] {
-              return service.store_.log(wall_clock() - service::kLesson, service::kLessons);
-            },
-            kFutures, service.config_.seed,
-            [&service, of = world.get()] { return service.outlook(*of); },
-            [&service] { return service.revision(); }, [](const auto&) {}) {}
+  /// Watches the cluster as it is now, under the policy and the shadow of now.
+  void look_on();
+  std::optional<service::Comparison> shadow() const;
+  std::optional<service::Expected> expect(store::JobNumber number, Duration patience) const;
+  Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
+  /// The last forecast for a job. Under the lock.
+  std::optional<service::Expected> expected(store::JobNumber number) const;
+  Result<sim::Compactions> compactions() const;
 
  private:
-  static constexpr int kFutures = 32;
+  /// Watches one cluster, which must not change.
+  struct Watchers;
+
+  /// The jobs that the policy sees wait: in its own order where it decides, else in Slurm's. Under
+  /// the lock.
+  std::vector<slurm::JobNumber> queue() const;
+  /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
+  service::Outlook outlook(const World& world);
+  slurm::Limits limits() const;
+  std::shared_ptr<Watchers> watchers() const;
+
+  Known& known_;
+  const Steering& steering_;
+  std::shared_ptr<Watchers> watchers_;  // null = the cluster has not been looked at
 };
 
 }  // namespace almanac::steer

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <type_traits>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -18,9 +20,6 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::int64_t kMostGpus = 1'000'000;       // more in one job is a wrong column
-constexpr std::int64_t kMostBatch = 1'000'000'000;  // tokens, as some count
-constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 constexpr std::int64_t kLongest = 1'000'000'000'000'000;  // ms, 31,700 years; sums must fit
 
 bool is_missing(std::string_view text) {
@@ -60,70 +59,47 @@ std::optional<std::int64_t> parse_count(std::string_view text, Unit unit) {
   return count;
 }
 
-const char* expectation(const Column& column) {
-  switch (column.field) {
-    case Field::gpus:
-    case Field::nodes:
-    case Field::shards:
-    case Field::mps:
-    case Field::attempts:
-    case Field::max_gpus:
-    case Field::min_gpus:
-    case Field::batch:
-    case Field::steps:
-      return "a whole number of 0 or more";
-    case Field::gpu_share:
-      return "a number above 0 and up to 1";
-    case Field::cpus:
-    case Field::memory_gb:
-    case Field::gpu_memory_gb:
-    case Field::data_gb:
-    case Field::bandwidth_gbs:
-    case Field::network_s:
-    case Field::network_gbps:
-    case Field::read_gbs:
-    case Field::value:
-    case Field::restart_s:
-    case Field::checkpoint_s:
-      return "a number of 0 or more";
-    case Field::reference_cpus:
-    case Field::reference_memory_gb:
-      return "a number above 0, or inf";
-    case Field::step_s:
-      return "a number above 0";
-    case Field::submit_s:
-    case Field::eligible_s:
-    case Field::start_s:
-    case Field::end_s:
-    case Field::deadline_s:
-    case Field::worthless_at_s:
-      if (column.unit == Unit::date) return "a time as YYYY-MM-DD hh:mm:ss";
-      if (column.unit == Unit::any) return "a time as YYYY-MM-DD hh:mm:ss, or seconds";
-      return "a time as a number";
-    case Field::predicted_s:
-      return "a number";
-    case Field::gap_s:
-    case Field::run_s:
-    case Field::span_s:
-    case Field::wait_s:
-    case Field::time_limit_s:
-      if (column.unit == Unit::clock) return "a time as [D-]HH:MM:SS";
-      return "a number of 0 or more";
-    case Field::state:
-      return "a job state";
-    case Field::metric:
-      return "what the job reports after so many steps, such as 10:0.52|40:0.61";
-    case Field::reference_profile:
-      return "gpu, or a MIG profile of a known board, such as 2g.20gb";
-    case Field::gpu_profile:
-      return "a MIG profile of a known board, such as 2g.20gb";
-    case Field::node_list:
-      return "the names of nodes, such as g[01-04,7],x1";
-    case Field::alternatives:
-      return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
-    default:
-      return "a text";
+/// What a field of the type must be, where its notation does not say it.
+template <typename T>
+const char* usual(Unit unit) {
+  if constexpr (std::is_integral_v<T>) return "a whole number of 0 or more";
+  if constexpr (std::is_same_v<T, float>) return "a number of 0 or more";
+  if constexpr (std::is_same_v<T, JobState>) return "a job state";
+  if constexpr (std::is_same_v<T, Duration>) {
+    return unit == Unit::clock ? "a time as [D-]HH:MM:SS" : "a number of 0 or more";
   }
+  if constexpr (std::is_same_v<T, Time>) {
+    if (unit == Unit::date) return "a time as YYYY-MM-DD hh:mm:ss";
+    return unit == Unit::any ? "a time as YYYY-MM-DD hh:mm:ss, or seconds" : "a time as a number";
+  }
+  return "a text";
+}
+
+const char* expectation(const Column& column) {
+  switch (column.field.spec().notation) {
+    case Notation::usual:
+      return std::visit([&]<typename T>(const Member<T>&) { return usual<T>(column.unit); },
+                        column.field.spec().member);
+    case Notation::part:
+      return "a number above 0 and up to 1";
+    case Notation::above_0:
+      return "a number above 0";
+    case Notation::above_0_or_inf:
+      return "a number above 0, or inf";
+    case Notation::any_sign:
+      return "a number";
+    case Notation::alternatives:
+      return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
+    case Notation::metric:
+      return "what the job reports after so many steps, such as 10:0.52|40:0.61";
+    case Notation::node_list:
+      return "the names of nodes, such as g[01-04,7],x1";
+    case Notation::gpu_profile:
+      return "a MIG profile of a known board, such as 2g.20gb";
+    case Notation::profile_or_gpu:
+      return "gpu, or a MIG profile of a known board, such as 2g.20gb";
+  }
+  return "";
 }
 
 std::string bad(const Column& column, std::string_view text) {
@@ -132,237 +108,118 @@ std::string bad(const Column& column, std::string_view text) {
                      text.substr(0, kShown));
 }
 
-/// Where a field that is no whole number is kept.
-float& amount(Field field, Draft& draft) {
-  Request& request = draft.job.request;
-  Outcome& outcome = draft.job.outcome;
-  switch (field) {
-    case Field::gpu_share:
-      return request.gpu_share;
-    case Field::gpu_memory_gb:
-      return request.gpu_memory_gb;
-    case Field::value:
-      return request.value;
-    case Field::restart_s:
-      return request.restart_s;
-    case Field::checkpoint_s:
-      return request.checkpoint_s;
-    case Field::cpus:
-      return request.cpus;
-    case Field::memory_gb:
-      return request.memory_gb;
-    case Field::reference_cpus:
-      return outcome.reference_cpus;
-    case Field::reference_memory_gb:
-      return outcome.reference_memory_gb;
-    case Field::data_gb:
-      return request.data_gb;
-    case Field::bandwidth_gbs:
-      return outcome.bandwidth_gbs;
-    case Field::network_s:
-      return outcome.network_s;
-    case Field::network_gbps:
-      return outcome.network_gbps;
-    case Field::read_gbs:
-      return outcome.read_gbs;
+/// The same; "" if `text` says only that the value is not known.
+std::string unread(const Column& column, std::string_view text) {
+  return is_missing(text) ? std::string() : bad(column, text);
+}
+
+bool is_as(Notation notation, std::string_view text) {
+  switch (notation) {
+    case Notation::alternatives:
+      return parse_alternatives(text).has_value();
+    case Notation::metric:
+      return parse_metric(text).has_value();
+    case Notation::node_list:
+      return is_node_list(text);
+    case Notation::gpu_profile:
+      return slices::profile_id(text).has_value();
+    case Notation::profile_or_gpu:
+      return text == kWholeBoard || slices::profile_id(text).has_value();
     default:
-      return outcome.step_s;
+      return true;
   }
 }
 
-bool is_whole(Field field) {
-  return field == Field::gpus || field == Field::nodes || field == Field::attempts ||
-         field == Field::max_gpus || field == Field::min_gpus || field == Field::batch ||
-         field == Field::steps;
-}
-
-/// The most that a whole number can be.
-std::int64_t most(Field field) {
-  if (field == Field::batch) return kMostBatch;
-  return field == Field::steps ? kMostSteps : kMostGpus;
-}
-
-void set_whole(Field field, std::int64_t number, Job& job) {
-  if (field == Field::steps) {
-    job.request.steps = number;
-    return;
-  }
-  (field == Field::gpus       ? job.request.gpus
-   : field == Field::nodes    ? job.request.nodes
-   : field == Field::shards   ? job.request.shards
-   : field == Field::mps      ? job.request.mps
-   : field == Field::max_gpus ? job.request.max_gpus
-   : field == Field::min_gpus ? job.request.min_gpus
-   : field == Field::batch    ? job.request.batch
-                              : job.outcome.attempts) = static_cast<std::int32_t>(number);
-}
-
-bool can_be_endless(Field field) {
-  return field == Field::reference_cpus || field == Field::reference_memory_gb;
-}
-
-/// Whether a finite number of 0 or more may stand in the field.
-bool suits(Field field, float number) {
-  if (field == Field::gpu_share) return number > 0 && number <= 1;
-  return number > 0 || !(can_be_endless(field) || field == Field::step_s);
+/// Whether a finite number of 0 or more is as the notation has it.
+bool is_as(Notation notation, float number) {
+  return notation == Notation::usual || (number > 0 && (notation != Notation::part || number <= 1));
 }
 
 }  // namespace
 
 std::string CellReader::read(const Column& column, std::string_view text, NameId& last,
                              Draft& draft, double factor) {
-  Request& request = draft.job.request;
-  const auto intern = [&](NameId& target) {
-    if (trace_.names[last] != text) last = trace_.names.intern(text);
-    target = last;
-    return std::string();
-  };
-  switch (column.field) {
-    case Field::job_id:
-      draft.job.id = trace_.key(text);
-      draft.has_id = true;
-      return {};
-    case Field::after:
-      request.after = trace_.key(text);
-      return {};
-    case Field::name:
-      return intern(request.name);
-    case Field::user:
-      return intern(request.user);
-    case Field::vc:
-      return intern(request.vc);
-    case Field::kind:
-      return intern(request.kind);
-    case Field::gpu_type:
-      return intern(request.gpu_type);
-    case Field::model:
-      return intern(request.model);
-    case Field::qos:
-      return intern(request.qos);
-    case Field::group:
-      return intern(request.group);
-    case Field::data_set:
-      return intern(request.data_set);
-    case Field::node_list:
-      if (trace_.names[last] != text && !is_node_list(text)) {
-        return is_missing(text) ? "" : bad(column, text);
-      }
-      return intern(draft.job.outcome.node_list);
-    case Field::gpu_profile:
-      if (is_missing(text)) return {};
-      return slices::profile_id(text) ? intern(request.gpu_profile) : bad(column, text);
-    case Field::metric:
-      if (is_missing(text)) return {};
-      return parse_metric(text) ? intern(draft.job.outcome.metric) : bad(column, text);
-    case Field::reference_profile:
-      if (is_missing(text)) return {};
-      return text == kWholeBoard || slices::profile_id(text)
-                 ? intern(draft.job.outcome.reference_profile)
-                 : bad(column, text);
-    case Field::alternatives:
-      if (is_missing(text)) return {};
-      return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);
-    case Field::nodes:
-      if (const int named = nodes_in(text); named > 0) {  // their names tell how many
-        request.nodes = named;
-        return intern(draft.job.outcome.node_list);
-      }
-      return read_number(column, text, draft, factor);
-    case Field::gpus:
-    case Field::shards:
-    case Field::mps:
-    case Field::attempts:
-    case Field::max_gpus:
-    case Field::min_gpus:
-    case Field::batch:
-    case Field::steps:
-    case Field::value:
-    case Field::restart_s:
-    case Field::checkpoint_s:
-    case Field::gpu_share:
-    case Field::gpu_memory_gb:
-    case Field::cpus:
-    case Field::memory_gb:
-    case Field::reference_cpus:
-    case Field::reference_memory_gb:
-    case Field::data_gb:
-    case Field::bandwidth_gbs:
-    case Field::step_s:
-    case Field::network_s:
-    case Field::network_gbps:
-    case Field::read_gbs:
-      return read_number(column, text, draft, factor);
-    case Field::submit_s:
-    case Field::eligible_s:
-    case Field::start_s:
-    case Field::end_s:
-    case Field::deadline_s:
-    case Field::worthless_at_s:
-      return read_time(column, text, draft);
-    case Field::gap_s:
-    case Field::run_s:
-    case Field::span_s:
-    case Field::wait_s:
-    case Field::time_limit_s:
-    case Field::predicted_s:
-      return read_length(column, text, draft, factor);
-    case Field::state: {
-      if (const auto own = map_.states.find(text); own != map_.states.end()) {
-        draft.job.outcome.state = own->second;
-      } else if (const auto state = parse_state(text)) {
-        draft.job.outcome.state = *state;
-      } else if (!is_missing(text)) {
-        return bad(column, text);
-      }
-      return {};
-    }
-  }
+  const Cell cell{column, text, last, draft, factor * column.scale};
+  return std::visit([&](const auto& member) { return read(member, cell); },
+                    column.field.spec().member);
+}
+
+std::string CellReader::read(const Member<JobKey>& member, const Cell& cell) {
+  member.of(cell.draft) = trace_.key(cell.text);
+  cell.draft.has_id = cell.draft.has_id || cell.column.field == "job_id";
   return {};
 }
 
-std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft,
-                                    double factor) {
-  factor *= column.scale;
-  if (is_whole(column.field) && factor == 1) {
-    const auto value = text::parse_whole(text);
-    if (!value) return is_missing(text) ? std::string() : bad(column, text);
-    if (*value > most(column.field)) {
-      return fmt::format("{} must be {} or less: \"{}\"", column.name, most(column.field), text);
-    }
-    if (*value < 0) return bad(column, text);
-    set_whole(column.field, *value, draft.job);
-    return {};
+std::string CellReader::read(const Member<NameId>& member, const Cell& cell) {
+  if (trace_.names[cell.last] != cell.text) {
+    const Notation notation = cell.column.field.spec().notation;
+    if (!is_as(notation, cell.text)) return unread(cell.column, cell.text);
+    cell.last = trace_.names.intern(cell.text);
   }
-  if (text == "inf" && can_be_endless(column.field)) {
-    amount(column.field, draft) = std::numeric_limits<float>::infinity();
+  member.of(cell.draft) = cell.last;
+  return {};
+}
+
+std::string CellReader::read(const Member<JobState>& member, const Cell& cell) {
+  const auto own = map_.states.find(cell.text);
+  const auto state = own == map_.states.end() ? parse_state(cell.text) : std::optional(own->second);
+  if (!state) return unread(cell.column, cell.text);
+  member.of(cell.draft) = *state;
+  return {};
+}
+
+template <typename Whole>
+std::string CellReader::read(const Member<Whole>& member, const Cell& cell) {
+  const auto& [column, text, last, draft, factor] = cell;
+  if (column.field == "nodes") {
+    if (const int named = nodes_in(text); named > 0) {  // their names tell how many
+      draft.job.request.nodes = named;
+      return read(Member(&Outcome::node_list), cell);
+    }
+  }
+  const std::int64_t most = column.field.spec().most;
+  std::int64_t number = 0;
+  if (factor == 1) {
+    const auto value = text::parse_whole(text);
+    if (!value) return unread(column, text);
+    if (*value > most) {
+      return fmt::format("{} must be {} or less: \"{}\"", column.name, most, text);
+    }
+    number = *value;
+  } else {
+    const auto value = text::parse_decimal(text);
+    if (!value) return unread(column, text);
+    const double nearest = std::round(*value * factor);
+    if (std::abs(nearest - *value * factor) > 1e-6 || nearest > static_cast<double>(most)) {
+      return bad(column, text);
+    }
+    number = static_cast<std::int64_t>(nearest);
+  }
+  if (number < 0) return bad(column, text);
+  member.of(draft) = static_cast<Whole>(number);
+  return {};
+}
+
+std::string CellReader::read(const Member<float>& member, const Cell& cell) {
+  const auto& [column, text, last, draft, factor] = cell;
+  const Notation notation = column.field.spec().notation;
+  if (text == "inf" && notation == Notation::above_0_or_inf) {
+    member.of(draft) = std::numeric_limits<float>::infinity();
     return {};
   }
   auto value = text::parse_decimal(text);
-  if (!value) return is_missing(text) ? std::string() : bad(column, text);
+  if (!value) return unread(column, text);
   *value *= factor;
   if (*value < 0 || *value > std::numeric_limits<float>::max()) return bad(column, text);
-  if (is_whole(column.field)) {
-    const double nearest = std::round(*value);
-    if (std::abs(nearest - *value) > 1e-6 || nearest > static_cast<double>(most(column.field))) {
-      return bad(column, text);
-    }
-    set_whole(column.field, static_cast<std::int64_t>(nearest), draft.job);
-  } else {
-    const auto number = static_cast<float>(*value);
-    if (!suits(column.field, number)) return bad(column, text);
-    amount(column.field, draft) = number;
-  }
+  const auto number = static_cast<float>(*value);
+  if (!is_as(notation, number)) return bad(column, text);
+  member.of(draft) = number;
   return {};
 }
 
-std::string CellReader::read_time(const Column& column, std::string_view text, Draft& draft) {
-  Outcome& outcome = draft.job.outcome;
-  Time& target = column.field == Field::submit_s     ? draft.job.request.submit
-                 : column.field == Field::eligible_s ? draft.eligible
-                 : column.field == Field::start_s    ? outcome.start
-                 : column.field == Field::end_s      ? outcome.end
-                 : column.field == Field::deadline_s ? draft.job.request.deadline
-                                                     : draft.job.request.worthless_at;
+std::string CellReader::read(const Member<Time>& member, const Cell& cell) {
+  const Column& column = cell.column;
+  const std::string_view text = cell.text;
   Unit unit = column.unit == Unit::any ? style_ : column.unit;
   std::optional<Time> time;
   const auto as_number = [&](Unit in) -> std::optional<Time> {
@@ -382,12 +239,12 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
     time = unit == Unit::date ? text::parse_datetime(text) : as_number(unit);
   }
   if (time) {
-    target = *time;
+    member.of(cell.draft) = *time;
     if (unit == Unit::date && !text::has_zone(text)) trace_.local_times = true;
     return {};
   }
   if (is_missing(text)) {
-    draft.never_eligible = draft.never_eligible || column.field == Field::eligible_s;
+    cell.draft.never_eligible = cell.draft.never_eligible || column.field == "eligible_s";
     return {};
   }
   const bool is_other_style =
@@ -398,9 +255,8 @@ std::string CellReader::read_time(const Column& column, std::string_view text, D
                      style_line_, style_ == Unit::date ? "a date and time" : "seconds");
 }
 
-std::string CellReader::read_length(const Column& column, std::string_view text, Draft& draft,
-                                    double factor) {
-  factor *= column.scale;
+std::string CellReader::read(const Member<Duration>& member, const Cell& cell) {
+  const auto& [column, text, last, draft, factor] = cell;
   std::optional<Duration> length;
   if (column.unit == Unit::clock) {
     length = text::parse_duration(text);
@@ -409,17 +265,12 @@ std::string CellReader::read_length(const Column& column, std::string_view text,
     if (std::abs(scaled) > static_cast<double>(kLongest)) return bad(column, text);
     length = factor == 1 ? Duration(*count) : Duration(std::llround(scaled));
   }
-  if (!length && column.field == Field::time_limit_s && is_no_limit(text)) return {};
-  if (!length) return is_missing(text) ? std::string() : bad(column, text);
-  if (*length < Duration::zero() && column.field != Field::predicted_s) return bad(column, text);
+  if (!length && column.field == "time_limit_s" && is_no_limit(text)) return {};
+  if (!length) return unread(column, text);
+  const bool may_be_negative = column.field.spec().notation == Notation::any_sign;
+  if (*length < Duration::zero() && !may_be_negative) return bad(column, text);
   if (*length == text::kUnlimited) length = kNoDuration;  // no limit is no limit known
-  Request& request = draft.job.request;
-  (column.field == Field::run_s          ? draft.job.outcome.run
-   : column.field == Field::span_s       ? draft.job.outcome.span
-   : column.field == Field::wait_s       ? draft.wait
-   : column.field == Field::gap_s        ? draft.gap
-   : column.field == Field::time_limit_s ? request.time_limit
-                                         : request.predicted) = *length;
+  member.of(draft) = *length;
   return {};
 }
 

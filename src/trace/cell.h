@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,19 +12,6 @@
 #include "trace/trace.h"
 
 namespace almanac::trace {
-
-/// A row on its way to become a job.
-struct Draft {
-  Job job{};                    ///< run = kNoDuration until known.
-  Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
-  Time eligible = kNoTime;      ///< Since when it could have started.
-  bool never_eligible = false;  ///< The table says that it never could.
-  Duration gap = kNoDuration;   ///< Since the submission in the row before, likewise.
-  bool has_id = false;
-  bool is_job = true;                          ///< finish() clears it for rows that are left out.
-  std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.
-  std::int64_t row = 0;                        ///< From 1.
-};
 
 /// Reads fields. How the free times of a table are written it learns from the first of them.
 class CellReader {
@@ -41,9 +27,22 @@ class CellReader {
   void at_line(std::int64_t line) { line_ = line; }
 
  private:
-  std::string read_number(const Column& column, std::string_view text, Draft& draft, double factor);
-  std::string read_time(const Column& column, std::string_view text, Draft& draft);
-  std::string read_length(const Column& column, std::string_view text, Draft& draft, double factor);
+  /// A field of `text` with the column that it is in and what its caller passed on.
+  struct Cell {
+    const Column& column;
+    std::string_view text;
+    NameId& last;
+    Draft& draft;
+    double factor;
+  };
+  std::string read(const Member<JobKey>& member, const Cell& cell);
+  std::string read(const Member<NameId>& member, const Cell& cell);
+  std::string read(const Member<JobState>& member, const Cell& cell);
+  std::string read(const Member<float>& member, const Cell& cell);
+  std::string read(const Member<Time>& member, const Cell& cell);
+  std::string read(const Member<Duration>& member, const Cell& cell);
+  template <typename Whole>
+  std::string read(const Member<Whole>& member, const Cell& cell);
 
   const ColumnMap& map_;
   Trace& trace_;

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,62 +17,6 @@
 
 namespace almanac::trace {
 namespace {
-
-constexpr std::array<std::pair<Field, std::string_view>, 53> kFields{{
-    {Field::job_id, "job_id"},
-    {Field::name, "name"},
-    {Field::user, "user"},
-    {Field::vc, "vc"},
-    {Field::kind, "kind"},
-    {Field::gpu_type, "gpu_type"},
-    {Field::model, "model"},
-    {Field::qos, "qos"},
-    {Field::alternatives, "alternatives"},
-    {Field::group, "group"},
-    {Field::data_set, "data_set"},
-    {Field::gpu_profile, "gpu_profile"},
-    {Field::metric, "metric"},
-    {Field::after, "after"},
-    {Field::node_list, "node_list"},
-    {Field::gpus, "gpus"},
-    {Field::nodes, "nodes"},
-    {Field::shards, "shards"},
-    {Field::mps, "mps"},
-    {Field::attempts, "attempts"},
-    {Field::max_gpus, "max_gpus"},
-    {Field::min_gpus, "min_gpus"},
-    {Field::batch, "batch"},
-    {Field::steps, "steps"},
-    {Field::value, "value"},
-    {Field::restart_s, "restart_s"},
-    {Field::checkpoint_s, "checkpoint_s"},
-    {Field::gpu_share, "gpu_share"},
-    {Field::gpu_memory_gb, "gpu_memory_gb"},
-    {Field::cpus, "cpus"},
-    {Field::memory_gb, "memory_gb"},
-    {Field::reference_cpus, "reference_cpus"},
-    {Field::reference_memory_gb, "reference_memory_gb"},
-    {Field::reference_profile, "reference_profile"},
-    {Field::data_gb, "data_gb"},
-    {Field::bandwidth_gbs, "bandwidth_gbs"},
-    {Field::step_s, "step_s"},
-    {Field::network_s, "network_s"},
-    {Field::network_gbps, "network_gbps"},
-    {Field::read_gbs, "read_gbs"},
-    {Field::submit_s, "submit_s"},
-    {Field::eligible_s, "eligible_s"},
-    {Field::gap_s, "gap_s"},
-    {Field::start_s, "start_s"},
-    {Field::end_s, "end_s"},
-    {Field::deadline_s, "deadline_s"},
-    {Field::worthless_at_s, "worthless_at_s"},
-    {Field::run_s, "run_s"},
-    {Field::span_s, "span_s"},
-    {Field::wait_s, "wait_s"},
-    {Field::time_limit_s, "time_limit_s"},
-    {Field::predicted_s, "predicted_s"},
-    {Field::state, "state"},
-}};
 
 constexpr std::array<std::pair<std::string_view, Unit>, 8> kUnits{{
     {"any", Unit::any},
@@ -89,13 +35,13 @@ constexpr std::array<std::pair<std::string_view, char>, 4> kDelimiters{
 template <class Table>
 std::vector<std::string> names_of(const Table& table) {
   std::vector<std::string> names;
-  for (const auto& [a, b] : table) {
-    if constexpr (std::is_convertible_v<decltype(a), std::string_view>) {
-      names.emplace_back(a);
-    } else {
-      names.emplace_back(b);
-    }
-  }
+  for (const auto& each : table) names.emplace_back(each.first);
+  return names;
+}
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> names;
+  for (const FieldSpec& each : kFields) names.emplace_back(each.name);
   return names;
 }
 
@@ -117,20 +63,19 @@ class ColumnMapLoader {
         unknown(node, key.str(), known);
       }
     }
-    need({Field::submit_s, Field::gap_s});
-    need({Field::gpus});
-    need({Field::run_s, Field::end_s});
+    need({"submit_s", "gap_s"});
+    need({"gpus"});
+    need({"run_s", "end_s"});
     if (error_) return tl::unexpected(std::move(*error_));
     return std::move(map_);
   }
 
  private:
   void read_column(const toml::key& key, const toml::node& node) {
-    const auto found = std::find_if(kFields.begin(), kFields.end(),
-                                    [&](const auto& field) { return field.second == key.str(); });
-    if (found == kFields.end()) return unknown(node, key.str(), names_of(kFields));
-    Column column{.field = found->first};
-    column.required = column.field == Field::submit_s || column.field == Field::gpus;
+    const auto field = Field::named(key.str());
+    if (!field) return unknown(node, key.str(), field_names());
+    Column column{.field = *field};
+    column.required = column.field == "submit_s" || column.field == "gpus";
     if (const auto name = node.value_exact<std::string>()) {
       column.name = *name;
     } else if (const toml::table* const table = node.as_table()) {
@@ -176,42 +121,12 @@ class ColumnMapLoader {
 
   /// Whether the column holds a number, or a length that is written as one.
   static bool is_amount(const Column& column) {
-    switch (column.field) {
-      case Field::gpus:
-      case Field::nodes:
-      case Field::shards:
-      case Field::mps:
-      case Field::attempts:
-      case Field::max_gpus:
-      case Field::min_gpus:
-      case Field::batch:
-      case Field::steps:
-      case Field::value:
-      case Field::restart_s:
-      case Field::checkpoint_s:
-      case Field::gpu_share:
-      case Field::gpu_memory_gb:
-      case Field::cpus:
-      case Field::memory_gb:
-      case Field::reference_cpus:
-      case Field::reference_memory_gb:
-      case Field::data_gb:
-      case Field::bandwidth_gbs:
-      case Field::step_s:
-      case Field::network_s:
-      case Field::network_gbps:
-      case Field::read_gbs:
-        return true;
-      case Field::gap_s:
-      case Field::run_s:
-      case Field::span_s:
-      case Field::wait_s:
-      case Field::time_limit_s:
-      case Field::predicted_s:
-        return column.unit != Unit::clock;
-      default:
-        return false;
-    }
+    return std::visit(
+        [&]<typename T>(const Member<T>&) {
+          return std::is_arithmetic_v<T> ||
+                 (std::is_same_v<T, Duration> && column.unit != Unit::clock);
+        },
+        column.field.spec().member);
   }
 
   void read_state(const toml::key& word, const toml::node& node) {
@@ -240,7 +155,7 @@ class ColumnMapLoader {
     std::vector<std::string_view> names;
     for (const Field field : any_of) {
       if (map_.find(field) != nullptr || map_.constants.contains(field)) return;
-      names.push_back(to_string(field));
+      names.push_back(field.name());
     }
     if (!error_) {
       error_ = Error{Code::invalid,
@@ -266,13 +181,6 @@ class ColumnMapLoader {
 };
 
 }  // namespace
-
-std::string_view to_string(Field field) {
-  for (const auto& [known, name] : kFields) {
-    if (known == field) return name;
-  }
-  return "";
-}
 
 const Column* ColumnMap::find(Field field) const {
   for (const Column& column : columns) {

@@ -11,69 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/job.h"
+#include "trace/field.h"
 
 namespace almanac::trace {
-
-/// What a column can tell about a job.
-enum class Field {
-  job_id,
-  name,
-  user,
-  vc,
-  kind,
-  gpu_type,
-  model,
-  qos,
-  alternatives,
-  group,
-  data_set,
-  gpu_profile,
-  metric,
-  after,
-  node_list,
-  gpus,
-  nodes,
-  shards,
-  mps,
-  attempts,
-  max_gpus,
-  min_gpus,
-  batch,
-  steps,
-  value,
-  restart_s,
-  checkpoint_s,
-  gpu_share,
-  gpu_memory_gb,
-  cpus,
-  memory_gb,
-  reference_cpus,
-  reference_memory_gb,
-  reference_profile,
-  data_gb,
-  bandwidth_gbs,
-  step_s,
-  network_s,
-  network_gbps,
-  read_gbs,
-  submit_s,
-  eligible_s,
-  gap_s,
-  start_s,
-  end_s,
-  deadline_s,
-  worthless_at_s,
-  run_s,
-  span_s,
-  wait_s,
-  time_limit_s,
-  predicted_s,
-  state,
-};
-
-/// "job_id", "submit_s", ...: as our own CSV calls its columns.
-std::string_view to_string(Field field);
 
 /// How a time or a length of time is written.
 enum class Unit {
@@ -88,7 +28,7 @@ enum class Unit {
 };
 
 struct Column {
-  Field field{};
+  Field field;
   std::string name{};     ///< In the header of the table.
   bool required = false;  ///< Some column of this field must be there, and filled in every row.
   Unit unit = Unit::any;

@@ -148,18 +148,14 @@ TEST_F(ColumnMapFile, NamesAColumnThatTheTableLacks) {
 TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
   EXPECT_EQ(
       error("[columns]\nsubmit = \"t\"\n"),
-      "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
-      "gpu_type, model, qos, alternatives, group, data_set, gpu_profile, metric, after, node_list, "
-      "gpus, "
-      "nodes, shards, mps, attempts, "
-      "max_gpus, min_gpus, "
-      "batch, steps, value, restart_s, checkpoint_s, gpu_share, gpu_memory_gb, cpus, memory_gb, "
-      "reference_cpus, reference_memory_gb, reference_profile, data_gb, bandwidth_gbs, step_s, "
-      "network_s, "
-      "network_gbps, read_gbs, submit_s, eligible_s, gap_s, start_s, end_s, deadline_s, "
-      "worthless_at_s, run_s, "
-      "span_s, wait_s, time_limit_s, "
-      "predicted_s, state "
+      "map.toml:2:10: unknown key \"submit\"; "
+      "known are job_id, submit_s, eligible_s, gap_s, wait_s, run_s, gpus, span_s, name, user, "
+      "vc, kind, gpu_type, gpu_share, gpu_profile, gpu_memory_gb, cpus, memory_gb, nodes, "
+      "node_list, shards, mps, time_limit_s, predicted_s, start_s, end_s, state, attempts, "
+      "model, batch, steps, max_gpus, min_gpus, alternatives, group, metric, deadline_s, "
+      "worthless_at_s, value, restart_s, checkpoint_s, qos, after, reference_cpus, "
+      "reference_memory_gb, reference_profile, bandwidth_gbs, step_s, network_s, network_gbps, "
+      "data_set, data_gb, read_gbs "
       "(did you mean submit_s?)");
   EXPECT_THAT(
       error("[columns]\nrun_s = {column = \"r\", unit = \"minutes\"}\n"),

@@ -34,6 +34,8 @@ struct Format {
   /// The same by names alone, of a table that lacks what would prove the format; null = none.
   std::function<double(const Head&)> resemblance{};
   RunTimes run_times = RunTimes::recorded;
+  /// The column that says when jobs became eligible; "" = such logs have none.
+  std::string eligible_column{};
   /// Reads the file at `path`. Notes, order and ids are the intake's business.
   std::function<Result<void>(const std::string& path, Intake&)> read;
 };

@@ -36,7 +36,7 @@ Result<Format> from_column_map(const std::string& map_path) {
   auto map = load_column_map(map_path);
   if (!map) return tl::unexpected(std::move(map.error()));
   TableFormat format{.name = "csv", .summary = "a table with a column map", .map = std::move(*map)};
-  format.numbers_rows = format.map.find(Field::job_id) == nullptr;
+  format.numbers_rows = format.map.find("job_id") == nullptr;
   return as_format(std::move(format));
 }
 

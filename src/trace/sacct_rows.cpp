@@ -144,6 +144,7 @@ SacctRows::SacctRows(std::string path, table::Lines lines, SacctHeader header,
   if (!find("JobID")) header_[find("JobIDRaw").value_or(0)] = "JobID";
   id_ = find("JobID").value_or(0);
   state_ = find("State");
+  cluster_column_ = find("Cluster");
   scratch_.resize(header_.size());
 }
 
@@ -260,6 +261,11 @@ Result<bool> SacctRows::next() {
   };
   if (fit == Fit::good && delimiters() >= header_.size()) ++mended_;
   take_values();
+  if (cluster_column_) {
+    if (auto other = cluster_.check(fields_[*cluster_column_], where())) {
+      return tl::unexpected(std::move(*other));
+    }
+  }
   return true;
 }
 

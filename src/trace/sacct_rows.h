@@ -19,6 +19,7 @@
 
 #include "table/lines.h"
 #include "table/rows.h"
+#include "trace/one_cluster.h"
 #include "trace/sacct_layout.h"
 
 namespace almanac::trace {
@@ -42,7 +43,8 @@ class SacctRows final : public table::Rows {
                                                  const std::vector<std::string>& used, bool steps,
                                                  std::string command);
 
-  /// Fails with invalid for a row that cannot be read, or in more than one way.
+  /// Fails with invalid for a row that cannot be read, or in more than one way, or that is of
+  /// another cluster than those before it.
   Result<bool> next() override;
   Where where() const override { return {path_, line_}; }
   /// What was mended or taken for unknown, one line each, with counts.
@@ -73,6 +75,8 @@ class SacctRows final : public table::Rows {
   bool steps_;
   std::size_t id_ = 0;                // the column of the id
   std::optional<std::size_t> state_;  // of the state
+  std::optional<std::size_t> cluster_column_;
+  OneCluster cluster_;
   std::optional<SacctVocabulary> known_;
 
   std::deque<Line> ahead_;  // lines that were looked at and not taken

@@ -95,6 +95,16 @@ TEST(SacctRows, JoinsLinesOfTheLastAndTheFirstColumn) {
               ElementsAre("two lines/1/ann", "one/2/ann"));
 }
 
+TEST(SacctRows, RefusesRowsOfASecondCluster) {
+  const Read read_ = read(
+      "JobID|Cluster|User|State\n1|alpha|ann|COMPLETED\n1|beta|bob|COMPLETED\n2||eve|FAILED\n"
+      "3|alpha|ann|FAILED\n");
+  EXPECT_THAT(read_.rows,
+              ElementsAre("1/alpha/ann/COMPLETED",
+                          "3: a log must be of one cluster: \"beta\" here, \"alpha\" in line 2",
+                          "2//eve/FAILED", "3/alpha/ann/FAILED"));
+}
+
 TEST(SacctRows, LosesNoRowToOneThatCannotBeRead) {
   EXPECT_THAT(
       read("JobID|JobName|User|State\n1|cut o\n2|one|ann|COMPLETED\n3|one|ann|COMPLETED\n").rows,

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "text/number.h"
+#include "trace/swf_start.h"
 
 namespace almanac::trace {
 namespace {
@@ -75,7 +76,9 @@ std::string SwfHeader::read(std::string_view text) {
     if (!start_s || std::abs(static_cast<double>(*start_s)) > kLatestStart) {
       return fmt::format("UnixStartTime must be a number: \"{}\"", value.substr(0, 60));
     }
-    zero_ = std::chrono::seconds(std::max<std::int64_t>(*start_s, 0));  // -1 = unknown
+    if (*start_s > 0) unix_start_ = Time(std::chrono::seconds(*start_s));  // 0, -1 = unknown
+  } else if (key == "StartTime") {
+    start_ = value;
   } else if (key == "TimeZoneString") {
     zone_ = value;
   } else if (key == "MaxProcs" || key == "MaxNodes") {
@@ -96,21 +99,54 @@ NameId SwfHeader::named(const NamesOf& known, double number, Names& names) {
   return names.intern(found == known.end() ? fmt::format("{}", number) : found->second);
 }
 
-void SwfHeader::conclude(Trace& trace) const {
+void SwfHeader::conclude(Trace& trace, const std::optional<text::TimeZone>& zone) const {
   std::set<NameId> partitions;
   for (const Job& job : trace.jobs) partitions.insert(job.request.vc);
   if (partitions.size() == 1 && partitions_.empty()) {
     for (Job& job : trace.jobs) job.request.vc = kNoName;
   }
-  if (zero_ == Duration{}) {
-    trace.notes.emplace_back(
-        "the header has no UnixStartTime: times count from the start of the log, so days and hours "
-        "of the day are unknown");
-  } else if (!zone_.empty() && zone_ != "UTC" && zone_ != "GMT") {
-    trace.notes.push_back(
-        fmt::format("times are printed in UTC; the cluster's clock is that of {}", zone_));
+  if (const Time zero = start(trace, zone); zero != kNoTime) {
+    for (Job& job : trace.jobs) {
+      job.request.submit += zero.time_since_epoch();
+      if (job.outcome.start == kNoTime) continue;
+      job.outcome.start += zero.time_since_epoch();
+      job.outcome.end += zero.time_since_epoch();
+    }
   }
   judge_machine(trace);
+}
+
+Time SwfHeader::start(Trace& trace, const std::optional<text::TimeZone>& zone) const {
+  if (unix_start_ != kNoTime) {
+    if (!zone_.empty() && zone_ != "UTC" && zone_ != "GMT") {
+      trace.notes.push_back(
+          fmt::format("times are printed in UTC; the cluster's clock is that of {}", zone_));
+    }
+    return unix_start_;
+  }
+  const auto wall = parse_swf_start(start_);
+  if (!wall) {
+    trace.notes.push_back(fmt::format(
+        "the header has no UnixStartTime and {}: times count from the start of the log, so days "
+        "and hours of the day are unknown",
+        start_.empty() ? "no StartTime" : fmt::format("no date in StartTime (\"{}\")", start_)));
+    return kNoTime;
+  }
+  if (wall->has_zone) return wall->time;
+  trace.local_times = true;
+  if (zone) {
+    trace.time_zone = zone->name();
+    return zone->moments_of(wall->time).first;
+  }
+  if (const auto named = text::TimeZone::find(zone_)) {
+    trace.time_zone = named->name();
+    return named->moments_of(wall->time).first;
+  }
+  trace.notes.push_back(fmt::format(
+      "the header has no UnixStartTime, and StartTime (\"{}\") is read as UTC (name the "
+      "zone of the cluster with --time-zone)",
+      start_));
+  return wall->time;
 }
 
 void SwfHeader::judge_machine(Trace& trace) const {

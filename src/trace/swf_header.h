@@ -4,15 +4,20 @@
 /// The header of a log in the Standard Workload Format: when it starts, its machine, the names of
 /// queues and partitions.
 ///
+/// Times of such a log count from its start, which is UnixStartTime, or StartTime in the zone that
+/// the user names, that of TimeZoneString, or UTC, in this order.
+///
 /// Source   SWF 2.2, cs.huji.ac.il/labs/parallel/workload/swf.html.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/names.h"
 #include "base/time.h"
+#include "text/time_zone.h"
 #include "trace/trace.h"
 
 namespace almanac::trace {
@@ -23,22 +28,24 @@ class SwfHeader {
   /// it. A comment that is no field is passed over.
   std::string read(std::string_view text);
 
-  /// When second 0 of the log was.
-  Duration zero() const { return zero_; }
   /// The name of a queue or partition; its number where the header has no name; kNoName below 0.
   NameId queue(double number, Names& names) const { return named(queues_, number, names); }
   NameId partition(double number, Names& names) const { return named(partitions_, number, names); }
 
   /// Sets the machine of `trace`, once it has its jobs, and drops a partition that all jobs share
-  /// and nobody named. Notes what is missing or contradicts the jobs.
-  void conclude(Trace& trace) const;
+  /// and nobody named. Makes its times, which count from the start of the log, moments; `zone` is
+  /// the one that the user named. Notes what is missing, assumed, or contradicts the jobs.
+  void conclude(Trace& trace, const std::optional<text::TimeZone>& zone) const;
 
  private:
   using NamesOf = std::map<double, std::string>;
   static NameId named(const NamesOf& known, double number, Names& names);
   void judge_machine(Trace& trace) const;
+  /// When second 0 of the log was; kNoTime = the header does not say. Notes what is assumed.
+  Time start(Trace& trace, const std::optional<text::TimeZone>& zone) const;
 
-  Duration zero_{};
+  Time unix_start_ = kNoTime;
+  std::string start_;  // StartTime, as written
   std::string zone_;
   std::map<std::string, std::string, std::less<>> sizes_;  // MaxProcs and MaxNodes, as written
   NamesOf queues_, partitions_;

@@ -77,12 +77,11 @@ Result<void> TableReader::bind() {
     if (auto done = bind_factors(bound); !done) return done;
   }
   std::stable_partition(bound_.begin(), bound_.end(),
-                        [](const Bound& bound) { return bound.column->field == Field::gap_s; });
+                        [](const Bound& bound) { return bound.column->field == "gap_s"; });
   for (const Column& column : columns) {
-    const bool is_known =
-        is_bound(column.field) || format_.map.constants.contains(column.field) ||
-        (column.field == Field::run_s && is_bound(Field::start_s) && is_bound(Field::end_s)) ||
-        (column.field == Field::submit_s && is_bound(Field::gap_s));
+    const bool is_known = is_bound(column.field) || format_.map.constants.contains(column.field) ||
+                          (column.field == "run_s" && is_bound("start_s") && is_bound("end_s")) ||
+                          (column.field == "submit_s" && is_bound("gap_s"));
     if (column.required && !is_known) {
       return fail(Code::invalid,
                   fmt::format("the column \"{}\" is missing ({} format): the header has {}",
@@ -90,9 +89,9 @@ Result<void> TableReader::bind() {
                   csv_.where(), hint(column.name));
     }
   }
-  if (is_bound(Field::eligible_s)) intake_.trace().knows_eligible = true;
+  if (is_bound("eligible_s")) intake_.trace().knows_eligible = true;
   for (const auto& [field, text] : format_.map.constants) {
-    constants_.emplace_back(Column{.field = field, .name = std::string(to_string(field))}, text);
+    constants_.emplace_back(Column{.field = field, .name = std::string(field.name())}, text);
   }
   for (const std::string& name : format_.extras) extra_positions_.push_back(csv_.find(name));
   extras_.resize(format_.extras.size());
@@ -188,7 +187,7 @@ std::string TableReader::row(Draft& draft) {
     }
     if (!message.empty()) return message;
     // Rows that are refused later have a gap all the same.
-    if (bound.column->field == Field::gap_s && draft.gap != kNoDuration) last_submit_ += draft.gap;
+    if (bound.column->field == "gap_s" && draft.gap != kNoDuration) last_submit_ += draft.gap;
   }
   for (const auto& [column, text] : constants_) {
     NameId last{};
@@ -211,8 +210,8 @@ std::string TableReader::complete(Draft& draft) {
   Job& job = draft.job;
   Outcome& outcome = job.outcome;
   if (draft.gap != kNoDuration && job.request.submit == kNoTime) job.request.submit = last_submit_;
-  if (job.request.submit == kNoTime) return missing(Field::submit_s);
-  if (job.request.gpus < 0) return missing(Field::gpus);
+  if (job.request.submit == kNoTime) return missing("submit_s");
+  if (job.request.gpus < 0) return missing("gpus");
   if (outcome.start == kNoTime && draft.wait != kNoDuration) {
     outcome.start = job.request.submit + draft.wait;
   }
@@ -223,13 +222,13 @@ std::string TableReader::complete(Draft& draft) {
     waits_off_ += std::chrono::abs(wait - draft.wait) > kRounding ? 1 : 0;
   }
   if (outcome.run == kNoDuration) {
-    if (outcome.start == kNoTime || outcome.end == kNoTime) return missing(Field::run_s);
+    if (outcome.start == kNoTime || outcome.end == kNoTime) return missing("run_s");
     outcome.run = outcome.end - outcome.start;
     if (outcome.run < Duration::zero()) outcome.run = Duration::zero();  // the intake refuses it
   }
   join_queue(job, draft.never_eligible && never_ran(job) ? kNever : draft.eligible);
   if (!draft.has_id) {
-    if (!format_.numbers_rows) return missing(Field::job_id);
+    if (!format_.numbers_rows) return missing("job_id");
     job.id = JobKey{static_cast<std::uint64_t>(draft.row)};
   }
   return {};
@@ -243,7 +242,7 @@ std::string TableReader::missing(Field field) const {
     return fmt::format("{} must be known: \"{}\"", bound.column->name, text);
   }
   const Column* const column = format_.map.find(field);
-  return fmt::format("{} must not be empty", column ? column->name : to_string(field));
+  return fmt::format("{} must not be empty", column ? column->name : field.name());
 }
 
 char delimiter_of(const TableFormat& format, const Head& head) {
@@ -296,11 +295,13 @@ Result<void> read_table(const TableFormat& format, const std::string& path, Inta
 
 Format as_format(TableFormat format) {
   const auto shared = std::make_shared<const TableFormat>(std::move(format));
+  const Column* const eligible = shared->map.find(Field::eligible_s);
   return {.name = shared->name,
           .summary = shared->summary,
           .likeness = [shared](const Head& head) { return likeness(*shared, head); },
           .resemblance = [shared](const Head& head) { return resemblance(*shared, head); },
           .run_times = shared->run_times,
+          .eligible_column = eligible == nullptr ? std::string() : eligible->name,
           .read = [shared](const std::string& path,
                            Intake& intake) { return read_table(*shared, path, intake); }};
 }

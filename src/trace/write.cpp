@@ -3,21 +3,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "table/csv_writer.h"
 #include "text/datetime.h"
+#include "trace/field.h"
 
 namespace almanac::trace {
 namespace {
 
 /// A column of our CSV.
 struct OutColumn {
-  const char* name;
+  std::string name;
   std::function<void(table::CsvWriter&, const Job&)> write;
   std::function<bool(const Job&)> says_something;  ///< For some job, or the column is left out.
 };
@@ -33,156 +40,95 @@ void write_date(table::CsvWriter& csv, Time time) {
   csv.text(date + "Z");
 }
 
+/// Whether a value says something.
+bool is_told(JobKey key) { return key != kNoJobKey; }
+bool is_told(NameId name) { return name != kNoName; }
+bool is_told(std::integral auto number) { return number > 0; }
+bool is_told(float number) { return !std::isnan(number); }
+bool is_told(Time time) { return time != kNoTime; }
+bool is_told(Duration length) { return length != kNoDuration; }
+bool is_told(JobState state) { return state != JobState::unknown; }
+
+void write_value(table::CsvWriter& csv, const Trace& trace, JobKey key) {
+  // Most ids are numbers, and those need no string.
+  const auto bits = static_cast<std::uint64_t>(key);
+  if (bits >> 63 == 0) {
+    csv.whole(bits);
+  } else {
+    csv.text(trace.id(key));
+  }
+}
+void write_value(table::CsvWriter& csv, const Trace& trace, NameId name) {
+  csv.text(trace.names[name]);
+}
+void write_value(table::CsvWriter& csv, const Trace&, std::integral auto number) {
+  csv.whole(number);
+}
+void write_value(table::CsvWriter& csv, const Trace&, float number) {
+  std::isinf(number) ? csv.text("inf") : csv.decimal(number);
+}
+void write_value(table::CsvWriter& csv, const Trace&, Time time) { csv.time(time); }
+void write_value(table::CsvWriter& csv, const Trace&, Duration length) { csv.duration(length); }
+void write_value(table::CsvWriter& csv, const Trace&, JobState state) {
+  csv.text(to_string(state));
+}
+
+template <typename T>
+OutColumn column_of(const FieldSpec& field, const Member<T>& member, const Trace& trace) {
+  const bool always = field.written == Written::always;
+  return {.name = std::string(field.name),
+          .write =
+              [=, &trace](table::CsvWriter& csv, const Job& job) {
+                const T value = member.of(job);
+                always || is_told(value) ? write_value(csv, trace, value) : void(csv.missing());
+              },
+          .says_something =
+              [=, is_part = field.notation == Notation::part](const Job& job) {
+                const T value = member.of(job);
+                if constexpr (std::is_same_v<T, float>) {
+                  if (is_part) return value < 1;  // all of it goes without saying
+                }
+                return always || is_told(value);
+              }};
+}
+
+/// When a job was submitted, or else when it could start.
+Time submitted(const Job& job) {
+  return job.request.submitted != kNoTime ? job.request.submitted : job.request.submit;
+}
+Time eligible(const Job& job) { return job.request.submit; }
+
+void add_moment(std::vector<OutColumn>& columns, std::string_view name,
+                std::function<Time(const Job&)> moment, bool dated) {
+  const auto says = [moment](const Job& job) { return moment(job) != kNoTime; };
+  columns.push_back({std::string(name),
+                     [moment](table::CsvWriter& csv, const Job& job) { csv.time(moment(job)); },
+                     says});
+  if (!dated) return;
+  name.remove_suffix(std::string_view("_s").size());
+  columns.push_back(
+      {std::string(name),
+       [moment](table::CsvWriter& csv, const Job& job) { write_date(csv, moment(job)); }, says});
+}
+
 std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
-  using Writer = table::CsvWriter;
   std::vector<OutColumn> columns;
-  const auto always = [](const Job&) { return true; };
-  const auto add = [&](const char* name, auto write, auto says) {
-    columns.push_back(OutColumn{name, std::move(write), std::move(says)});
-  };
-  const auto add_name = [&](const char* name, NameId Request::*field) {
-    add(
-        name,
-        [&trace, field](Writer& csv, const Job& job) { csv.text(trace.names[job.request.*field]); },
-        [field](const Job& job) { return job.request.*field != kNoName; });
-  };
-  const auto add_length = [&](const char* name, Duration Request::*field) {
-    add(
-        name, [field](Writer& csv, const Job& job) { csv.duration(job.request.*field); },
-        [field](const Job& job) { return job.request.*field != kNoDuration; });
-  };
-  const auto add_moment = [&](const char* name, const char* date, auto moment) {
-    const auto says = [moment](const Job& job) { return moment(job) != kNoTime; };
-    add(
-        name, [moment](Writer& csv, const Job& job) { csv.time(moment(job)); }, says);
-    if (!dated) return;
-    add(
-        date, [moment](Writer& csv, const Job& job) { write_date(csv, moment(job)); }, says);
-  };
-  const auto add_time = [&](const char* name, const char* date, Time Outcome::*field) {
-    add_moment(name, date, [field](const Job& job) { return job.outcome.*field; });
-  };
-  const auto add_amount = [&](const char* name, float Request::*field) {
-    add(
-        name, [field](Writer& csv, const Job& job) { csv.decimal(job.request.*field); },
-        [field](const Job& job) { return !std::isnan(job.request.*field); });
-  };
-  const auto add_outcome = [&](const char* name, float Outcome::*field) {
-    add(
-        name,
-        [field](Writer& csv, const Job& job) {
-          const float value = job.outcome.*field;
-          std::isinf(value) ? csv.text("inf") : csv.decimal(value);
-        },
-        [field](const Job& job) { return !std::isnan(job.outcome.*field); });
-  };
-  const auto add_count = [&](const char* name, auto Request::*field) {
-    add(
-        name,
-        [field](Writer& csv, const Job& job) {
-          job.request.*field > 0 ? csv.whole(job.request.*field) : csv.missing();
-        },
-        [field](const Job& job) { return job.request.*field > 0; });
-  };
-  const auto add_asked_time = [&](const char* name, const char* date, Time Request::*field) {
-    add_moment(name, date, [field](const Job& job) { return job.request.*field; });
-  };
-  const auto write_key = [&trace](Writer& csv, JobKey key) {
-    // Most ids are numbers, and those need no string.
-    const auto bits = static_cast<std::uint64_t>(key);
-    if (bits >> 63 == 0) {
-      csv.whole(bits);
+  for (const FieldSpec& field : kFields) {
+    if (field.written == Written::never) continue;
+    if (Field(field) == "submit_s") {
+      add_moment(columns, field.name, submitted, dated);
+    } else if (Field(field) == "eligible_s") {
+      if (trace.knows_eligible) add_moment(columns, field.name, eligible, dated);
+    } else if (const auto* const time = std::get_if<Member<Time>>(&field.member)) {
+      add_moment(
+          columns, field.name, [time](const Job& job) { return time->of(job); }, dated);
     } else {
-      csv.text(trace.id(key));
+      columns.push_back(std::visit(
+          [&](const auto& member) { return column_of(field, member, trace); }, field.member));
     }
-  };
-
-  add(
-      "job_id", [=](Writer& csv, const Job& job) { write_key(csv, job.id); }, always);
-  add_moment("submit_s", "submit", [](const Job& job) {
-    return job.request.submitted != kNoTime ? job.request.submitted : job.request.submit;
-  });
-  if (trace.knows_eligible) add_asked_time("eligible_s", "eligible", &Request::submit);
-  add(
-      "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
-  add(
-      "gpus", [](Writer& csv, const Job& job) { csv.whole(job.request.gpus); }, always);
-  add(
-      "span_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.span); },
-      [](const Job& job) { return job.outcome.span != kNoDuration; });
-  add_name("name", &Request::name);
-  add_name("user", &Request::user);
-  add_name("vc", &Request::vc);
-  add_name("kind", &Request::kind);
-  add_name("gpu_type", &Request::gpu_type);
-  add(
-      "gpu_share", [](Writer& csv, const Job& job) { csv.decimal(job.request.gpu_share); },
-      [](const Job& job) { return job.request.gpu_share < 1; });
-  add_name("gpu_profile", &Request::gpu_profile);
-  add_amount("gpu_memory_gb", &Request::gpu_memory_gb);
-  add_amount("cpus", &Request::cpus);
-  add_amount("memory_gb", &Request::memory_gb);
-  add_count("nodes", &Request::nodes);
-  add(
-      "node_list",
-      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.node_list]); },
-      [](const Job& job) { return job.outcome.node_list != kNoName; });
-  add_count("shards", &Request::shards);
-  add_count("mps", &Request::mps);
-  add_length("time_limit_s", &Request::time_limit);
-  add_length("predicted_s", &Request::predicted);
-  add_time("start_s", "start", &Outcome::start);
-  add_time("end_s", "end", &Outcome::end);
-  add(
-      "state", [](Writer& csv, const Job& job) { csv.text(to_string(job.outcome.state)); },
-      [](const Job& job) { return job.outcome.state != JobState::unknown; });
-  add(
-      "attempts",
-      [](Writer& csv, const Job& job) {
-        job.outcome.attempts > 0 ? csv.whole(job.outcome.attempts) : csv.missing();
-      },
-      [](const Job& job) { return job.outcome.attempts > 0; });
-  add_name("model", &Request::model);
-  add_count("batch", &Request::batch);
-  add_count("steps", &Request::steps);
-  add_count("max_gpus", &Request::max_gpus);
-  add_count("min_gpus", &Request::min_gpus);
-  add_name("alternatives", &Request::alternatives);
-  add_name("group", &Request::group);
-  add(
-      "metric",
-      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.metric]); },
-      [](const Job& job) { return job.outcome.metric != kNoName; });
-  add_asked_time("deadline_s", "deadline", &Request::deadline);
-  add_asked_time("worthless_at_s", "worthless_at", &Request::worthless_at);
-  add_amount("value", &Request::value);
-  add_amount("restart_s", &Request::restart_s);
-  add_amount("checkpoint_s", &Request::checkpoint_s);
-  add_name("qos", &Request::qos);
-  add(
-      "after",
-      [=](Writer& csv, const Job& job) {
-        job.request.after == kNoJobKey ? void(csv.missing()) : write_key(csv, job.request.after);
-      },
-      [](const Job& job) { return job.request.after != kNoJobKey; });
-  add_outcome("reference_cpus", &Outcome::reference_cpus);
-  add_outcome("reference_memory_gb", &Outcome::reference_memory_gb);
-  add(
-      "reference_profile",
-      [&trace](Writer& csv, const Job& job) {
-        csv.text(trace.names[job.outcome.reference_profile]);
-      },
-      [](const Job& job) { return job.outcome.reference_profile != kNoName; });
-  add_outcome("bandwidth_gbs", &Outcome::bandwidth_gbs);
-  add_outcome("step_s", &Outcome::step_s);
-  add_outcome("network_s", &Outcome::network_s);
-  add_outcome("network_gbps", &Outcome::network_gbps);
-  add_name("data_set", &Request::data_set);
-  add_amount("data_gb", &Request::data_gb);
-  add_outcome("read_gbs", &Outcome::read_gbs);
-
+  }
   std::erase_if(columns, [&](const OutColumn& column) {
-    return column.name != std::string_view("job_id") &&
+    return column.name != "job_id" &&
            std::none_of(trace.jobs.begin(), trace.jobs.end(), column.says_something);
   });
   return columns;

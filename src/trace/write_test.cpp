@@ -99,6 +99,19 @@ TEST(SaveTrace, WritesSwfThatReadsBack) {
   EXPECT_EQ(again->machine.gpus, 32);
 }
 
+TEST(SaveTrace, WritesShardsThatReadBack) {
+  const TemporaryFolder folder;
+  Trace trace = plain();
+  trace.jobs[0].request.shards = 3;
+  trace.jobs[0].request.mps = 50;
+  ASSERT_TRUE(save_trace(trace, folder / "t.csv"));
+  const auto again = read_trace(folder / "t.csv");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->jobs[0].request.shards, 3);
+  EXPECT_EQ(again->jobs[0].request.mps, 50);
+  EXPECT_TRUE(std::isnan(again->jobs[0].outcome.step_s));
+}
+
 TEST(SaveTrace, KnowsNoOtherFormat) {
   const TemporaryFolder folder;
   EXPECT_EQ(save_trace(plain(), folder / "t", "parquet").error().code, Code::usage);

@@ -251,7 +251,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
   for (const std::string& out : {done.out, compared.out}) {
     EXPECT_THAT(out, HasSubstr("srtf (bound) "));
     EXPECT_THAT(out, HasSubstr("srtf+learned "));
-    EXPECT_THAT(out, HasSubstr("A bound is told true run times"));
+    EXPECT_THAT(out, HasSubstr("A bound uses true run times"));
   }
   EXPECT_THAT(run_program({"compare", run_, "-o", "csv"}).out,
               HasSubstr(",bound,complete,recorded,signature\n"));
@@ -270,7 +270,7 @@ TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   EXPECT_EQ(find("gittins")["needs"], json::array({"checkpoints"}));
   EXPECT_THAT(find("gittins")["does"].dump(), HasSubstr("stops running jobs"));
   const ProgramRun srtf = run_program({"policy", "describe", "srtf"});
-  EXPECT_THAT(srtf.out, HasSubstr("# It is told true run times, which only a simulation"));
+  EXPECT_THAT(srtf.out, HasSubstr("# It uses true run times, which only a simulation"));
   EXPECT_THAT(srtf.out, HasSubstr("# It stops running jobs.\n"));
   EXPECT_EQ(simulate({"--policy", folder_.write("as_told.toml", srtf.out)}).status, 0)
       << "what is described is a file that runs";
@@ -322,7 +322,7 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   const auto at = replayed.out.find("tenant bob was ");
   ASSERT_NE(at, std::string::npos) << replayed.out;
   const std::string said = replayed.out.substr(at, replayed.out.find('\n', at) - at);
-  EXPECT_THAT(said, HasSubstr(" below its due over the whole run"));
+  EXPECT_THAT(said, HasSubstr(" below its fair share over the whole run"));
   EXPECT_THAT(run_program({"explain", run_, "2"}).out, HasSubstr(said + "\n"));
   const json kept = json::parse(run_program({"explain", run_, "2", "-o", "json"}).out);
   EXPECT_EQ(kept.at(0)["tenant"], said);

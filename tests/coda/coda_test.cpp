@@ -14,6 +14,7 @@
 #include "experiment/profile.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "sim/simulation.h"
 #include "support/play.h"
 
@@ -29,8 +30,8 @@ sim::Schedule watch(Case input, const Watched::Look& before, const Watched::Look
   const auto composition = policy::registry().compose(input.policy);
   auto catalogue = perf::read_catalogue("public");
   EXPECT_TRUE(composition && catalogue);
-  const policy::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
-  input.options.speeds = &speeds;
+  const schedule::SpeedBook speeds(input.cluster, input.trace, std::move(*catalogue));
+  input.options.truth.speeds = &speeds;
   auto made = experiment::make_policy(*composition, input.trace);
   EXPECT_TRUE(made);
   Watched watched(**made, before, after);

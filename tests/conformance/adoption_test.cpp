@@ -88,12 +88,12 @@ Twice play_twice(const Case& input, JobId at) {
   const policy::Composition composition = *registry().compose(input.policy);
   Snapshot snapshot(input, at);
   sim::Options options = input.options;
-  options.listener = &snapshot;
+  options.watch.listener = &snapshot;
   const auto first = experiment::make_policy(composition, input.trace);
   sim::Schedule whole = sim::simulate(input.trace, input.cluster, **first, options);
   EXPECT_TRUE(snapshot.taken);
-  options.listener = nullptr;
-  options.from = &*snapshot.taken;
+  options.watch.listener = nullptr;
+  options.range.from = &*snapshot.taken;
   const auto second = experiment::make_policy(composition, input.trace);
   sim::Schedule resumed = sim::simulate(input.trace, input.cluster, **second, options);
   return {std::move(*snapshot.taken), std::move(whole), std::move(resumed)};

@@ -159,7 +159,7 @@ TEST_P(EveryPolicy, DecidesTheSameAgain) {
 TEST_P(EveryPolicy, SaysWhyAJobWaitsForAsLongAsItWaits) {
   for (std::uint32_t job = 0; job < 120; ++job) {
     Case input = day(7);
-    input.options.watched = JobId{job};
+    input.options.watch.job = JobId{job};
     const Result<Played> played = play(input);
     ASSERT_TRUE(played) << to_string(played.error());
     Duration waited{0};
@@ -183,7 +183,7 @@ TEST_P(EveryPolicy, SaysWhyAJobWaitsForAsLongAsItWaits) {
 TEST_P(EveryPolicy, IsNotDisturbedByBeingAsked) {
   Case input = day(8);
   const Result<Played> alone = play(input);
-  input.options.watched = JobId{60};
+  input.options.watch.job = JobId{60};
   const Result<Played> watched = play(input);
   ASSERT_TRUE(alone && watched);
   for (std::size_t job = 0; job < alone->result.jobs.size(); ++job) {
@@ -249,7 +249,7 @@ TEST_P(EveryCapacity, KeepsTheRules) {
 TEST_P(EveryCapacity, IsNotDisturbedByBeingAsked) {
   Case input = quiet_days(8);
   const Result<Played> alone = play(input);
-  input.options.watched = JobId{60};
+  input.options.watch.job = JobId{60};
   const Result<Played> watched = play(input);
   ASSERT_TRUE(alone && watched);
   for (std::size_t job = 0; job < alone->result.jobs.size(); ++job) {
@@ -454,7 +454,7 @@ TEST_P(EveryMix, SaysWhyAJobWaitsAndIsNotDisturbed) {
   ASSERT_TRUE(alone) << to_string(alone.error());
   for (std::uint32_t job = 0; job < 100; job += 3) {
     Case input = day(7);
-    input.options.watched = JobId{job};
+    input.options.watch.job = JobId{job};
     const Result<Played> watched = play(input);
     ASSERT_TRUE(watched);
     Duration waited{0};

@@ -48,8 +48,8 @@ inline void expect_an_end(Case input) {
     input.cluster.changes.push_back({.at = Time{1h}, .vc = VcId{vc}, .nodes = 1});
   }
   Patience patience(20'000);
-  input.options.listener = &patience;
-  input.options.stop = &patience.lost;
+  input.options.watch.listener = &patience;
+  input.options.watch.stop = &patience.lost;
   const Result<Played> played = play(input);
   ASSERT_TRUE(played) << to_string(played.error());
   EXPECT_FALSE(played->result.interrupted) << "it never ends";

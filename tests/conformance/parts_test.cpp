@@ -60,7 +60,7 @@ TEST_P(EveryPolicyInParts, IsNotDisturbedByBeingAsked) {
   Case input = day(8);
   const Result<Played> alone = play(input);
   for (const std::uint32_t job : {20U, 60U, 90U}) {
-    input.options.watched = JobId{job};
+    input.options.watch.job = JobId{job};
     const Result<Played> watched = play(input);
     ASSERT_TRUE(alone && watched);
     for (std::size_t at = 0; at < alone->result.jobs.size(); ++at) {

@@ -61,7 +61,7 @@ class EveryPolicyWithReclaim : public testing::TestWithParam<std::string> {
     Witness witness(*kept);
     sim::Options options = input.options;
     options.policy = GetParam();
-    options.log_waits = true;
+    options.watch.log_waits = true;
     if (input.incidents) options.incidents = &*input.incidents;
     Played played{.result = sim::simulate(input.trace, input.cluster, witness, options)};
     played.runs = witness.runs();

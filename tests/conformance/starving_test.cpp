@@ -91,7 +91,7 @@ TEST_P(EveryPolicyUnderAnAgeCap, KeepsTheRulesWhereJobsAreTooOldAsTheyCome) {
 TEST_P(EveryPolicyUnderAnAgeCap, IsNotDisturbedByBeingAsked) {
   Case input = stream();
   const Result<Played> alone = play(input);
-  input.options.watched = JobId{1};
+  input.options.watch.job = JobId{1};
   const Result<Played> watched = play(input);
   ASSERT_TRUE(alone && watched);
   for (std::size_t job = 0; job < alone->result.jobs.size(); ++job) {
@@ -115,7 +115,7 @@ TEST(AgeCap, KeepsGpusForTheOldestAndSaysSo) {
   add_job(input.trace, {.id = "large", .submit = 10s, .gpus = 2, .run = 50s});
   add_job(input.trace, {.id = "second", .submit = 20s, .run = 60s});
   add_job(input.trace, {.id = "late", .submit = 75s, .run = 10s});
-  input.options.watched = JobId{3};
+  input.options.watch.job = JobId{3};
   const Result<Played> played = play(input);
   ASSERT_TRUE(played) << to_string(played.error());
   const auto& jobs = played->result.jobs;
@@ -129,7 +129,7 @@ TEST(AgeCap, KeepsGpusForTheOldestAndSaysSo) {
   };
   EXPECT_EQ(said(Time{90s}).kind, policy::ReasonKind::set_aside);
   EXPECT_EQ(said(Time{90s}).other, JobId{1});
-  input.options.watched = JobId{1};
+  input.options.watch.job = JobId{1};
   const Result<Played> again = play(input);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->result.waits.back().reason.kind, policy::ReasonKind::oldest);

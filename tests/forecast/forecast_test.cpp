@@ -13,6 +13,7 @@
 #include "forecast/score.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "support/play.h"
 
 namespace almanac::forecast {
@@ -89,7 +90,7 @@ class QueueTest : public testing::Test {
                           {.futures = 200, .seed = 1});
     const auto deciding = experiment::make_policy(composition, input_.trace);
     sim::Options options;
-    options.listener = &forecaster;
+    options.watch.listener = &forecaster;
     sim::simulate(input_.trace, input_.cluster, **deciding, options);
     return forecaster.told();
   }
@@ -130,7 +131,7 @@ TEST(ForecasterTest, KnowsWhatOwnersUsedBefore) {
       {.futures = 200, .seed = 1});
   const auto deciding = experiment::make_policy(composition, input.trace);
   sim::Options options;
-  options.listener = &forecaster;
+  options.watch.listener = &forecaster;
   sim::simulate(input.trace, input.cluster, **deciding, options);
   ASSERT_EQ(forecaster.told().size(), 1U);
   EXPECT_NEAR(seconds(forecaster.told()[0].forecast.start(0.9).to), 13'000, 1'000);
@@ -224,8 +225,8 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   Case input;
   input.cluster = cluster::uniform(1, 4);
   add_job(input.trace, {.id = "A", .run = 100s, .model = "half", .max_gpus = 4});
-  const policy::SpeedBook speeds(input.cluster, input.trace,
-                                 *perf::read_catalogue(linear_speeds()));
+  const schedule::SpeedBook speeds(input.cluster, input.trace,
+                                   *perf::read_catalogue(linear_speeds()));
   const policy::Composition composition = *policy::registry().compose("fifo");
   const sim::Present present{.at = Time{0s},
                              .running = {},
@@ -238,9 +239,9 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   EXPECT_TRUE(with_other_gpus(setting, nullptr, present, beliefs, JobId{0}, 8, 0).empty())
       << "nothing is known of its speed";
   // Where the engine knows no speeds, the run is taken to be so much shorter: the same.
-  for (const policy::SpeedBook* const engines :
-       {&speeds, static_cast<const policy::SpeedBook*>(nullptr)}) {
-    setting.options.speeds = engines;
+  for (const schedule::SpeedBook* const engines :
+       {&speeds, static_cast<const schedule::SpeedBook*>(nullptr)}) {
+    setting.options.truth.speeds = engines;
     const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
     const auto others = with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0);
     ASSERT_EQ(others.size(), 2U);
@@ -312,7 +313,7 @@ TEST(Calibration, NineInTenStartsLieWhereItWasSaid) {
                           std::make_unique<AlwaysShortOrLong>(), {JobId{kJobs - 1}},
                           {.futures = 64, .seed = seed});
     sim::Options options;
-    options.listener = &forecaster;
+    options.watch.listener = &forecaster;
     const auto policy = experiment::make_policy(composition, input.trace);
     const sim::Schedule schedule = sim::simulate(input.trace, input.cluster, **policy, options);
     ASSERT_EQ(forecaster.told().size(), 1U);

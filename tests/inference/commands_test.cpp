@@ -66,7 +66,7 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
       run_program({"inference", "compare", requests_, "--model", "llama-3.1-8b", "--tpot", "1ms",
                    "--replicas", "1..2", "--of", "mark"});
   EXPECT_NE(never.status, 0);
-  EXPECT_THAT(never.err, HasSubstr("serves no rate of these requests as asked"));
+  EXPECT_THAT(never.err, HasSubstr("meets the objective at no rate of these requests"));
 }
 
 TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {

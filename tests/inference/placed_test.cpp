@@ -212,7 +212,7 @@ TEST_F(Placed, SaysThatNothingCanBePlaced) {
   const Requests all = requests();
   const auto never = place_models(service(), all, on(2, {.first_token = 1}));
   ASSERT_FALSE(never);
-  EXPECT_THAT(never.error().message, HasSubstr("no request is served as asked"));
+  EXPECT_THAT(never.error().message, HasSubstr("lets any request meet the objective"));
   Requests nameless = all;
   nameless.models.clear();
   EXPECT_THAT(place_models(service(), nameless, on(2, {})).error().message,

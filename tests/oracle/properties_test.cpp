@@ -97,13 +97,13 @@ RC_GTEST_PROP(AnyComposition, AnswersWhyAJobWaits, ()) {
   RC_PRE(!input.trace.jobs.empty());
   const auto jobs = static_cast<std::uint32_t>(input.trace.jobs.size());
   const Result<Played> alone = play(input, composition);
-  input.options.watched = JobId{*rc::gen::inRange<std::uint32_t>(0, jobs)};
+  input.options.watch.job = JobId{*rc::gen::inRange<std::uint32_t>(0, jobs)};
   const Result<Played> watched = play(input, composition);
   RC_ASSERT(alone.has_value() && watched.has_value());
   RC_ASSERT(runs_text(input, alone->runs) == runs_text(input, watched->runs));
   for (const sim::Wait& wait : watched->result.waits) {
     RC_ASSERT(!policy::is_never(wait.reason));
-    RC_ASSERT(wait.reason.other != input.options.watched);
+    RC_ASSERT(wait.reason.other != input.options.watch.job);
   }
 }
 

@@ -74,7 +74,7 @@ TEST_P(ScenarioFile, ExplainsWhyJobsWait) {
     for (const ExpectedWait& wait : scenario->waits) {
       if (wait.job == job) expected += wait.text + "\n";
     }
-    scenario->input.options.watched = job;
+    scenario->input.options.watch.job = job;
     for (const std::string& policy : scenario->policies) {
       scenario->input.policy = policy;
       const Result<Played> played = play(scenario->input);

@@ -17,6 +17,7 @@
 #include "perf/catalogue_file.h"
 #include "policy/kit/age_cap.h"
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 
 namespace almanac {
 namespace {
@@ -106,7 +107,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     return tl::unexpected(set.error());
   }
   options.restart = run.restart;
-  std::optional<policy::SpeedBook> speeds;
+  std::optional<schedule::SpeedBook> speeds;
   auto limits = policy::PowerLimits::of_jobs_too(input.cluster, linear_board());
   if (!limits) return tl::unexpected(limits.error());
   if (!input.speed.empty()) {
@@ -114,25 +115,25 @@ Result<Played> play(const Case& input, policy::Composition composition) {
         perf::read_catalogue(input.speed == "linear" ? models("linear.toml") : input.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
-    options.speeds = &*speeds;
+    options.truth.speeds = &*speeds;
   }
   elastic::Applications applications;
   if (!input.elastic.empty()) {
     auto read = elastic::read_elastic(models(input.elastic));
     if (!read) return tl::unexpected(read.error());
     applications = std::move(*read);
-    options.applications = &applications;
+    options.truth.applications = &applications;
   }
   const bool tells_metrics =
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
                   [](const trace::Job& job) { return job.outcome.metric != kNoName; });
   if (!speeds && (tells_metrics || !applications.empty() ||
-                  policy::tells_traffic(input.trace, input.cluster) ||
-                  policy::tells_sharing(input.trace, input.cluster))) {
+                  schedule::tells_traffic(input.trace, input.cluster) ||
+                  schedule::tells_sharing(input.trace, input.cluster))) {
     speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
-    options.speeds = &*speeds;
+    options.truth.speeds = &*speeds;
   }
-  std::optional<policy::SpeedBook> believed;
+  std::optional<schedule::SpeedBook> believed;
   run.learns_types = input.believed == experiment::kLearnedSpeeds;
   if (!input.believed.empty()) {
     auto catalogue =

@@ -316,7 +316,7 @@ class Recount {
 
   void check_length(JobId job, Duration ran, int stops) {
     if (!input_.speed.empty() || !input_.elastic.empty()) return;
-    if (policy::tells_sharing(input_.trace, input_.cluster)) return;
+    if (schedule::tells_sharing(input_.trace, input_.cluster)) return;
     const schedule::RestartCost& cost = played_.restart;
     const trace::Job& asked = input_.trace.jobs[index(job)];
     const Duration least = asked.outcome.run + stops * cost.of(asked.request.gpus);

@@ -146,6 +146,30 @@ TEST_F(TraceCommand, ColumnsReadsAnyTable) {
   EXPECT_EQ(run.out, "job_id,submit_s,run_s,gpus\n1,0,120,4\n");
 }
 
+TEST_F(TraceCommand, InfoNamesTheColumnThatWouldSayWhenJobsBecameEligible) {
+  const auto said = [&](const std::string& log, std::vector<std::string> options = {}) {
+    std::vector<std::string> words{"trace", "info", log};
+    words.insert(words.end(), options.begin(), options.end());
+    const ProgramRun run = run_program(words);
+    const std::size_t at = run.out.find("when jobs became eligible");
+    EXPECT_NE(at, std::string::npos) << run.out << run.err;
+    return run.out.substr(at, run.out.find(", so waits") - at);
+  };
+  EXPECT_EQ(said(folder_.write("s.txt",
+                               "JobID|Submit|Start|ElapsedRaw|AllocTRES\n1|2026-01-05T08:00:00|"
+                               "2026-01-05T08:00:05|60|gres/gpu=1\n")),
+            "when jobs became eligible (it has no column Eligible)");
+  EXPECT_EQ(said(trace("job_id,submit_s,start_s,run_s,gpus\n1,0,5,60,1\n")),
+            "when jobs became eligible (it has no column eligible_s)");
+  EXPECT_EQ(
+      said(folder_.write("t.swf", "; MaxProcs: 8\n1 0 0 9 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n")),
+      "when jobs became eligible");
+  const std::string map = folder_.write(
+      "map.toml", "[columns]\nsubmit_s = \"a\"\nstart_s = \"b\"\nrun_s = \"c\"\ngpus = \"d\"\n");
+  EXPECT_EQ(said(folder_.write("any.csv", "a,b,c,d\n0,5,60,1\n"), {"--columns", map}),
+            "when jobs became eligible (its column map has no eligible_s)");
+}
+
 TEST_F(TraceCommand, AClusterFileIsNamed) {
   const ProgramRun run = run_program({"trace", "info", trace("date,vcA,total\n2020-04-01,8,8\n")});
   EXPECT_EQ(run.status, 65);

@@ -17,9 +17,10 @@ namespace {
 
 class CountPass final : public Pass {
  public:
-  explicit CountPass(Desk& desk) : desk_(desk) {
-    desk_.track = Desk::Track::rank;
-    desk_.whole_gpus = true;
+  explicit CountPass(Desk& desk) : desk_(desk) {}
+
+  PassNeeds needs() const override {
+    return {.running = RunningRank::of_order, .whole_gpus = true};
   }
 
   void run(VcState& vc) override {

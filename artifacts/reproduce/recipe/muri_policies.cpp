@@ -22,6 +22,7 @@
 #include "experiment/experiment.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "schedule/speed_book.h"
 
 namespace almanac::reproduce {
 
@@ -116,8 +117,8 @@ void compare(Bench& bench) {
     for (const Pair& pair : kPairs) experiment.policies.emplace_back(pair.ours);
     experiment::Prepared prepared = value_or_throw(
         experiment::prepare(experiment, std::move(workload.trace), std::move(cluster)));
-    prepared.speeds = std::make_shared<policy::SpeedBook>(prepared.cluster, prepared.trace,
-                                                          std::move(workload.models));
+    prepared.speeds = std::make_shared<schedule::SpeedBook>(prepared.cluster, prepared.trace,
+                                                            std::move(workload.models));
     for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
       const sim::Schedule schedule = value_or_throw(experiment::simulate_run(prepared, run));
       const experiment::Summary summary = experiment::summarize(

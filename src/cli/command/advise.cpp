@@ -17,7 +17,6 @@
 #include "base/keep_memory.h"
 #include "cli/interrupt.h"
 #include "cli/list_options.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
@@ -31,6 +30,7 @@
 #include "slurm/quotas.h"
 #include "store/store.h"
 #include "text/human.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -205,7 +205,7 @@ std::string introduction(const Advice& advice) {
                       advice.users > 0
                           ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
                           : "",
-                      moment(advice.since), moment(advice.until));
+                      text::moment(advice.since), text::moment(advice.until));
   if (advice.quotas)
     made += fmt::format("GPU quotas simulated, as they are today: {}\n", *advice.quotas);
   made += "\n";

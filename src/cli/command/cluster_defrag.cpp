@@ -106,8 +106,8 @@ Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
   if (!policy) return tl::unexpected(policy.error());
   Lookout lookout(*prepared, at);
   sim::Options playing = experiment::options_of(*prepared, *run);
-  playing.listener = &lookout;
-  playing.stop = &lookout.done();
+  playing.watch.listener = &lookout;
+  playing.watch.stop = &lookout.done();
   sim::simulate(prepared->trace, prepared->cluster, **policy, playing);
   if (!lookout.seen()) {
     return at ? fail(Code::usage, fmt::format("nothing happens in the run from {} on", options.at))

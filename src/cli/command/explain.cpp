@@ -19,8 +19,6 @@
 
 #include "cli/forecast_text.h"
 #include "cli/job_list.h"
-#include "cli/kept_reasons.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
@@ -28,9 +26,11 @@
 #include "experiment/dues.h"
 #include "experiment/run_directory.h"
 #include "forecast/score.h"
+#include "report/kept_job.h"
 #include "rules/fairness/dues.h"
 #include "text/duration.h"
 #include "text/human.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -82,19 +82,21 @@ class Explanation {
     const trace::Job& job = prepared_.trace.jobs[index(job_)];
     const sim::JobResult& record = schedule_.jobs[index(job_)];
     fmt::print("job {} under {}: {}, submitted {}", name(job_), policy(),
-               asked_by(job.request, prepared_.cluster.counts_cpus()), moment(job.request.submit));
+               asked_by(job.request, prepared_.cluster.counts_cpus()),
+               text::moment(job.request.submit));
     for (const auto& [never, reason] : schedule_.never) {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
     if (record.phase == policy::Phase::withdrawn) {
-      fmt::print(", withdrawn {} without having run\n", moment(record.end));
+      fmt::print(", withdrawn {} without having run\n", text::moment(record.end));
     } else if (record.start == kNoTime) {
       fmt::print(", not started when the simulation ended\n");
     } else {
-      fmt::print(", started {}", moment(record.start));
+      fmt::print(", started {}", text::moment(record.start));
       if (record.end != kNoTime) {
         const Duration waited = record.end - sim::joined(job.request, record) - record.ran;
-        fmt::print(", ended {}, waited {}", moment(record.end), text::format_duration(waited));
+        fmt::print(", ended {}, waited {}", text::moment(record.end),
+                   text::format_duration(waited));
       }
       fmt::print("{}\n", record.preemptions > 0
                              ? fmt::format(", was stopped {} times", record.preemptions)
@@ -109,18 +111,18 @@ class Explanation {
     std::map<policy::ReasonKind, Duration> totals;
     for (const sim::Wait& wait : waits()) {
       totals[wait.reason.kind] += wait.until - wait.from;
-      fmt::print("  {}  {:>14}  {}\n", moment(wait.from),
+      fmt::print("  {}  {:>14}  {}\n", text::moment(wait.from),
                  text::format_duration(wait.until - wait.from),
                  policy::to_string(wait.reason, name(wait.reason.other)));
     }
     if (waits().empty()) {
       fmt::print("  it never waited\n");
     } else {
-      fmt::print("in all: {}\n", in_all(totals));
+      fmt::print("in all: {}\n", report::in_all(totals));
     }
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
-      say_longer_run(record.ran, job.outcome.run);
+      fmt::print("{}", report::longer_run_in_words(record.ran, job.outcome.run));
     say_dues();
     say_paces();
   }
@@ -139,7 +141,7 @@ class Explanation {
 
   void say_paces() const {
     for (const sim::PaceChange& pace : paces()) {
-      fmt::print("  {}  {:>14}  {}{}\n", moment(pace.at),
+      fmt::print("  {}  {:>14}  {}{}\n", text::moment(pace.at),
                  text::format_duration(pace.until - pace.at), sim::to_string(pace),
                  prepared_.cluster.counts_cpus() ? fmt::format(" ({:g} cores)", pace.cpus) : "");
     }
@@ -292,9 +294,14 @@ Result<int> explain_kept(const ExplainOptions& options) {
     }
     kept->tenant = experiment::tenant_of(*kept, summary);
     if (options.output == "json") {
-      explanations.push_back(cli::to_json(*kept));
+      explanations.push_back(report::kept_job_json(*kept));
     } else {
-      say_kept(*kept);
+      fmt::print("{}", report::kept_job_in_words(*kept));
+      if (report::may_lack_reasons(*kept)) {
+        note(
+            "a reason that came and went within a tenth of the wait until then was not kept: "
+            "--replay has all");
+      }
     }
   }
   if (!found) return no_policy(options, known);

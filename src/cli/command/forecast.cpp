@@ -11,65 +11,32 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "base/rng.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "cli/what_if.h"
-#include "experiment/dues.h"
-#include "forecast/score.h"
+#include "forecast/judgement.h"
 #include "report/comparison.h"
 #include "text/human.h"
-#include "trace/eligible.h"
 
 namespace almanac::cli {
 namespace {
 
 struct ForecastOptions {
   std::string run;
-  WhatIf what;
+  ServiceOptions service;
+  serve::WhatIf what;
   std::string policy;
   int jobs = 200;
   ListOptions list;
   forecast::Options playing{};
 };
 
-/// Some of the jobs that were simulated, drawn without looking at what became of them.
-std::set<JobId> draw_jobs(const experiment::Prepared& prepared, int count, std::uint64_t seed) {
-  std::vector<JobId> all;
-  for (std::uint32_t job = 0; job < prepared.trace.jobs.size(); ++job) {
-    const trace::Job& each = prepared.trace.jobs[job];
-    const bool counts =
-        sim::is_simulated(each.request, prepared.cluster) && !trace::never_ran(each);
-    if (counts) all.push_back(JobId{job});
-  }
-  std::set<JobId> drawn;
-  Rng rng(seed);
-  const auto wanted = std::min(all.size(), static_cast<std::size_t>(count));
-  while (drawn.size() < wanted) drawn.insert(all[rng.below(all.size())]);
-  return drawn;
-}
-
-/// How often what was told of some jobs was true.
-struct Part {
-  std::string of;
-  forecast::Score score;
-};
-
-struct Judgement {
-  std::string policy;
-  std::size_t jobs = 0;
-  int waited = 0;
-  std::vector<Part> parts;
-  experiment::Summary fairness{};  ///< Who had how much of its due in the run; all else is not
-                                   ///< told.
-};
-
 /// Of one policy.
 struct PolicyScore {
   std::string policy;
-  Part part;
+  forecast::Judgement::Part part;
 };
 
 figure::Listing rows_of(const std::vector<PolicyScore>& scores) {
@@ -121,9 +88,9 @@ Json as_json(const experiment::Summary& fairness) {
   return made;
 }
 
-Json as_json(const Judgement& judgement, int futures) {
+Json as_json(const forecast::Judgement& judgement, int futures) {
   Json parts = Json::array();
-  for (const Part& part : judgement.parts) {
+  for (const forecast::Judgement::Part& part : judgement.parts) {
     parts.push_back({{"of", part.of},
                      {"forecasts", part.score.start.all()},
                      {"start", as_json(part.score.start)},
@@ -138,54 +105,18 @@ Json as_json(const Judgement& judgement, int futures) {
   return made;
 }
 
-/// Forecasts and truths of those jobs of which `chosen(at)` holds.
-template <typename Chosen>
-forecast::Score score_some(const std::vector<forecast::Told>& told,
-                           const std::vector<sim::JobResult>& truth, Chosen&& chosen) {
-  std::vector<forecast::Told> some;
-  std::vector<sim::JobResult> theirs;
-  for (std::size_t at = 0; at < told.size(); ++at) {
-    if (!chosen(at)) continue;
-    some.push_back(told[at]);
-    theirs.push_back(truth[at]);
-  }
-  return forecast::score(some, theirs);
-}
-
-Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run,
-                        const ForecastOptions& options) {
-  const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
+Result<forecast::Judgement> judge(const experiment::Prepared& prepared, std::size_t run,
+                                  const ForecastOptions& options) {
   std::atomic<std::size_t> num_told = 0;
   forecast::Options playing = options.playing;
   playing.num_told = &num_told;
   // Most of the time goes into the futures; then the run itself is played.
   constexpr double kFutures = 0.9;
-  const ProgressBar bar("forecasting " + prepared.runs[run].composition.name, [&] {
-    return kFutures * static_cast<double>(num_told.load()) /
-           static_cast<double>(std::max<std::size_t>(1, asked.size()));
-  });
-  const auto told = forecast::tell(prepared, run, asked, playing);
-  if (!told) return tl::unexpected(told.error());
-  const auto schedule = experiment::simulate_run(prepared, run);
-  if (!schedule) return tl::unexpected(schedule.error());
-  const auto was = forecast::as_it_was(*schedule, *told);
-  const auto alone = forecast::had_nobody_come(prepared, run, *told);
-  const auto waited = [&](std::size_t at) { return was[at].start != (*told)[at].forecast.at(); };
-  Judgement made{.policy = prepared.runs[run].composition.name, .jobs = told->size(), .parts = {}};
-  for (std::size_t at = 0; at < told->size(); ++at) made.waited += waited(at) ? 1 : 0;
-  made.parts = {{"all jobs, as it was", forecast::score(*told, was)},
-                {"all jobs, had no job come after", forecast::score(*told, alone)},
-                {"jobs that waited, as it was", score_some(*told, was, waited)},
-                {"jobs that waited, had no job come after", score_some(*told, alone, waited)}};
-  if (options.playing.other_gpus) {
-    const auto others = forecast::of_other_gpus(*told);
-    const auto had = forecast::had_asked_other_gpus(prepared, run, *told);
-    made.parts.push_back(
-        {"other numbers of GPUs, had no job come after", forecast::score(others, had)});
-  }
-  experiment::add_dues(made.fairness,
-                       experiment::judge(prepared.trace, prepared.cluster, *schedule));
-  return made;
+  const double most = std::max(
+      1.0, std::min<double>(options.jobs, static_cast<double>(prepared.trace.jobs.size())));
+  const ProgressBar bar("forecasting " + prepared.runs[run].composition.name,
+                        [&] { return kFutures * static_cast<double>(num_told.load()) / most; });
+  return forecast::judge(prepared, run, options.jobs, playing);
 }
 
 Result<int> run(const ForecastOptions& options) {
@@ -206,7 +137,7 @@ Result<int> run(const ForecastOptions& options) {
     const auto judged = judge(*prepared, run, options);
     if (!judged) return tl::unexpected(judged.error());
     all.push_back(as_json(*judged, options.playing.futures));
-    for (const Part& part : judged->parts) rows.push_back({name, part});
+    for (const forecast::Judgement::Part& part : judged->parts) rows.push_back({name, part});
     words += fmt::format("{}: {} jobs, {} of them waited; {} futures each\n", name, judged->jobs,
                          judged->waited, options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
@@ -253,7 +184,7 @@ void register_forecast(Program& program) {
       .add_option("--name", options->what.name,
                   "Its name: what earlier jobs of it took is believed of it")
       ->excludes(played);
-  options->what.service.add_to(command);
+  options->service.add_to(command);
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
       ->check(CLI::Range(1, 1'000'000))
@@ -270,7 +201,7 @@ void register_forecast(Program& program) {
   add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
   program.on(command, [options]() -> Result<int> {
     if (!options->run.empty()) return run(*options);
-    if (options->what.any()) return what_if(options->what, options->list);
+    if (options->what.any()) return what_if(options->service, options->what, options->list);
     return fail(Code::usage, "a run, or what a job asks (--gpus, --time, --vc), is wanted", {},
                 "see almanac forecast --help");
   });

@@ -14,10 +14,10 @@
 
 #include "cli/figure_rows.h"
 #include "cli/list_options.h"
+#include "deployment/read.h"
+#include "deployment/registry.h"
+#include "deployment/replay.h"
 #include "figure/rows_json.h"
-#include "inference/deployment_read.h"
-#include "inference/deployment_run.h"
-#include "inference/registry.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -31,7 +31,7 @@ using figure::Cell;
 struct DeployOptions {
   std::string services{}, variants{}, planner = "all";
   ListOptions list{};
-  inference::GpuFleet fleet{};
+  deployment::GpuFleet fleet{};
   std::uint64_t seed = 1;
   double seconds = 60;
   double share = 0.99;
@@ -40,20 +40,20 @@ struct DeployOptions {
 /// A plan and its replay, or why there is none.
 struct Tried {
   std::string planner{};
-  Result<inference::Replayed> published;
+  Result<deployment::Replayed> published;
   /// Where the published plan misses the objective: the one that meets it, or why there is none.
-  std::optional<Result<inference::Replayed>> corrected{};
+  std::optional<Result<deployment::Replayed>> corrected{};
 
   /// The plan that is recommended; null = there is none.
-  const inference::Replayed* best() const {
+  const deployment::Replayed* best() const {
     if (corrected && *corrected) return &**corrected;
     return published ? &*published : nullptr;
   }
 };
 
-Figures figures_of(const inference::PlanningCase& asked, const inference::Replayed& tried,
+Figures figures_of(const deployment::PlanningCase& asked, const deployment::Replayed& tried,
                    double share) {
-  const inference::Judged judged = inference::judge(asked, tried.plan);
+  const deployment::Judged judged = deployment::judge(asked, tried.plan);
   double accuracy = 1, spare = 1e9;
   for (std::size_t each = 0; each < asked.services.size(); ++each) {
     accuracy = std::min(accuracy, judged.served[each].accuracy);
@@ -90,14 +90,14 @@ void note_missed(const std::vector<Tried>& all, double share) {
   }
 }
 
-figure::Listing instances_of(const inference::PlanningCase& asked,
-                             const inference::Deployment& plan) {
-  using inference::Instance;
+figure::Listing instances_of(const deployment::PlanningCase& asked,
+                             const deployment::Deployment& plan) {
+  using deployment::Instance;
   figure::Rows rows(plan.instances);
   rows.add("gpu", &Instance::gpu);
   if (asked.fleet.mig) {
     rows.add(figure::Tier::data, "slices",
-             [](const Instance& each) { return inference::mig_slices(each.share); });
+             [](const Instance& each) { return deployment::mig_slices(each.share); });
   }
   rows.add("share", [](const Instance& each) {
     return Cell(each.share, fmt::format("{:.3g}", each.share));
@@ -116,10 +116,10 @@ figure::Listing instances_of(const inference::PlanningCase& asked,
 }
 
 /// The plans that were made; of one planner its instances too.
-Result<int> show_plans(const inference::PlanningCase& asked, const std::vector<Tried>& all,
+Result<int> show_plans(const deployment::PlanningCase& asked, const std::vector<Tried>& all,
                        const DeployOptions& options) {
   std::vector<NamedFigures> plans;
-  const auto add = [&](const std::string& planner, const inference::Replayed& plan) {
+  const auto add = [&](const std::string& planner, const deployment::Replayed& plan) {
     plans.push_back({planner, figures_of(asked, plan, options.share)});
   };
   for (const Tried& each : all) {
@@ -134,16 +134,16 @@ Result<int> show_plans(const inference::PlanningCase& asked, const std::vector<T
 }
 
 Result<int> deploy(const DeployOptions& options) {
-  auto variants = inference::read_variants(options.variants);
+  auto variants = deployment::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
-  auto services = inference::read_services(options.services, *variants);
+  auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
-  const inference::PlanningCase asked{.variants = std::move(*variants),
-                                      .services = std::move(*services),
-                                      .fleet = options.fleet,
-                                      .seed = options.seed};
-  const auto& planners = inference::registry().planners;
-  const auto arrivals = inference::poisson_arrivals(asked.services, options.seconds, options.seed);
+  const deployment::PlanningCase asked{.variants = std::move(*variants),
+                                       .services = std::move(*services),
+                                       .fleet = options.fleet,
+                                       .seed = options.seed};
+  const auto& planners = deployment::registry().planners;
+  const auto arrivals = deployment::poisson_arrivals(asked.services, options.seconds, options.seed);
   std::vector<Tried> all;
   for (const auto& each : planners.entries()) {
     if (options.planner != "all" && options.planner != each.name) continue;
@@ -155,9 +155,9 @@ Result<int> deploy(const DeployOptions& options) {
                   {}, each.make.mig ? "give --mig" : "leave out --mig");
     }
     Tried& tried =
-        all.emplace_back(Tried{each.name, inference::plan_and_replay(each.make, asked, arrivals)});
+        all.emplace_back(Tried{each.name, deployment::plan_and_replay(each.make, asked, arrivals)});
     if (!tried.published || tried.published->run.worst() >= options.share) continue;
-    tried.corrected = inference::plan_in_time(each.make, asked, arrivals, options.share);
+    tried.corrected = deployment::plan_in_time(each.make, asked, arrivals, options.share);
   }
   if (all.empty()) {
     return fail(Code::not_found, fmt::format("no planner is called \"{}\"", options.planner), {},
@@ -171,7 +171,7 @@ Result<int> deploy(const DeployOptions& options) {
   if (!options.list.wants_document()) return show_plans(asked, all, options);
   nlohmann::ordered_json made = nlohmann::ordered_json::array();
   for (const Tried& each : all) {
-    const auto described = [&](const Result<inference::Replayed>& plan) {
+    const auto described = [&](const Result<deployment::Replayed>& plan) {
       nlohmann::ordered_json row;
       if (!plan) {
         row["error"] = to_string(plan.error());
@@ -205,9 +205,9 @@ void register_inference_deploy(Program& program) {
                   "load_s, busy_w")
       ->required();
   std::string planners = "Who chooses: all";
-  for (const auto& each : inference::registry().planners.names()) planners += ", " + each;
+  for (const auto& each : deployment::registry().planners.names()) planners += ", " + each;
   command.add_option("--planner", options->planner, planners)->capture_default_str();
-  inference::GpuFleet& fleet = options->fleet;
+  deployment::GpuFleet& fleet = options->fleet;
   command.add_option("--gpus", fleet.gpus, "GPUs at most")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();

@@ -14,10 +14,10 @@
 #include "cli/figure_rows.h"
 #include "cli/inference_options.h"
 #include "cli/list_options.h"
-#include "inference/deployment_read.h"
-#include "inference/registry.h"
+#include "deployment/read.h"
+#include "deployment/registry.h"
+#include "deployment/task_run.h"
 #include "inference/request_log.h"
-#include "inference/task_run.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
@@ -42,7 +42,7 @@ struct Dispatching {
 };
 
 Result<Dispatching> dispatching_of(const std::string& composition) {
-  const inference::Registry& all = inference::registry();
+  const deployment::Registry& all = deployment::registry();
   Dispatching made{composition, "earliest_start", "best"};
   for (std::size_t at = 0; at < composition.size();) {
     const std::size_t end = std::min(composition.find('+', at), composition.size());
@@ -65,14 +65,14 @@ Result<Dispatching> dispatching_of(const std::string& composition) {
 
 /// Every dispatcher with the best variant, and where answers are known every chooser.
 std::vector<std::string> all_compositions(bool has_answers) {
-  std::vector<std::string> made = inference::registry().dispatchers.names();
-  for (const auto& each : inference::registry().choosers.entries()) {
+  std::vector<std::string> made = deployment::registry().dispatchers.names();
+  for (const auto& each : deployment::registry().choosers.entries()) {
     if (each.make.needs_answers && has_answers) made.push_back("earliest_start+" + each.name);
   }
   return made;
 }
 
-Figures figures_of(const inference::TaskCase& told, const inference::TaskRun& run) {
+Figures figures_of(const deployment::TaskCase& told, const deployment::TaskRun& run) {
   const auto requests = static_cast<double>(std::max<std::size_t>(1, run.requests));
   Figures made{{"requests", static_cast<double>(run.requests)},
                {"in_time", static_cast<double>(run.in_time) / requests}};
@@ -91,9 +91,9 @@ Figures figures_of(const inference::TaskCase& told, const inference::TaskRun& ru
 }
 
 /// The log's requests, by the tasks that they name as models.
-Result<std::vector<inference::TaskArrival>> arrivals_of(
+Result<std::vector<deployment::TaskArrival>> arrivals_of(
     const std::string& path, const std::string& column_map,
-    const std::vector<inference::TaskService>& services) {
+    const std::vector<deployment::TaskService>& services) {
   const auto log = load_requests(path, {}, column_map, true);
   if (!log) return tl::unexpected(log.error());
   std::vector<std::size_t> service_of;
@@ -110,30 +110,30 @@ Result<std::vector<inference::TaskArrival>> arrivals_of(
     }
     service_of.push_back(static_cast<std::size_t>(found - tasks.begin()));
   }
-  std::vector<inference::TaskArrival> made;
+  std::vector<deployment::TaskArrival> made;
   for (const inference::Request& each : log->all) {
     made.push_back({each.arrival / 1e3, service_of.empty() ? 0 : service_of[each.model]});
   }
   return made;
 }
 
-Result<inference::TaskCase> task_case(const DispatchOptions& options) {
-  auto variants = inference::read_variants(options.variants);
+Result<deployment::TaskCase> task_case(const DispatchOptions& options) {
+  auto variants = deployment::read_variants(options.variants);
   if (!variants) return tl::unexpected(variants.error());
-  auto services = inference::read_services(options.services, *variants);
+  auto services = deployment::read_services(options.services, *variants);
   if (!services) return tl::unexpected(services.error());
-  inference::TaskCase told{.variants = std::move(*variants),
-                           .services = std::move(*services),
-                           .gpus = options.gpus,
-                           .tolerance = options.tolerance,
-                           .seed = options.seed};
+  deployment::TaskCase told{.variants = std::move(*variants),
+                            .services = std::move(*services),
+                            .gpus = options.gpus,
+                            .tolerance = options.tolerance,
+                            .seed = options.seed};
   if (!options.answers.empty()) {
-    auto answers = inference::read_answers(options.answers, told.services, told.variants);
+    auto answers = deployment::read_answers(options.answers, told.services, told.variants);
     if (!answers) return tl::unexpected(answers.error());
     told.answers = std::move(*answers);
   }
   auto arrivals = options.requests.empty()
-                      ? inference::poisson_arrivals(told.services, options.seconds, options.seed)
+                      ? deployment::poisson_arrivals(told.services, options.seconds, options.seed)
                       : arrivals_of(options.requests, options.column_map, told.services);
   if (!arrivals) return tl::unexpected(arrivals.error());
   told.arrivals = std::move(*arrivals);
@@ -151,9 +151,9 @@ Result<int> dispatch(const DispatchOptions& options) {
   }
   const auto told = task_case(options);
   if (!told) return tl::unexpected(told.error());
-  std::vector<Result<inference::TaskRun>> runs(ways.size(), inference::TaskRun{});
+  std::vector<Result<deployment::TaskRun>> runs(ways.size(), deployment::TaskRun{});
   tbb::parallel_for(std::size_t{0}, ways.size(), [&](std::size_t each) {
-    runs[each] = inference::play_tasks(*told, ways[each].dispatcher, ways[each].chooser);
+    runs[each] = deployment::play_tasks(*told, ways[each].dispatcher, ways[each].chooser);
   });
   std::vector<NamedFigures> compared;
   for (std::size_t each = 0; each < runs.size(); ++each) {
@@ -201,7 +201,7 @@ void register_inference_dispatch(Program& program) {
     for (const std::string& each : names) made += (made.empty() ? "" : ", ") + each;
     return made;
   };
-  const inference::Registry& all = inference::registry();
+  const deployment::Registry& all = deployment::registry();
   command
       .add_option("--of", options->compositions,
                   fmt::format("What to compare: a dispatcher ({}) and a chooser ({}), joined by +; "

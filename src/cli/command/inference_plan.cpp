@@ -72,7 +72,7 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
   }
   for (std::size_t model = 0; model < plan->names.size(); ++model) {
     if (plan->replicas_of(model) > 0) continue;
-    note(fmt::format("{} has no replica: none would serve more requests as asked",
+    note(fmt::format("{} has no replica: none would let more requests meet the objective",
                      plan->names[model]));
   }
   note(fmt::format("{} is for --plan of the other inference commands", asked.out));

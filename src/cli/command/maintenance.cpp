@@ -11,11 +11,11 @@
 
 #include "cli/job_list.h"
 #include "cli/list_options.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "submission/argument.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -54,8 +54,8 @@ Result<int> announce(const MaintenanceOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const json made = json::parse(said->body, nullptr, false);
   fmt::print("maintenance {} from {} to {}: what has not ended before does not start\n",
-             made.value("number", 0), moment(time_of(made, "from_s")),
-             moment(time_of(made, "to_s")));
+             made.value("number", 0), text::moment(time_of(made, "from_s")),
+             text::moment(time_of(made, "to_s")));
   return kDone;
 }
 
@@ -98,7 +98,7 @@ void register_maintenance(Program& program) {
       ->type_name("TIME")
       ->required();
   announces.add_option("--to", options->to, "When it is over")->type_name("TIME")->required();
-  announces.add_option("--why", options->why, "What users are told")->type_name("TEXT");
+  announces.add_option("--why", options->why, "Message to users")->type_name("TEXT");
   options->service.add_to(announces);
   add_example(announces, "almanac maintenance announce --from 18:00 --to 20:00 --why 'new driver'");
   program.on(announces, [options] { return announce(*options); });

@@ -90,7 +90,7 @@ std::string parameters_in_words(const policy::Entry& entry) {
 std::string slots_in_words() {
   std::string made =
       "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
-      "colon is told to it\n";
+      "colon is passed to it\n";
   for (const policy::Registry::Slot& slot : policy::registry().slots()) {
     for (const policy::Entry& each : slot.choices->entries()) {
       made += fmt::format("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary,

@@ -57,7 +57,8 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
     }
     return simulate_with_requests(options.with, *prepared, options.list);
   }
-  const Result<RunReport> report = run_policies(*prepared, options.out, options.threads, command);
+  const Result<report::RunReport> report =
+      run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
   const Result<int> shown = show_summaries(report->summaries, options.list);
   if (!shown) return shown;

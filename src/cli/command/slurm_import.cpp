@@ -9,12 +9,12 @@
 
 #include "accounting/import.h"
 #include "cli/interrupt.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -43,12 +43,12 @@ Result<int> import(const SlurmImportOptions& options) {
     unread += step->unread;
     if (step->done) {
       note(fmt::format("{} jobs new; the store has all that ended from {} to {}", jobs,
-                       moment(step->reach.from), moment(step->reach.until)));
+                       text::moment(step->reach.from), text::moment(step->reach.until)));
       if (unread > 0) note(fmt::format("{} rows of accounting could not be read", unread));
       return kDone;
     }
-    note(fmt::format("{} to {}: {} rows, {} jobs new", moment(step->reach.from),
-                     moment(step->reach.until), step->rows, step->jobs));
+    note(fmt::format("{} to {}: {} rows, {} jobs new", text::moment(step->reach.from),
+                     text::moment(step->reach.until), step->rows, step->jobs));
   }
   note("interrupted; the same command goes on from here");
   return kInterrupted;

@@ -20,19 +20,19 @@
 #include "base/keep_memory.h"
 #include "cli/experiment_options.h"
 #include "cli/interrupt.h"
+#include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/progress.h"
-#include "cli/sweep_array.h"
-#include "cli/sweep_parts.h"
-#include "cli/sweep_tables.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
+#include "experiment/sweep_array.h"
 #include "experiment/sweep_part.h"
 #include "figure/document.h"
 #include "process/own_program.h"
 #include "report/page.h"
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
+#include "report/sweep_tables.h"
 #include "table/output_file.h"
 #include "text/number.h"
 #include "trace/generate.h"
@@ -186,8 +186,9 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
 }
 
 /// This very program with the same arguments, less what says where it runs.
-SweepArray array_of(const SweepOptions& options, const std::vector<std::string>& command) {
-  SweepArray array{
+experiment::SweepArray array_of(const SweepOptions& options,
+                                const std::vector<std::string>& command) {
+  experiment::SweepArray array{
       .command = report::without_options(command, {"--engine", "--sbatch", "--parts", "--threads"}),
       .cores = std::max(1, options.threads)};
   array.command.front() = process::own_program().string();
@@ -197,14 +198,54 @@ SweepArray array_of(const SweepOptions& options, const std::vector<std::string>&
   return array;
 }
 
+/// "3/8" of --part. Fails with usage.
+Result<experiment::SweepPart> parse_part(const std::string& text) {
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto number = text::parse_whole(text.substr(0, slash));
+  const auto of = text::parse_whole(text.substr(std::min(slash + 1, text.size())));
+  if (!number || !of || *number < 1 || *number > *of) {
+    return fail(Code::usage, "--part takes K/N, the K-th of N parts, like 3/8: " + text);
+  }
+  return experiment::SweepPart{.number = static_cast<std::size_t>(*number),
+                               .of = static_cast<std::size_t>(*of)};
+}
+
+/// Runs a part on this machine unless its file exists. Returns the exit status.
+Result<int> run_part_here(experiment::SweepPlan plan, const experiment::SweepParts& parts,
+                          experiment::SweepPart part) {
+  const std::string file = parts.file(part.number);
+  if (parts.has(part.number)) {
+    note(file + " is there, of the same inputs: not run again");
+    return kDone;
+  }
+  const auto pairs = static_cast<double>((plan.pairs() + part.of - part.number) / part.of);
+  std::atomic<std::uint32_t> done{0};
+  plan.stop = &interrupted();
+  plan.done = &done;
+  Result<bool> ran;
+  {
+    const ProgressBar bar(fmt::format("sweeping part {}/{}", part.number, part.of),
+                          [&] { return done.load() / pairs; });
+    ran = experiment::run_part(std::move(plan), parts, part);
+  }
+  if (!ran) return tl::unexpected(ran.error());
+  if (!*ran) return kInterrupted;
+  note(fmt::format("part {}/{} is in {}", part.number, part.of, file));
+  return kDone;
+}
+
 /// Runs the parts that are not there, here or by Slurm. Gives the exit status.
 Result<int> run_missing(const SweepOptions& options, const experiment::SweepPlan& plan,
-                        const SweepParts& parts, const std::vector<std::string>& command) {
+                        const experiment::SweepParts& parts,
+                        const std::vector<std::string>& command) {
   if (options.on_slurm()) {
-    return run_array(parts, array_of(options, command));
+    const auto ran = experiment::run_array(parts, array_of(options, command),
+                                           {.stop = interrupted(), .say = note});
+    if (!ran) return tl::unexpected(ran.error());
+    return *ran ? kDone : kInterrupted;
   }
   for (const std::size_t number : parts.missing()) {
-    const auto status = run_part(plan, parts, {.number = number, .of = parts.of});
+    const auto status = run_part_here(plan, parts, {.number = number, .of = parts.of});
     if (!status || *status != kDone) return status;
   }
   return kDone;
@@ -213,7 +254,7 @@ Result<int> run_missing(const SweepOptions& options, const experiment::SweepPlan
 Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
                  const std::vector<experiment::SweepPoint>& points,
                  const std::vector<std::string>& command) {
-  show_points(points, plan.seeds.size());
+  fmt::print("{}", report::sweep_tables(points, plan.seeds.size(), table_form()));
   if (!options.out.empty()) {
     if (auto written = write_points(options, points, command); !written) {
       return tl::unexpected(written.error());
@@ -225,7 +266,7 @@ Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
 Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPlan& plan,
                          const std::vector<std::string>& command) {
   if (options.out.empty()) {
-    return fail(Code::usage, "parts are kept beside the file of all points: --out is needed");
+    return fail(Code::usage, "parts are kept next to the file of all points: --out is needed");
   }
   experiment::SweepPart part{.of = options.parts > 0 ? options.parts
                                                      : std::min(plan.pairs(), kMostTasks)};
@@ -241,11 +282,12 @@ Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPla
   }
   auto inputs = experiment::inputs_of(plan, options.experiment.trace.path);
   if (!inputs) return tl::unexpected(inputs.error());
-  const SweepParts parts{.out = options.out, .inputs = std::move(*inputs), .of = part.of};
-  if (!options.part.empty()) return run_part(plan, parts, part);
+  const experiment::SweepParts parts{
+      .out = options.out, .inputs = std::move(*inputs), .of = part.of};
+  if (!options.part.empty()) return run_part_here(plan, parts, part);
   const auto status = run_missing(options, plan, parts, command);
   if (!status || *status != kDone) return status;
-  const auto points = gather(parts, plan.pairs());
+  const auto points = experiment::gather(parts, plan.pairs());
   if (!points) return tl::unexpected(points.error());
   return show(options, plan, *points, command);
 }
@@ -281,12 +323,9 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
 void register_sweep(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "sweep",
-                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml). "
-                      "sweep run tries hyper-parameters");
+                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
   const auto options = std::make_shared<SweepOptions>();
   options->experiment.add_to(command);
-  // TRACE stands beside subcommands, so that only this may ask for it.
-  command.get_option("TRACE")->required(false);
   command
       .add_option("--load", options->loads,
                   "Jobs arrive this many times as fast: 0.8,1,1.2 or "
@@ -298,7 +337,7 @@ void register_sweep(Program& program) {
       ->capture_default_str();
   command
       .add_option("--out", options->out,
-                  "CSV file for all points; the report is beside it, as .html")
+                  "CSV file for all points; the report is next to it, as .html")
       ->type_name("FILE");
   command
       .add_option("--threads", options->threads,
@@ -335,13 +374,7 @@ void register_sweep(Program& program) {
       command,
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
   add_example(command, "almanac sweep log.csv --seeds 1..100 --out out/sweep.csv --engine slurm");
-  program.on(command, [options, &program]() -> Result<int> {
-    if (options->experiment.trace.path.empty()) {
-      return fail(Code::usage, "TRACE is required", {},
-                  "of a job log or a workload; almanac sweep run SPACE tries hyper-parameters");
-    }
-    return run(*options, program.command_line);
-  });
+  program.on(command, [options, &program] { return run(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

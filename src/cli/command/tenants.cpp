@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac tenants: who had how much of its due on the service's cluster lately, who lent to whom,
+/// almanac tenants: usage against fair share on the service's cluster lately, who lent to whom,
 /// and what each one's use counts.
 #include <algorithm>
 #include <cmath>
@@ -97,7 +97,7 @@ std::string explanation(const service::Tenancy& tenancy) {
       text::human_time(seconds(tenancy.half_life)),
       tenancy.use_by.empty() ? "" : fmt::format(", as {} counts it", tenancy.use_by));
   if (!tenancy.worst.empty()) {
-    made += fmt::format("share error {}; Jain {:.2f}; worst off: {}, with {} of its due\n",
+    made += fmt::format("share error {}; Jain {:.2f}; worst off: {}, with {} of its fair share\n",
                         text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
                         text::human_share(tenancy.worst_due));
   }
@@ -118,7 +118,7 @@ Result<int> tenants(const TenantsOptions& options) {
   const auto found = serve::read_tenancy(said->body);
   if (!found) return tl::unexpected(found.error());
   if (found->tenants.empty() && options.list.explains()) {
-    fmt::print("Nobody has asked for a GPU yet.\n");
+    fmt::print("No one has requested a GPU yet.\n");
     return kDone;
   }
   return options.list.print(rows_of(*found), explanation(*found));
@@ -129,7 +129,7 @@ Result<int> tenants(const TenantsOptions& options) {
 void register_tenants(Program& program) {
   CLI::App& command =
       program.command(Purpose::jobs, "tenants",
-                      "Show who had how much of its due: tenants, or users where there are none");
+                      "Show usage against fair share, by tenant or, without tenants, by user");
   const auto options = std::make_shared<TenantsOptions>();
   options->list.add_to(command);
   options->service.add_to(command);

@@ -14,10 +14,10 @@
 
 #include "cli/job_list.h"
 #include "cli/list_options.h"
-#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "text/duration.h"
+#include "text/moment.h"
 
 namespace almanac::cli {
 namespace {
@@ -80,7 +80,7 @@ Result<int> create(const TokenOptions& options) {
   note(
       fmt::format("it is shown this once; it may {} as {} until {}, or until almanac token revoke "
                   "{}",
-                  options.scope, user_name(made->value("uid", 0U)), moment(expiry_of(*made)),
+                  options.scope, user_name(made->value("uid", 0U)), text::moment(expiry_of(*made)),
                   made->value("id", "")));
   return kDone;
 }

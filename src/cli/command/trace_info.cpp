@@ -12,6 +12,7 @@
 #include "cli/trace_options.h"
 #include "text/datetime.h"
 #include "text/duration.h"
+#include "trace/format.h"
 #include "trace/summary.h"
 
 namespace almanac::cli {
@@ -76,6 +77,15 @@ Json summary_json(const trace::Trace& trace, const Summary& summary) {
           {"notes", trace.notes}};
 }
 
+/// " (it has no column Eligible)" of a log in `format` that does not say when jobs became eligible;
+/// "" where no log in that format can.
+std::string missing_column(const std::string& format) {
+  if (format == "csv") return " (its column map has no eligible_s)";
+  const auto known = trace::formats().find(format);
+  if (!known || (*known)->eligible_column.empty()) return {};
+  return fmt::format(" (it has no column {})", (*known)->eligible_column);
+}
+
 /// "00:03:24", rounded to seconds.
 std::string length(double secs) {
   return text::format_duration(Duration(std::llround(secs) * 1000));
@@ -135,9 +145,9 @@ void say(const trace::Trace& trace, const Summary& summary) {
   say_lengths("wait", summary.wait_s);
   if (summary.wait_s.count > 0 && !trace.knows_eligible) {
     fmt::print(
-        "{:14} from submission: the log does not say when jobs became eligible (sacct's column "
-        "Eligible), so waits may include dependencies, begin times and holds\n",
-        "");
+        "{:14} from submission: the log does not say when jobs became eligible{}, so waits may "
+        "include dependencies, begin times and holds\n",
+        "", missing_column(trace.format));
   }
   if (summary.jobs > summary.gpu_jobs) {
     fmt::print("{:14} {}\n", "CPU jobs", summary.jobs - summary.gpu_jobs);

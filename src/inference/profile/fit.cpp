@@ -130,7 +130,7 @@ Result<Measured> read_measured(const std::string& path) {
   if (!step) return tl::unexpected(step.error());
   Measured made{.step = *step};
   if (!sheet->has("warning") || !sheet->has("slots")) {
-    made.warning = "was never tested against its server: measure it anew";
+    made.warning = "was never tested against its server: measure it again";
     return made;
   }
   const auto slots = sheet->number("slots", 0);

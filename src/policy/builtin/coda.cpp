@@ -13,7 +13,7 @@ namespace almanac::policy::builtin {
 
 void register_coda(Registry& registry) {
   registry.add_policy({.name = "coda",
-                       .summary = "cores by feedback, CPU jobs beside GPU jobs in an array of "
+                       .summary = "cores by feedback, CPU jobs next to GPU jobs in an array of "
                                   "their own, slowed where they take memory bandwidth",
                        .source = "Zhao et al. ICDCS'20 (CODA)",
                        .size = "adaptive",

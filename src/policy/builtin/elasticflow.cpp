@@ -17,7 +17,7 @@ void register_elasticflow(Registry& registry) {
   registry.add_policy({.name = "elasticflow",
                        .summary =
                            "the fewest GPUs that keep a deadline, if it can be promised; the "
-                           "rest where they help most, anew every 5 min",
+                           "rest where they help most, again every 5 min",
                        .source = "Gu et al. ASPLOS'23 (ElasticFlow) §4",
                        .order = "edf",
                        .placement = "consolidate_first",

@@ -5,7 +5,7 @@
 /// and the job that must start soonest first.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, Algorithm 1.
-/// Differs  shapes are chosen anew when the choice changes, not at each event; that decides alike.
+/// Differs  shapes are chosen again when the choice changes, not at each event; that decides alike.
 ///          Head of line first is `genie+strict`: the text allows both readings, and only this one
 ///          gives its makespans.
 #include "policy/registry.h"

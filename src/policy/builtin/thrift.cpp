@@ -15,7 +15,7 @@ namespace almanac::policy::builtin {
 void register_thrift(Registry& registry) {
   registry.add_policy({.name = "thrift",
                        .summary =
-                           "the deadlines that cost least GPU time, chosen anew every 5 min, each "
+                           "the deadlines that cost least GPU time, chosen again every 5 min, each "
                            "on the fewest GPUs; the rest where it helps most",
                        .source = "Almanac; after Moore 1968 and ElasticFlow",
                        .order = "gpu_time",

@@ -25,7 +25,7 @@
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
 #include "policy/contract/restart_cost.h"
-#include "policy/contract/speed_book.h"
+#include "policy/contract/speeds.h"
 #include "rules/elastic/step_fit.h"
 #include "trace/job.h"
 
@@ -185,69 +185,65 @@ class Telemetry {
 /// What a policy may know at `now`: no outcome of a job that has not ended.
 class View {
  public:
-  /// All may grow while the view lasts.
-  View(const cluster::Cluster& machines, const std::vector<trace::Job>& jobs,
-       const std::vector<Progress>& progress, const std::vector<cluster::Demand>& demands,
-       const std::vector<cluster::Grant>& grants, Rng& random,
-       const std::unordered_map<JobId, Config>* configs = nullptr,
-       const std::unordered_map<JobId, Time>* holds = nullptr,
-       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr,
-       const std::unordered_map<NameId, std::vector<JobId>>* groups = nullptr)
-      : cluster(machines),
-        rng(random),
-        jobs_(jobs),
-        progress_(progress),
-        demands_(demands),
-        grants_(grants),
-        configs_(configs),
-        holds_(holds),
-        acceptable_(acceptable),
-        groups_(groups) {}
+  /// The host's own records, which may grow while the view lasts. Null = the host has none.
+  struct Records {
+    const std::vector<trace::Job>& jobs;
+    const std::vector<Progress>& progress;
+    const std::vector<cluster::Demand>& demands;
+    const std::vector<cluster::Grant>& grants;
+    const std::unordered_map<JobId, Config>* configs = nullptr;
+    const std::unordered_map<JobId, Time>* holds = nullptr;
+    const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr;
+    const std::unordered_map<NameId, std::vector<JobId>>* groups = nullptr;
+  };
+
+  View(const cluster::Cluster& machines, Rng& random, const Records& records)
+      : cluster(machines), rng(random), records_(records) {}
 
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
-  const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
+  const Speeds* speeds = nullptr;        ///< How fast jobs run with what, as profiled; null = all
                                          ///< run as recorded.
   RestartCost restart{};                 ///< What it costs a job to be stopped or moved.
   std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
   std::span<const Service> services{};   ///< By ServiceId; none = the host runs none.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
-  const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
-  const Progress& progress(JobId job) const { return progress_[index(job)]; }
+  const trace::Request& request(JobId job) const { return records_.jobs[index(job)].request; }
+  const Progress& progress(JobId job) const { return records_.progress[index(job)]; }
   /// How a job that has ended did end.
   trace::JobState state(JobId job) const {
     ALMANAC_CHECK(progress(job).phase == Phase::ended, "job {} has not ended", index(job));
-    return jobs_[index(job)].outcome.state;
+    return records_.jobs[index(job)].outcome.state;
   }
-  const cluster::Demand& demand(DemandId id) const { return demands_[index(id)]; }
-  std::size_t num_demands() const { return demands_.size(); }
-  std::size_t num_jobs() const { return jobs_.size(); }
+  const cluster::Demand& demand(DemandId id) const { return records_.demands[index(id)]; }
+  std::size_t num_demands() const { return records_.demands.size(); }
+  std::size_t num_jobs() const { return records_.jobs.size(); }
   /// What a running job holds.
   std::span<const cluster::Grant> grants(JobId job) const {
     const Progress& state = progress(job);
-    return {grants_.data() + state.first_grant, state.num_grants};
+    return {records_.grants.data() + state.first_grant, state.num_grants};
   }
   /// How a running job runs.
   Config config(JobId job) const {
-    if (configs_ == nullptr) return {};
-    const auto found = configs_->find(job);
-    return found == configs_->end() ? Config{} : found->second;
+    if (records_.configs == nullptr) return {};
+    const auto found = records_.configs->find(job);
+    return found == records_.configs->end() ? Config{} : found->second;
   }
   /// The demands that will do for a job that accepts several and can start with them, best first:
   /// the first is Progress::demand. Empty = that one will do alone.
   std::span<const Acceptable> acceptable(JobId job) const {
-    if (acceptable_ == nullptr || acceptable_->empty()) return {};
-    const auto found = acceptable_->find(job);
-    return found == acceptable_->end() ? std::span<const Acceptable>{} : found->second;
+    if (records_.acceptable == nullptr || records_.acceptable->empty()) return {};
+    const auto found = records_.acceptable->find(job);
+    return found == records_.acceptable->end() ? std::span<const Acceptable>{} : found->second;
   }
   /// The jobs of a group that have come so far, in the order in which they came, what has ended
   /// too.
   std::span<const JobId> group(NameId name) const {
-    if (groups_ == nullptr || name == kNoName) return {};
-    const auto found = groups_->find(name);
-    return found == groups_->end() ? std::span<const JobId>{} : found->second;
+    if (records_.groups == nullptr || name == kNoName) return {};
+    const auto found = records_.groups->find(name);
+    return found == records_.groups->end() ? std::span<const JobId>{} : found->second;
   }
   /// What a job tells of its training; nothing = it tells nothing.
   std::optional<Training> training(JobId job) const {
@@ -255,9 +251,9 @@ class View {
   }
   /// Until when a waiting job is held; Time::min() = it is not.
   Time held_until(JobId job) const {
-    if (holds_ == nullptr) return Time::min();
-    const auto found = holds_->find(job);
-    return found == holds_->end() ? Time::min() : found->second;
+    if (records_.holds == nullptr) return Time::min();
+    const auto found = records_.holds->find(job);
+    return found == records_.holds->end() ? Time::min() : found->second;
   }
   /// What it costs a running job to be changed to `target`, as work added to it.
   Duration cost(JobId job, const Target& target) const {
@@ -276,14 +272,7 @@ class View {
   }
 
  private:
-  const std::vector<trace::Job>& jobs_;
-  const std::vector<Progress>& progress_;
-  const std::vector<cluster::Demand>& demands_;
-  const std::vector<cluster::Grant>& grants_;
-  const std::unordered_map<JobId, Config>* configs_;
-  const std::unordered_map<JobId, Time>* holds_;
-  const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable_;
-  const std::unordered_map<NameId, std::vector<JobId>>* groups_;
+  Records records_;
 };
 
 /// What shall change; whatever is not mentioned stays as it is.

@@ -5,8 +5,8 @@
 /// own that knows of no other.
 ///
 /// The nodes of each virtual cluster are split into parts that are alike, and jobs are dealt to
-/// these as they come (kit/part_deal.h). When jobs join or split parts, or nodes come or go, the
-/// policies begin anew with what runs and waits, and jobs that wait are dealt anew.
+/// these as they come (division/pop/part_deal.h). When jobs join or split parts, or nodes come or
+/// go, the policies begin anew with what runs and waits, and jobs that wait are dealt anew.
 ///
 /// Source   Narayanan et al., SOSP'21 (POP), section 3.
 /// Differs  The published ones split the GPUs of a program and deal all jobs anew each time that it
@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/carry_over.h"
-#include "policy/kit/part_deal.h"
-#include "policy/kit/shared_host.h"
+#include "policy/division/pop/carry_over.h"
+#include "policy/division/pop/part_deal.h"
+#include "policy/division/pop/shared_host.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::division {

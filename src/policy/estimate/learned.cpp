@@ -9,7 +9,7 @@ namespace almanac::policy::estimate {
 void register_learned(Registry& registry) {
   registry.estimates.add(
       {.name = "learned",
-       .summary = "boosted trees and the closest earlier jobs, learned anew each week as jobs end",
+       .summary = "boosted trees and the closest earlier jobs, learned again each week as jobs end",
        .source = "Hu et al. SC'21 §4.2",
        .traits = {.has = {Trait::reads_model}}},
       [](const Parameters&, const History& history) {

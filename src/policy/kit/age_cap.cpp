@@ -106,7 +106,7 @@ void AgeCap::start_or_set_aside(const View& view, Plan& plan) {
   const std::vector<cluster::Grant> before = std::exchange(aside_, {});
   aside_for_ = kNoJob;
   std::erase_if(waiting_, [&](JobId job) {
-    if (start_now(*placement_, job, view, plan)) {
+    if (start_now(*placement_, doubted_, job, view, plan)) {
       aged_.at(job).back = view.now + tenure_;
       plan.wake(aged_.at(job).back);
       tell_change(view.progress(job).vc);
@@ -144,6 +144,7 @@ void AgeCap::ask_wakes(const View& view, Plan& plan) {
 }
 
 void AgeCap::decide(std::span<const Event> events, const View& view, Plan& plan) {
+  doubted_.hear(events, view);
   told_.clear();
   for (const Event& event : events) {
     if (!take_in(event, view)) told_.push_back(event);

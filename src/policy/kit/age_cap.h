@@ -15,6 +15,7 @@
 
 #include "policy/composition.h"
 #include "policy/contract/contract.h"
+#include "policy/kit/doubted_nodes.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {
@@ -62,6 +63,7 @@ class AgeCap final : public Policy {
   Duration tenure_;
   bool spares_trials_;
   std::unique_ptr<Placement> placement_;
+  DoubtedNodes doubted_;
   std::set<std::tuple<Time, JobId, Time>> due_;  // when a job is too old, and since when it waits
   std::unordered_map<JobId, Aged> aged_;         // that `others` do not know
   std::vector<JobId> waiting_;                   // of them, the one that has waited longest first

@@ -38,6 +38,7 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
   for (const JobId job : std::exchange(stopped_, {})) {
     lines_[index(view.progress(job).vc)].push_back(job);
   }
+  doubted_.hear(events, view);
   take_in(events, view);
   end_jobs(view, plan);
   // What one virtual cluster lets go of a quota another may have.
@@ -288,24 +289,32 @@ void Allocator::order_as(std::span<const JobId> line, std::span<JobId> waiting) 
   std::copy(ordered.begin(), ordered.end(), waiting.begin());
 }
 
-bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
+bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) const {
   const Progress& state = view.progress(wish.job);
   if (state.phase != Phase::running) return false;
   const cluster::Demand& demand = view.demand(state.demand);
   const int gpus = wish.gpus > 0 ? wish.gpus : int{demand.gpus};
   const std::uint64_t types = demand.gpu_types & wish.gpu_types;
+  const auto grants = view.grants(wish.job);
+  const bool on_any = wish.on.empty() || is_safer(grants, wish);
   int held = 0;
-  for (const cluster::Grant& grant : view.grants(wish.job)) {
+  for (const cluster::Grant& grant : grants) {
     held += grant.count();
     const cluster::Pool& pool = ledger.pool(grant.node);
     if ((pool.gpu_type & types) == 0 || (gpus > 0 && pool.gpus_per_node == 0)) return false;
     const bool is_wished =
-        wish.on.empty() || std::any_of(wish.on.begin(), wish.on.end(), [&](const NodeGpus& at) {
+        on_any || std::any_of(wish.on.begin(), wish.on.end(), [&](const NodeGpus& at) {
           return at.node == grant.node && at.gpus == grant.count();
         });
     if (!is_wished) return false;
   }
   return held == gpus;
+}
+
+bool Allocator::is_safer(std::span<const cluster::Grant> held, const Wish& wish) const {
+  return !doubted_.empty() && held.size() <= wish.on.size() && !doubted_.has_any(held) &&
+         std::any_of(wish.on.begin(), wish.on.end(),
+                     [&](const NodeGpus& at) { return doubted_.has(at.node); });
 }
 
 bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
@@ -321,8 +330,7 @@ bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
   if (!is_cut && place_demanded(vc, wish, demand, view, plan)) return true;
   const Wish anywhere{.job = wish.job, .config = wish.config};
   const int least = wish.least > 0 ? wish.least : demand.gpus;
-  const bool was_tried = wish.on.empty() && !is_cut;
-  for (demand.gpus -= was_tried ? 1 : 0; demand.gpus >= std::max(1, least); --demand.gpus) {
+  for (demand.gpus -= is_cut ? 0 : 1; demand.gpus >= std::max(1, least); --demand.gpus) {
     if (place_demanded(vc, anywhere, demand, view, plan)) return true;
   }
   return false;
@@ -331,26 +339,35 @@ bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
 bool Allocator::place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand,
                                const View& view, Plan& plan) {
   grants_.clear();
-  const std::size_t before = plan.ledger.mark();
+  const bool fits = doubted_.avoid(plan.ledger, grants_, [&] {
+    return take_named(wish, demand, plan.ledger, grants_) ||
+           place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_);
+  });
+  if (!fits) return false;
+  plan.set(wish.job, {.grants = grants_, .config = wish.config});
+  return true;
+}
+
+bool Allocator::take_named(const Wish& wish, const cluster::Demand& demand, cluster::Ledger& ledger,
+                           std::vector<cluster::Grant>& grants) {
+  if (wish.on.empty()) return false;
+  const std::size_t before = ledger.mark();
   for (const NodeGpus& each : wish.on) {
-    cluster::GpuMask free = plan.ledger.free_mask(each.node);
-    if (plan.ledger.units(each.node, demand) < each.gpus || std::popcount(free) < each.gpus) {
-      plan.ledger.undo(before);
+    cluster::GpuMask free = ledger.free_mask(each.node);
+    if (ledger.units(each.node, demand) < each.gpus || std::popcount(free) < each.gpus) {
+      ledger.undo(before);
+      grants.clear();
       return false;
     }
     cluster::GpuMask taken = 0;
     for (int gpu = 0; gpu < each.gpus; ++gpu, free &= free - 1) taken |= free & -free;
     const cluster::Amount amount = demand.of(each.gpus);
-    grants_.push_back({.node = each.node,
-                       .gpus = taken,
-                       .cpu_milli = amount.cpu_milli,
-                       .memory_mb = amount.memory_mb});
-    plan.ledger.take(grants_.back());
+    grants.push_back({.node = each.node,
+                      .gpus = taken,
+                      .cpu_milli = amount.cpu_milli,
+                      .memory_mb = amount.memory_mb});
+    ledger.take(grants.back());
   }
-  if (wish.on.empty() && !place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) {
-    return false;
-  }
-  plan.set(wish.job, {.grants = grants_, .config = wish.config});
   return true;
 }
 
@@ -463,14 +480,9 @@ bool Allocator::has_gained(JobId job, Duration lease, const View& view) {
 double Allocator::rate_on_type(JobId job, std::uint64_t type, VcId vc, const View& view,
                                const cluster::Ledger& ledger, int gpus) const {
   if (view.speeds != nullptr) {
-    const perf::SpeedModel& model = view.speeds->model(job);
-    bool differs = false;
-    for (std::size_t at = 0; at < model.types() && !differs; ++at) {
-      differs = model.on(perf::GpuType{static_cast<std::uint16_t>(at)}).alone != 1;
-    }
     const double profiled =
         rate_on(job, gpus > 0 ? gpus : int{asked(job, view).gpus}, type, vc, view, ledger);
-    return differs ? profiled : profiled * types_.speed(job, type, view);
+    return view.speeds->tells_types(job) ? profiled : profiled * types_.speed(job, type, view);
   }
   return types_.speed(job, type, view);
 }

@@ -7,7 +7,8 @@
 /// What follows: a job that is to keep its number of GPUs stays where it is; the others give theirs
 /// back, and those that are to run are placed in the order in which they are named. A job that
 /// finds no place keeps what it held if that is still free. A running job that is not named stops
-/// only where another job takes its place: if its GPUs are still free, it goes on.
+/// only where another job takes its place: if its GPUs are still free, it goes on. Jobs are placed
+/// off nodes that failed lately or will go soon if others will do (doubted_nodes.h).
 ///
 /// A virtual cluster is dealt out when something happens in it, and when the policy asked to be
 /// woken. A wake of one virtual cluster is an event for all of them; those of which the policy says
@@ -22,10 +23,11 @@
 #include <vector>
 
 #include "policy/contract/contract.h"
+#include "policy/kit/allocator/job_marks.h"
+#include "policy/kit/allocator/type_beliefs.h"
 #include "policy/kit/beliefs.h"
-#include "policy/kit/job_marks.h"
+#include "policy/kit/doubted_nodes.h"
 #include "policy/kit/rate_on.h"
-#include "policy/kit/type_beliefs.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {
@@ -212,15 +214,21 @@ class Allocator : public Policy {
   /// The same where jobs may be beside each other.
   void meet_groups(VcId vc, const View& view, Plan& plan);
   /// Whether the jobs of a group run on the same GPUs, with equal parts of each and no one else.
-  static bool is_in_place(const Wish& wish, const View& view, const cluster::Ledger& ledger);
+  bool is_in_place(const Wish& wish, const View& view, const cluster::Ledger& ledger) const;
   void stop(JobId job, const View& view, Plan& plan);
   /// Those that it keeps itself; null = the host keeps them, or there are none.
   Quotas* lent_quotas(const Plan& plan) const;
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
   bool place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand, const View& view,
                       Plan& plan);
-  /// Whether a running job holds what is wished for it.
-  static bool stays(const Wish& wish, const View& view, const cluster::Ledger& ledger);
+  /// Takes the GPUs that `wish` names; false = they are not free, or it names none.
+  static bool take_named(const Wish& wish, const cluster::Demand& demand, cluster::Ledger& ledger,
+                         std::vector<cluster::Grant>& grants);
+  /// Whether a running job holds what is wished for it, or something safer.
+  bool stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) const;
+  /// Whether `wish` names a doubted node, and what the job holds is on no more nodes, none of them
+  /// doubted.
+  bool is_safer(std::span<const cluster::Grant> held, const Wish& wish) const;
   /// Takes GPUs that `job` does not insist on from `demand` until quotas have room for it; false =
   /// they have none even for what it asks.
   static bool cut_to_quotas(JobId job, cluster::Demand& demand, const View& view, Plan& plan);
@@ -238,6 +246,7 @@ class Allocator : public Policy {
   std::unique_ptr<Placement> placement_;
   Beliefs beliefs_;
   TypeBeliefs types_;
+  DoubtedNodes doubted_;
   std::vector<Vc> vcs_;
   std::vector<JobId> movable_;
   std::vector<Wish> wishes_;

@@ -70,7 +70,8 @@ bool are_on_the_same(JobId one, JobId other, const View& view) {
 
 }  // namespace
 
-bool Allocator::is_in_place(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
+bool Allocator::is_in_place(const Wish& wish, const View& view,
+                            const cluster::Ledger& ledger) const {
   if (!stays({.job = wish.job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
   const cluster::Demand& demand = asked(wish.job, view);
   const std::size_t size = 1 + wish.beside.size();
@@ -164,10 +165,11 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
         if (first == named.end()) continue;
       } else {
         Grants made;
-        if (!has_quota(*first) ||
-            !place_demand(*placement_, ledger, vc, wanted(wish, view), view.rng, made)) {
-          continue;
-        }
+        const cluster::Demand demand = wanted(wish, view);
+        const bool fits = has_quota(*first) && doubted_.avoid(ledger, made, [&] {
+          return place_demand(*placement_, ledger, vc, demand, view.rng, made);
+        });
+        if (!fits) continue;
         placed[*first] = std::move(made);
       }
       is_met[at] = true;

@@ -8,12 +8,16 @@
 
 namespace almanac::policy {
 
-bool start_now(const Placement& placement, JobId job, const View& view, Plan& plan) {
+bool start_now(const Placement& placement, const DoubtedNodes& doubted, JobId job, const View& view,
+               Plan& plan) {
   const Progress& state = view.progress(job);
   const cluster::Demand& demand = view.demand(state.demand);
   if (plan.quotas != nullptr && !plan.quotas->has_room(demand.claim)) return false;
   std::vector<cluster::Grant> grants;
-  if (!place_demand(placement, plan.ledger, state.vc, demand, view.rng, grants)) return false;
+  const bool fits = doubted.avoid(plan.ledger, grants, [&] {
+    return place_demand(placement, plan.ledger, state.vc, demand, view.rng, grants);
+  });
+  if (!fits) return false;
   plan.set(job, {.grants = grants});
   return true;
 }

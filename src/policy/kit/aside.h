@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "policy/contract/contract.h"
+#include "policy/kit/doubted_nodes.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {
 
-/// Starts a waiting job if it fits and its quotas have room; false = changed nothing.
-bool start_now(const Placement& placement, JobId job, const View& view, Plan& plan);
+/// Starts a waiting job, off doubted nodes if others will do, if it fits and its quotas have room;
+/// false = changed nothing.
+bool start_now(const Placement& placement, const DoubtedNodes& doubted, JobId job, const View& view,
+               Plan& plan);
 
 /// Boots the nodes that a waiting job would begin on if none slept. Cost: a placement for each node
 /// that sleeps.

@@ -24,9 +24,9 @@ bool is_beaten(std::span<const SizeChoice> choices, std::size_t at) {
 
 /// The fastest choice of each job, of equal ones one that takes no more, where all of them fit: no
 /// program has to say so.
-std::optional<Mix> all_best(std::span<const JobKind> kinds, std::int64_t cpu_milli,
-                            std::int64_t memory_mb) {
-  Mix mix;
+std::optional<JobMix> all_best(std::span<const JobKind> kinds, std::int64_t cpu_milli,
+                               std::int64_t memory_mb) {
+  JobMix mix;
   for (const JobKind& kind : kinds) {
     const auto best = std::max_element(kind.choices.begin(), kind.choices.end(),
                                        [](const SizeChoice& a, const SizeChoice& b) {
@@ -46,9 +46,9 @@ std::optional<Mix> all_best(std::span<const JobKind> kinds, std::int64_t cpu_mil
 
 }  // namespace
 
-std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_milli,
-                            std::int64_t memory_mb) {
-  Mix mix;
+std::optional<JobMix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_milli,
+                               std::int64_t memory_mb) {
+  JobMix mix;
   for (const JobKind& kind : kinds) {
     ALMANAC_CHECK(kind.jobs > 0 && !kind.choices.empty(), "a kind of {} jobs has {} choices",
                   kind.jobs, kind.choices.size());

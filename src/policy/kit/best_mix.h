@@ -37,8 +37,8 @@ struct JobKind {
 };
 
 /// mix[kind][choice]: how many jobs of it. Nothing when even the least choices are too much.
-using Mix = std::vector<std::vector<int>>;
-std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_milli,
-                            std::int64_t memory_mb);
+using JobMix = std::vector<std::vector<int>>;
+std::optional<JobMix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_milli,
+                               std::int64_t memory_mb);
 
 }  // namespace almanac::policy

@@ -15,7 +15,7 @@ namespace {
 
 using Kinds = std::vector<JobKind>;
 
-double worth_of(const Kinds& kinds, const Mix& mix) {
+double worth_of(const Kinds& kinds, const JobMix& mix) {
   double worth = 0;
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
     for (std::size_t choice = 0; choice < mix[kind].size(); ++choice) {
@@ -88,26 +88,26 @@ TEST(BestMixTest, GivesCoresToWhomTheyHelpMost) {
                     {.jobs = 3, .choices = {{1'000, 1, 1.0}, {3'000, 1, 1.0}}}};
   const auto mix = best_mix(kinds, 12'000, 100);
   ASSERT_TRUE(mix);
-  EXPECT_EQ(*mix, (Mix{{0, 1, 0}, {3, 0}}));
+  EXPECT_EQ(*mix, (JobMix{{0, 1, 0}, {3, 0}}));
 }
 
 TEST(BestMixTest, MemoryBindsLikeCores) {
   const Kinds kinds{{.jobs = 2, .choices = {{1'000, 10, 1.0}, {1'000, 30, 2.0}}}};
-  EXPECT_EQ(*best_mix(kinds, 2'000, 40), (Mix{{1, 1}}));
-  EXPECT_EQ(*best_mix(kinds, 2'000, 60), (Mix{{0, 2}}));
+  EXPECT_EQ(*best_mix(kinds, 2'000, 40), (JobMix{{1, 1}}));
+  EXPECT_EQ(*best_mix(kinds, 2'000, 60), (JobMix{{0, 2}}));
 }
 
 TEST(BestMixTest, SaysWhenNothingFits) {
   const Kinds kinds{{.jobs = 3, .choices = {{3'000, 1, 1.0}}}};
   EXPECT_FALSE(best_mix(kinds, 8'999, 100));
   EXPECT_TRUE(best_mix(kinds, 9'000, 100));
-  EXPECT_EQ(best_mix(Kinds{}, 0, 0), Mix{});
+  EXPECT_EQ(best_mix(Kinds{}, 0, 0), JobMix{});
 }
 
 TEST(BestMixTest, NeverTakesWhatBringsNothing) {
   const Kinds kinds{
       {.jobs = 2, .choices = {{24'000, 9, 1.15}, {4'000, 9, 1.15}, {9'000, 9, 1.15}}}};
-  EXPECT_EQ(*best_mix(kinds, 100'000, 100), (Mix{{0, 2, 0}}));
+  EXPECT_EQ(*best_mix(kinds, 100'000, 100), (JobMix{{0, 2, 0}}));
 }
 
 RC_GTEST_PROP(BestMixTest, IsTheBestThereIs, ()) {

@@ -5,7 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "policy/kit/node_split.h"
+#include "policy/kit/deal_out/node_split.h"
+#include "policy/kit/size_choices.h"
 
 namespace almanac::policy {
 namespace {

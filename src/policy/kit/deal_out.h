@@ -18,27 +18,13 @@
 ///          to spare, and all jobs move.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "base/ids.h"
 #include "cluster/ledger.h"
-#include "policy/kit/size_choices.h"
+#include "policy/slots.h"
 
 namespace almanac::policy {
-
-/// A job that is to run.
-struct PackedJob {
-  JobId job{};
-  int gpus = 1;
-  std::uint64_t gpu_types = ~std::uint64_t{0};
-  const JobChoices* choices = nullptr;
-  std::size_t wish = 0;                    ///< The choice that would be best.
-  std::span<const cluster::Grant> held{};  ///< GPUs that it has; none = it waits.
-  std::vector<cluster::Grant> grants{};    ///< What it gets; none = it found no place.
-};
 
 /// Takes what the jobs get in `ledger`, where all that they hold is given back. The GPUs of `held`
 /// are free and their nodes ready.

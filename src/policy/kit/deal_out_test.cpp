@@ -9,6 +9,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "cluster/cluster.h"
+#include "policy/kit/size_choices.h"
 
 namespace almanac::policy {
 namespace {

@@ -46,9 +46,10 @@ class DoubtedNodes {
   }
   /// Places a job as `place` does, which takes GPUs in `ledger` and appends them to `grants`, but
   /// off these nodes if the job fits elsewhere on no more nodes; false = it fits nowhere. Cost:
-  /// that of `place`, up to twice.
+  /// that of `place`, up to twice; once where no node is doubted.
   template <typename Place>
   bool avoid(cluster::Ledger& ledger, std::vector<cluster::Grant>& grants, Place&& place) const {
+    if (empty()) return place();
     const auto had = static_cast<std::ptrdiff_t>(grants.size());
     const std::size_t before = ledger.mark();
     if (!place()) return false;

@@ -15,7 +15,9 @@ Keeping::Keeping(std::unique_ptr<Policy> others, std::function<bool(JobId)> is_k
       is_kept_(std::move(is_kept)),
       if_full_(if_full),
       desk_(registry().orders.make("fifo"), registry().placements.make("consolidate", {}), nullptr,
-            nullptr, nullptr) {}
+            nullptr, nullptr) {
+  desk_.set_doubted(doubted_);
+}
 
 void Keeping::tell_change(VcId vc) {
   const Event changed{EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))};
@@ -121,7 +123,7 @@ bool Keeping::reclaim_for(JobId job, const View& view, Plan& plan) {
 bool Keeping::reclaim(const View& view, Plan& plan) {
   std::erase_if(waiting_, [&](JobId job) {
     const bool starts =
-        start_now(desk_.placement(), job, view, plan) || reclaim_for(job, view, plan);
+        start_now(desk_.placement(), doubted_, job, view, plan) || reclaim_for(job, view, plan);
     if (starts) tell_change(view.progress(job).vc);
     return starts;
   });
@@ -144,6 +146,7 @@ void Keeping::hear(std::span<const Event> events, const View& view) {
 void Keeping::decide(std::span<const Event> events, const View& view, Plan& plan) {
   desk_.open(view, plan);
   desk_.touched.clear();
+  doubted_.hear(events, view);
   hear(events, view);
   others_wake_now_ = false;
   // The others must hear of each stop before they plan anything else. Jobs therefore stop only in a
@@ -166,7 +169,7 @@ void Keeping::decide_all(const View& view, Plan& plan) {
   const std::vector<cluster::Grant> before = std::exchange(aside_, {});
   const NodeHolds held = waiting_.empty() ? NodeHolds{} : held_for_good(view);
   std::erase_if(waiting_, [&](JobId job) {
-    if (start_now(desk_.placement(), job, view, plan)) {
+    if (start_now(desk_.placement(), doubted_, job, view, plan)) {
       tell_change(view.progress(job).vc);
       return true;
     }

@@ -14,6 +14,7 @@
 #include "policy/composition.h"
 #include "policy/contract/contract.h"
 #include "policy/kit/desk.h"
+#include "policy/kit/doubted_nodes.h"
 #include "policy/kit/eviction.h"
 
 namespace almanac::policy {
@@ -77,6 +78,7 @@ class Keeping final : public Policy {
   std::unique_ptr<Policy> others_;
   std::function<bool(JobId)> is_kept_;
   IfFull if_full_;
+  DoubtedNodes doubted_;
   Desk desk_;  // what it would queue is not asked: it places kept jobs only
   Eviction eviction_{desk_};
   std::unordered_set<JobId> kept_;

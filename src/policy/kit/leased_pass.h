@@ -15,9 +15,10 @@ namespace almanac::policy {
 class LeasedPass : public Pass {
  public:
   LeasedPass(Desk& desk, Duration lease, Duration phase)
-      : desk_(desk), lease_(lease), phase_(phase) {
-    desk_.track = Desk::Track::rank;
-    desk_.whole_gpus = true;
+      : desk_(desk), lease_(lease), phase_(phase) {}
+
+  PassNeeds needs() const override {
+    return {.running = RunningRank::of_order, .whole_gpus = true};
   }
 
   void run(VcState& vc) final {

@@ -11,6 +11,7 @@ void LinePolicy::decide(std::span<const Event> events, const View& view, Plan& p
     lines_.resize(view.cluster.vcs.size());
     open(view, plan.ledger);
   }
+  doubted_.hear(events, view);
   for (const JobId job : std::exchange(stopped_, {})) queue(job, view);
   for (const Event& event : events) take_in(event, view, plan.ledger);
   begin(view);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "policy/contract/contract.h"
+#include "policy/kit/doubted_nodes.h"
 
 namespace almanac::policy {
 
@@ -47,6 +48,8 @@ class LinePolicy : public Policy {
   /// The jobs of higher priority stand first.
   virtual int priority(JobId, const View&) const { return 0; }
 
+  /// Nodes that jobs should not start on while others will do.
+  const DoubtedNodes& doubted() const { return doubted_; }
   /// Stops a running job, whose GPUs are given back.
   void stop(JobId job, Plan& plan) {
     plan.set(job, {});
@@ -76,6 +79,7 @@ class LinePolicy : public Policy {
   bool is_aside(JobId job) const { return std::binary_search(aside_.begin(), aside_.end(), job); }
   Line& line_of(JobId job, const View& view) { return lines_[index(view.progress(job).vc)]; }
 
+  DoubtedNodes doubted_;
   std::vector<Line> lines_;     // by VcId
   std::vector<JobId> stopped_;  // by the plan in the making
   std::vector<JobId> aside_;    // those for which no quota had room at last, in order of number

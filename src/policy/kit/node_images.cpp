@@ -48,7 +48,7 @@ void NodeImages::look(const cluster::Ledger& ledger) {
 void NodeImages::see(const cluster::Ledger& ledger, std::size_t node) {
   const NodeId id{static_cast<std::uint32_t>(node)};
   const cluster::Pool& pool = ledger.pool(id);
-  fragment::Node& image = images_[node];
+  fragment::NodeImage& image = images_[node];
   std::vector<std::int8_t>& holders = holders_[node];
   holders.resize(static_cast<std::size_t>(pool.gpus_per_node), kFree);
   changes_[node] = ledger.changes(id);

@@ -27,7 +27,7 @@ class NodeImages {
   void look(const cluster::Ledger& ledger);
 
   std::size_t size() const { return images_.size(); }
-  const fragment::Node& operator[](std::size_t node) const { return images_[node]; }
+  const fragment::NodeImage& operator[](std::size_t node) const { return images_[node]; }
   /// At which look() a node was last seen to have changed; looks are counted from 1.
   std::uint64_t changed_at(std::size_t node) const { return changed_at_[node]; }
   std::uint64_t looks() const { return looks_; }
@@ -37,7 +37,7 @@ class NodeImages {
 
   std::uint64_t ledger_ = 0;  // Ledger::identity()
   std::uint64_t looks_ = 0;
-  std::vector<fragment::Node> images_;
+  std::vector<fragment::NodeImage> images_;
   std::vector<std::uint32_t> changes_;  // Ledger::changes() of each at the last look
   std::vector<std::uint64_t> changed_at_;
   /// Of each GPU of each node: what holds it. A part's is kPart, a pod's of n whole GPUs n.

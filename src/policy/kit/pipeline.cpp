@@ -9,7 +9,7 @@
 #include "policy/kit/desk.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/kit/eviction.h"
-#include "policy/kit/node_keeper.h"
+#include "policy/kit/pipeline/node_keeper.h"
 #include "policy/kit/quota_keeper.h"
 #include "policy/registry.h"
 
@@ -28,7 +28,7 @@ class Question {
 
  private:
   Desk& desk_;
-  Desk::Bound before_;
+  OpenDecision::Bound before_;
 };
 
 class Pipeline final : public Policy {
@@ -41,6 +41,7 @@ class Pipeline final : public Policy {
         throttle_(registry().throttles.make(composition.throttle)),
         pass_(registry().passes.make(composition.pass, desk_)),
         packing_(registry().packings.make(composition.packing, desk_, std::move(host.may_share))) {
+    desk_.serve(pass_->needs());
     desk_.set_doubted(doubted_);
     if (packing_) desk_.set_packing(*packing_);
     const Traits& traits = registry().passes.at(composition.pass).traits;

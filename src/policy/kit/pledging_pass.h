@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "policy/kit/leased_pass.h"
-#include "policy/kit/pledges.h"
+#include "policy/kit/pledging_pass/pledges.h"
 #include "policy/kit/start_each.h"
 
 namespace almanac::policy {
@@ -28,8 +28,12 @@ class PledgingPass : public LeasedPass {
                Pledges::Whose whose = Pledges::Whose::first_to_come)
       : LeasedPass(desk, lease, phase),
         stops_(stops),
-        pledges_(desk, lease, phase, whose, [this](JobId job) { return levels(job); }) {
-    desk_.beliefs().ask();
+        pledges_(desk, lease, phase, whose, [this](JobId job) { return levels(job); }) {}
+
+  PassNeeds needs() const final {
+    PassNeeds made = LeasedPass::needs();
+    made.run_times = true;
+    return made;
   }
 
   void arrived(VcState& vc, JobId job) final { pledges_.came(vc, job); }

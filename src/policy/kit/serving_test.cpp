@@ -58,7 +58,7 @@ class ServingTest : public testing::Test {
   std::vector<cluster::Demand> demands_;
   std::vector<cluster::Grant> grants_;
   Rng rng_{0};
-  View view_{cluster_, jobs_, progress_, demands_, grants_, rng_};
+  View view_{cluster_, rng_, {jobs_, progress_, demands_, grants_}};
   std::vector<Service> services_{{.name = "chat", .least = 1, .most = 3, .load = {}}};
   std::vector<Time> asked_;
   std::unique_ptr<Policy> policy_;

@@ -26,7 +26,7 @@ struct ShapeChoice {
 /// A shape has a power of two nodes with a power of two GPUs on each, at most Request::max_gpus in
 /// all, and at most as many as the batch has samples; the virtual cluster has so many nodes with so
 /// many GPUs of a type that the job takes. Cost (Eq 10) is GPUs / all GPUs + theta * nodes /
-/// all nodes of the virtual cluster (SpeedBook::theta()).
+/// all nodes of the virtual cluster (Speeds::theta()).
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), sections 5.2 and 6. Powers of two: as in its figures.
 /// Differs  its nodes are alike; here GPUs and nodes are those of the virtual cluster. Its rate is

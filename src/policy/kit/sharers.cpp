@@ -11,7 +11,7 @@ namespace almanac::policy {
 
 SharerKind SharerKinds::of(JobId job, const View& view) {
   const cluster::Demand& demand = view.demand(view.progress(job).demand);
-  const perf::SpeedModel* const model = view.speeds == nullptr ? nullptr : &view.speeds->model(job);
+  const SpeedModelId model = view.speeds == nullptr ? kNoSpeedModel : view.speeds->model(job);
   return {.gpus = demand.gpus,
           .gpu_types = demand.gpu_types,
           .model = models_.try_emplace(model, models_.size()).first->second,

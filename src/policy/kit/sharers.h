@@ -31,7 +31,7 @@ class SharerKinds {
   SharerKind of(JobId job, const View& view);
 
  private:
-  std::unordered_map<const perf::SpeedModel*, std::size_t> models_;
+  std::unordered_map<SpeedModelId, std::size_t> models_;
 };
 
 /// Speeds of a job on the same GPUs, with others and without.

@@ -104,7 +104,7 @@ JobChoices choices_of(JobId job, const View& view, VcId vc) {
 const JobChoices& SizeChoices::of(JobId job, const View& view) {
   const trace::Request& request = view.request(job);
   const VcId vc = view.progress(job).vc;
-  const void* const model = view.speeds == nullptr ? nullptr : &view.speeds->model(job);
+  const SpeedModelId model = view.speeds == nullptr ? kNoSpeedModel : view.speeds->model(job);
   const Alike alike{model, request.gpus, request.nodes, vc};
   const auto found = known_.find(alike);
   if (found != known_.end()) return found->second;

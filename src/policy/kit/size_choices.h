@@ -34,7 +34,7 @@ class SizeChoices {
   const JobChoices& of(JobId job, const View& view);
 
  private:
-  using Alike = std::tuple<const void*, int, int, VcId>;  // model, GPUs, nodes
+  using Alike = std::tuple<SpeedModelId, int, int, VcId>;  // model, GPUs, nodes
   std::map<Alike, JobChoices> known_;
 };
 

@@ -28,7 +28,7 @@ class FinishTimeFairness final : public Order {
 
 void register_ftf(Registry& registry) {
   registry.orders.add({"ftf",
-                       "most unfair first: wait and work left, beside the work in all",
+                       "most unfair first: wait and work left, compared with all of its work",
                        "Mahajan et al. NSDI'20",
                        {.has = {Trait::reads_run_times}, .needs = {Trait::leases}}},
                       [](const Parameters&) { return std::make_unique<FinishTimeFairness>(); });

@@ -26,7 +26,7 @@ class Horus final : public Grouping {
 
  private:
   std::optional<double> merit(const Join& join) const override {
-    const SpeedBook& speeds = *desk_.view().speeds;
+    const Speeds& speeds = *desk_.view().speeds;
     double use = speeds.pace(join.guest, join.grants).computing;
     for (const JobId host : join.hosts) use += speeds.pace(host, desk_.grants(host)).computing;
     if (use > most_use_) return std::nullopt;

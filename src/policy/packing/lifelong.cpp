@@ -10,9 +10,9 @@
 /// Jobs that wait where jobs are preempted have mostly run for long, and so have their hosts: they
 /// have credit. A job that is new has none, and joins where `guarded` would let it join. What waits
 /// longest asks many GPUs, and seldom finds a host that holds as many: so it joins several, and
-/// takes GPUs that are free with theirs (kit/hosting.h). It is then as fast as beside the one that
-/// slows it most. To share is worth it only where GPUs are short: a guest moves to GPUs that come
-/// free where no job that waits comes before it or could start there.
+/// takes GPUs that are free with theirs (packing/lifelong/hosting.h). It is then as fast as beside
+/// the one that slows it most. To share is worth it only where GPUs are short: a guest moves to
+/// GPUs that come free where no job that waits comes before it or could start there.
 ///
 /// Source   ours; trials as in Gandiva (Xiao et al., OSDI'18, section 3.2).
 /// Differs  from `guarded`, which holds each pair at each time to what this holds lives to, and
@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/hosting.h"
 #include "policy/kit/pair_speeds.h"
+#include "policy/packing/lifelong/hosting.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::packing {

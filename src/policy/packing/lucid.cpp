@@ -47,7 +47,7 @@ class Lucid final : public Grouping {
 
   /// Of a job on such GPUs.
   int score(JobId job, std::span<const cluster::Grant> held) const {
-    const perf::SpeedModel* const model = &desk_.view().speeds->model(job);
+    const SpeedModelId model = desk_.view().speeds->model(job);
     const auto known = std::find_if(known_.begin(), known_.end(),
                                     [&](const auto& each) { return each.first == model; });
     if (known == known_.end()) {
@@ -73,8 +73,8 @@ class Lucid final : public Grouping {
 
   int most_score_;
   /// A job of each model that was looked at.
-  mutable std::vector<std::pair<const perf::SpeedModel*, JobId>> known_;
-  mutable std::map<std::pair<const perf::SpeedModel*, std::uint32_t>, int> scores_;
+  mutable std::vector<std::pair<SpeedModelId, JobId>> known_;
+  mutable std::map<std::pair<SpeedModelId, std::uint32_t>, int> scores_;
 };
 
 }  // namespace

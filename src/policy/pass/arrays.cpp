@@ -34,9 +34,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/array_book.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
+#include "policy/pass/arrays/array_book.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -235,7 +235,7 @@ class ArraysPass final : public Pass {
     return placed;
   }
 
-  void find_loans(const ArrayBook::Node& node) {
+  void find_loans(const ArrayBook::NodeState& node) {
     std::int32_t used = node.used;
     for (auto youngest = node.cpu_jobs.rbegin();
          youngest != node.cpu_jobs.rend() && used > node.array; ++youngest) {
@@ -256,7 +256,7 @@ class ArraysPass final : public Pass {
   /// Finds up to `each` cores/1000 for each GPU of a job that starts on one node: idle ones, those
   /// on loan, those of GPU jobs that have more.
   void make_room(VcState& vc, ArrayBook& own, JobId job, std::int32_t each, Grant& grant) {
-    const ArrayBook::Node& node = own.node(grant.node);
+    const ArrayBook::NodeState& node = own.node(grant.node);
     const std::int32_t kept = std::min(each, reserve_milli_) * grant.count();
     while (grant.cpu_milli + idle(grant.node) < kept && node.lends()) {
       const auto youngest =

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/kit/calendar.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
+#include "policy/pass/backfill/calendar.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -28,9 +28,10 @@ constexpr int kEveryJob = std::numeric_limits<int>::max();
 
 class BackfillPass final : public Pass {
  public:
-  BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {
-    desk_.track = Desk::Track::believed_end;
-    desk_.beliefs().ask();
+  BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {}
+
+  PassNeeds needs() const override {
+    return {.running = RunningRank::believed_end, .run_times = true};
   }
 
   void run(VcState& vc) override {

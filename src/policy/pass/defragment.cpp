@@ -29,9 +29,9 @@ namespace {
 
 class DefragmentPass final : public Pass {
  public:
-  DefragmentPass(Desk& desk, double most_s) : desk_(desk), most_s_(most_s) {
-    desk_.track = Desk::Track::rank;
-  }
+  DefragmentPass(Desk& desk, double most_s) : desk_(desk), most_s_(most_s) {}
+
+  PassNeeds needs() const override { return {.running = RunningRank::of_order}; }
 
   void run(VcState& vc) override {
     unmet_.clear();

@@ -297,7 +297,7 @@ void register_elastic(Registry& registry) {
        .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9),
                       word("deadlines",
                            "whose deadlines are promised: of the jobs that come first, or, chosen "
-                           "anew in each lease, of those that need least GPU time",
+                           "again in each lease, of those that need least GPU time",
                            {"first", "cheapest"})}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<ElasticPass>(desk, told.duration("lease_s"), Duration{0},

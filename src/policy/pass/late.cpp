@@ -29,9 +29,10 @@ namespace {
 
 class LatePass final : public Pass {
  public:
-  explicit LatePass(Desk& desk) : desk_(desk) {
-    desk_.track = Desk::Track::believed_end;
-    desk_.beliefs().ask();
+  explicit LatePass(Desk& desk) : desk_(desk) {}
+
+  PassNeeds needs() const override {
+    return {.running = RunningRank::believed_end, .run_times = true};
   }
 
   void adopted(VcState& vc, JobId job) override {

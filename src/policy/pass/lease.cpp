@@ -196,7 +196,7 @@ namespace pass {
 void register_lease(Registry& registry) {
   registry.passes.add(
       {.name = "lease",
-       .summary = "all jobs are ranked and dealt out anew in each lease",
+       .summary = "all jobs are ranked and dealt out again in each lease",
        .source = "Mohan et al. OSDI'22",
        .traits = {.has = {Trait::stops_jobs, Trait::leases, Trait::keeps_line, Trait::lets_join},
                   .bars = {Trait::revises_waiting}},

@@ -15,8 +15,8 @@
 #include "base/check.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
-#include "policy/kit/room_by_rank.h"
 #include "policy/kit/unmet.h"
+#include "policy/pass/preempting/room_by_rank.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -35,7 +35,9 @@ struct Jump {
 
 class PreemptingPass final : public Pass {
  public:
-  explicit PreemptingPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
+  explicit PreemptingPass(Desk& desk) : desk_(desk) {}
+
+  PassNeeds needs() const override { return {.running = RunningRank::of_order}; }
 
   void run(VcState& vc) override {
     RoomByRank& room = this->room(vc.vc);

@@ -33,9 +33,9 @@ namespace {
 class ProfileFirstPass final : public Pass {
  public:
   ProfileFirstPass(Desk& desk, std::size_t nodes, Duration time, int most_gpus)
-      : desk_(desk), nodes_(nodes), time_(time), most_gpus_(most_gpus) {
-    desk_.track = Desk::Track::rank;
-  }
+      : desk_(desk), nodes_(nodes), time_(time), most_gpus_(most_gpus) {}
+
+  PassNeeds needs() const override { return {.running = RunningRank::of_order}; }
 
   void run(VcState& vc) override {
     stop_measured(vc);

@@ -25,7 +25,7 @@ class Balanced final : public Gradient {
     constexpr double kWanted = 4e6;
     constexpr double kGpu = 100;  // of balance: far less than models differ
     const double cores = outlook.mix.cpu_milli_of_a_gpu();
-    const auto off_balance = [&](const fragment::Node& node) {
+    const auto off_balance = [&](const fragment::NodeImage& node) {
       const double gpus = node.total_free() / double{fragment::kWhole};
       return cores > 0 ? std::abs(static_cast<double>(node.cpu_milli) / cores - gpus) : 0;
     };
@@ -42,7 +42,7 @@ class Balanced final : public Gradient {
 
 void register_balanced(Registry& registry) {
   registry.placements.add(
-      {"balanced", "as fgd; then keeps models that are asked by name, and cores beside GPUs",
+      {"balanced", "as fgd; then keeps models that are asked by name, and cores next to GPUs",
        "ours, after Weng et al. ATC'23"},
       [](const Parameters&, const Host& host) {
         return make_scored_placement(std::make_unique<Balanced>(), host);

@@ -15,7 +15,7 @@ namespace almanac::policy::placement {
 namespace {
 
 class GpuClustering final : public fragment::Rule {
-  fragment::Choice choose(const fragment::Node& node, const fragment::Request& request,
+  fragment::Choice choose(const fragment::NodeImage& node, const fragment::Request& request,
                           const fragment::Outlook&) const override {
     if (request.gpus == 0) return {};
     const auto of = static_cast<std::size_t>(request.shares() ? 0 : request.gpus);
@@ -36,7 +36,7 @@ class GpuClustering final : public fragment::Rule {
 
 void register_gpu_clustering(Registry& registry) {
   registry.placements.add(
-      {"gpu_clustering", "beside jobs of as many GPUs", "Weng et al. ATC'23 §6"},
+      {"gpu_clustering", "next to jobs of as many GPUs", "Weng et al. ATC'23 §6"},
       [](const Parameters&, const Host& host) {
         return make_scored_placement(std::make_unique<GpuClustering>(), host);
       });

@@ -14,7 +14,7 @@ namespace almanac::policy::placement {
 namespace {
 
 class GpuPacking final : public fragment::Rule {
-  fragment::Choice choose(const fragment::Node& node, const fragment::Request& request,
+  fragment::Choice choose(const fragment::NodeImage& node, const fragment::Request& request,
                           const fragment::Outlook&) const override {
     if (request.gpus == 0) return {};
     const fragment::Gpus gpus = tightest(node, request);

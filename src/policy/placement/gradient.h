@@ -18,10 +18,10 @@ namespace almanac::policy::placement {
 class Gradient : public fragment::Rule {
  public:
   bool reads_outlook() const final { return true; }
-  fragment::Choice choose(const fragment::Node& node, const fragment::Request& request,
+  fragment::Choice choose(const fragment::NodeImage& node, const fragment::Request& request,
                           const fragment::Outlook& outlook) const final {
     const auto on = [&](fragment::Gpus gpus) {
-      fragment::Node after = node;
+      fragment::NodeImage after = node;
       take(after, request, gpus);
       const double milli = outlook.mix.unusable(after) - outlook.unusable;
       return fragment::Choice{score({node, after, milli}, outlook), gpus};
@@ -44,8 +44,8 @@ class Gradient : public fragment::Rule {
  protected:
   /// What a request does to a node.
   struct Growth {
-    const fragment::Node& before;
-    const fragment::Node& after;
+    const fragment::NodeImage& before;
+    const fragment::NodeImage& after;
     double milli = 0;  ///< By which its fragment grows.
   };
   /// The larger the better.

@@ -12,7 +12,7 @@ namespace almanac::policy::placement {
 namespace {
 
 class LeastLeft final : public fragment::Rule {
-  fragment::Choice choose(const fragment::Node& node, const fragment::Request& request,
+  fragment::Choice choose(const fragment::NodeImage& node, const fragment::Request& request,
                           const fragment::Outlook&) const override {
     using namespace fragment;
     const double cores = static_cast<double>(node.cpu_milli - request.cpu_milli) / kLargestCpuMilli;

@@ -12,7 +12,7 @@ namespace almanac::policy::placement {
 namespace {
 
 class RandomNode final : public fragment::Rule {
-  fragment::Choice choose(const fragment::Node&, const fragment::Request&,
+  fragment::Choice choose(const fragment::NodeImage&, const fragment::Request&,
                           const fragment::Outlook&) const override {
     return {};
   }

@@ -164,7 +164,7 @@ void register_topology(Registry& registry) {
   registry.placements.add(
       {.name = "topology",
        .summary = "GPUs that are connected best, breaking up no others; as consolidate where no "
-                  "connection is told",
+                  "connection is given",
        .source = "Amaral et al. SC'17",
        .parameters = {number("least_utility",
                              "a job waits for a node where its GPUs have that utility to it, of 1",

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "policy/kit/best_mix.h"
+#include "policy/kit/deal_out.h"
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 

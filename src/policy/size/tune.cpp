@@ -6,6 +6,7 @@
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TUNE.
 /// Differs  see kit/deal_out.h.
+#include "policy/kit/deal_out.h"
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 

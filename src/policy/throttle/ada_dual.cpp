@@ -22,7 +22,7 @@ namespace {
 class AdaDual final : public Throttle {
  public:
   void started(JobId job, const Desk& desk) override {
-    const SpeedBook* const speeds = desk.view().speeds;
+    const Speeds* const speeds = desk.view().speeds;
     if (speeds == nullptr || !speeds->flow(job, desk.grants(job))) return;
     started_.push_back(job);
   }
@@ -45,7 +45,7 @@ class AdaDual final : public Throttle {
 
 void register_ada_dual(Registry& registry) {
   registry.throttles.add({"ada_dual",
-                          "jobs send over shared links in turn, short transfers beside long ones",
+                          "jobs send over shared links in turn, short transfers next to long ones",
                           "Wang et al. (Ada-SRSF)",
                           {.has = {Trait::reads_speeds, Trait::paces_traffic}}},
                          [](const Parameters&) { return std::make_unique<AdaDual>(); });

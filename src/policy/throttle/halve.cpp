@@ -56,7 +56,7 @@ class Halve final : public Throttle {
   void ended(JobId job, const Desk& desk) override {
     if (nodes_.empty()) return;
     for (const cluster::Grant& grant : desk.view().grants(job)) {
-      Node& node = nodes_[index(grant.node)];
+      NodeState& node = nodes_[index(grant.node)];
       std::erase(node.jobs, job);
       std::erase_if(node.halved, [&](const Halved& each) { return each.job == job; });
       look_at(grant.node, desk.now() + kPeriod);
@@ -89,7 +89,7 @@ class Halve final : public Throttle {
     JobId job{};
     std::int32_t cpu_milli = 0;  // that it had on the node before
   };
-  struct Node {
+  struct NodeState {
     std::vector<JobId> jobs;
     std::vector<Halved> halved;  // latest last; a job once for each time
     Time due = kNoTime;          // when it is looked at
@@ -118,7 +118,7 @@ class Halve final : public Throttle {
 
   /// Unless it is to be looked at earlier or later already.
   void look_at(NodeId node, Time at) {
-    Node& here = nodes_[index(node)];
+    NodeState& here = nodes_[index(node)];
     if (here.due != kNoTime || here.jobs.empty()) return;
     here.due = at;
     due_.emplace(here.due, node);
@@ -126,7 +126,7 @@ class Halve final : public Throttle {
 
   /// Gives whether it changed something.
   bool look(NodeId node, Desk& desk) {
-    Node& here = nodes_[index(node)];
+    NodeState& here = nodes_[index(node)];
     const bool any = std::any_of(here.jobs.begin(), here.jobs.end(),
                                  [&](JobId job) { return draws_beside_gpus(job, desk); });
     if (!any) return release(node, desk);
@@ -139,7 +139,7 @@ class Halve final : public Throttle {
            release(node, desk);
   }
 
-  void remember_use(const Node& node, const Desk& desk) {
+  void remember_use(const NodeState& node, const Desk& desk) {
     for (const JobId job : node.jobs) {
       if (!draws_beside_gpus(job, desk)) continue;
       const auto use = desk.view().telemetry->gpu_use(job);
@@ -152,7 +152,7 @@ class Halve final : public Throttle {
     return total;
   }
 
-  bool somebody_suffers(const Node& node, const Desk& desk) const {
+  bool somebody_suffers(const NodeState& node, const Desk& desk) const {
     return std::any_of(node.jobs.begin(), node.jobs.end(), [&](JobId job) {
       const auto use = desk.view().telemetry->gpu_use(job);
       if (!draws_beside_gpus(job, desk) || !use) return false;
@@ -163,7 +163,7 @@ class Halve final : public Throttle {
   }
 
   bool halve(NodeId node, Desk& desk) {
-    Node& here = nodes_[index(node)];
+    NodeState& here = nodes_[index(node)];
     JobId most = kNoJob;
     double most_drawn = 0;
     for (const JobId job : here.jobs) {
@@ -183,7 +183,7 @@ class Halve final : public Throttle {
 
   /// What the node would draw more if the job that was halved last were restored.
   double growth(NodeId node, const Desk& desk) const {
-    const Node& here = nodes_[index(node)];
+    const NodeState& here = nodes_[index(node)];
     if (here.halved.empty()) return 0;
     const auto [job, before] = here.halved.back();
     const double now = cores(job, node, desk);
@@ -195,7 +195,7 @@ class Halve final : public Throttle {
 
   /// Takes back the last halving, as far as cores are free.
   bool release(NodeId node, Desk& desk) {
-    Node& here = nodes_[index(node)];
+    NodeState& here = nodes_[index(node)];
     if (here.halved.empty()) return false;
     const auto [job, before] = here.halved.back();
     if (!desk.runs(job)) return false;
@@ -216,7 +216,7 @@ class Halve final : public Throttle {
     desk.resize(job, grants_);
   }
 
-  std::vector<Node> nodes_;
+  std::vector<NodeState> nodes_;
   std::set<std::pair<Time, NodeId>> due_;
   Time woken_ = Time::min();  // when it will be, or was, called for the first of due_
   std::unordered_map<JobId, Seen> calm_use_;  // of GPU jobs

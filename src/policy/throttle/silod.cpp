@@ -32,7 +32,7 @@ constexpr double kNextToNothing = 1e-9;
 
 struct Reads {
   JobId job{};
-  SpeedBook::Reading reading;
+  Reading reading;
   double gbs = 0;
 };
 
@@ -47,7 +47,7 @@ class Silod final : public Throttle {
   explicit Silod(bool fair) : fair_(fair) {}
 
   void started(JobId job, const Desk& desk) override {
-    const SpeedBook* const speeds = desk.view().speeds;
+    const Speeds* const speeds = desk.view().speeds;
     if (speeds == nullptr) return;
     const auto reading = speeds->reading(job);
     if (!reading) return;
@@ -124,7 +124,7 @@ class Silod final : public Throttle {
       dealt.remote_gbs.clear();
       double sum = 0;
       for (std::size_t at = 0; at < all.size(); ++at) {
-        const SpeedBook::Reading& reading = all[at].reading;
+        const Reading& reading = all[at].reading;
         const double cached = dealt.cached_gb.at(reading.data_set);
         dealt.remote_gbs.push_back(speeds[at] *
                                    perf::remote_need(all[at].gbs, reading.data_gb, cached));

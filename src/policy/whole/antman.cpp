@@ -9,9 +9,9 @@
 /// come to no more than the guarantee. It is placed as if no opportunistic job were there; these
 /// run on beside it. Those of a tenant start in the order in which they came, none passes another.
 /// An opportunistic job goes where GPUs are free, else to the node whose guaranteed jobs are
-/// predicted to leave it most, `least_left` of its speed alone at least (kit/guest_tier.h). It is
-/// stopped only where its node lacks the cores or memory, and becomes guaranteed where it runs once
-/// the guarantee has room and no guaranteed job is there.
+/// predicted to leave it most, `least_left` of its speed alone at least
+/// (whole/antman/guest_tier.h). It is stopped only where its node lacks the cores or memory, and
+/// becomes guaranteed where it runs once the guarantee has room and no guaranteed job is there.
 ///
 /// Source   Xiao et al., OSDI'20 (AntMan), sections 4 and 5, and its scheduler plug-in.
 /// Differs  Whether a job is guaranteed follows from its tenant's guarantee, instead of being told;
@@ -26,10 +26,10 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/guest_tier.h"
 #include "policy/kit/line_policy.h"
 #include "policy/kit/placer.h"
 #include "policy/registry.h"
+#include "policy/whole/antman/guest_tier.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -104,11 +104,10 @@ class AntMan final : public LinePolicy {
   }
 
   void start_guests(VcId vc, std::vector<JobId>& waiting, const View& view, Plan& plan) {
-    std::set<std::pair<DemandId, const perf::SpeedModel*>> in_vain;
+    std::set<std::pair<DemandId, SpeedModelId>> in_vain;
     std::erase_if(waiting, [&](JobId job) {
       if (is_guaranteed(job, view) || !may_start(job, view, plan)) return false;
-      const perf::SpeedModel* const model =
-          view.speeds == nullptr ? nullptr : &view.speeds->model(job);
+      const SpeedModelId model = view.speeds == nullptr ? kNoSpeedModel : view.speeds->model(job);
       const std::pair alike(view.progress(job).demand, model);
       if (in_vain.contains(alike)) return false;
       if (start(vc, job, /*as_guest=*/true, view, plan) ||
@@ -122,9 +121,10 @@ class AntMan final : public LinePolicy {
 
   bool start(VcId vc, JobId job, bool as_guest, const View& view, Plan& plan) {
     std::vector<cluster::Grant> grants;
-    if (!place_demand(*placement_, plan.ledger, vc, asked(job, view), view.rng, grants)) {
-      return false;
-    }
+    const bool fits = doubted().avoid(plan.ledger, grants, [&] {
+      return place_demand(*placement_, plan.ledger, vc, asked(job, view), view.rng, grants);
+    });
+    if (!fits) return false;
     tiers_[index(vc)].start(job, as_guest, std::move(grants), view, plan);
     return true;
   }

@@ -77,12 +77,13 @@ class FairSrtf final : public LeaseAllocator {
 void register_fair_srtf(Registry& registry) {
   registry.wholes.add(
       {.name = "fair_srtf",
-       .summary = "the least left first, sooner where late beside a part of its own, on the type "
-                  "that gains most",
+       .summary =
+           "the least left first, sooner where late compared with a part of its own, on the type "
+           "that gains most",
        .source = "ours",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+       .parameters = {number("lease_s", "after which all is dealt out again", 360, 1, 1e6),
                       number("power",
                              "of the finish-time ratio by which jobs are weighed; 0 = the least "
                              "left alone counts",

@@ -245,7 +245,7 @@ void register_gandiva_fair(Registry& registry) {
        .summary = "GPU time of each type by tickets; owners trade fast GPUs for more slow ones",
        .source = "Chaudhary et al. EuroSys'20 (Gandiva-fair)",
        .traits = {.has = {Trait::stops_jobs, Trait::moves_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out anew", 60, 1, 1e6),
+       .parameters = {number("lease_s", "after which all is dealt out again", 60, 1, 1e6),
                       word("trade", "whether owners do", {"yes", "no"})}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<GandivaFair>(

@@ -4,9 +4,9 @@
 /// Time on several types of GPUs, divided by a program and handed out in leases: a job runs next
 /// where it has had least of what it is to have.
 ///
-/// What the program optimises is one of kit/time_objective.h. How fast a job is on a type it does
-/// not run on is what the speed models say; without them what was learned of jobs of its user and
-/// name, else all types that it accepts are as fast (Allocator::rate_on_type()).
+/// What the program optimises is one of whole/gavel/time_objective.h. How fast a job is on a type
+/// it does not run on is what the speed models say; without them what was learned of jobs of its
+/// user and name, else all types that it accepts are as fast (Allocator::rate_on_type()).
 ///
 /// `gavel_cost` divides time by prices, anew with each change of one, and jobs move at the end of
 /// the lease.
@@ -30,8 +30,8 @@
 
 #include "policy/kit/lease_allocator.h"
 #include "policy/kit/prices.h"
-#include "policy/kit/time_objective.h"
 #include "policy/registry.h"
+#include "policy/whole/gavel/time_objective.h"
 #include "rules/timeshare/programs.h"
 
 namespace almanac::policy::whole {
@@ -193,7 +193,7 @@ class Gavel final : public LeaseAllocator {
 }  // namespace
 
 void register_gavel(Registry& registry) {
-  const Parameter lease = number("lease_s", "after which all is dealt out anew", 360, 1, 1e6);
+  const Parameter lease = number("lease_s", "after which all is dealt out again", 360, 1, 1e6);
   const Parameter reset = number(
       "reset_s", "two programs are at least so far apart, unless a job that came since waits",
       1'920, 0, 1e7);

@@ -5,10 +5,11 @@
 /// a program among jobs alone and pairs of them, and handed out in leases.
 ///
 /// Jobs that ask as many GPUs, of the same types and memory and of one model and batch, are a kind:
-/// the program gives time to kinds and to pairs of kinds (kit/pair_time.h). As a lease begins each
-/// has so many places as make up for what it was due until then and will be in this lease, the one
-/// most behind first; a place of a kind goes to the job that has run least, in whole leases. What
-/// is then free goes to the others, alone. Within a lease what becomes free is handed out likewise.
+/// the program gives time to kinds and to pairs of kinds (whole/gavel_packed/pair_time.h). As a
+/// lease begins each has so many places as make up for what it was due until then and will be in
+/// this lease, the one most behind first; a place of a kind goes to the job that has run least, in
+/// whole leases. What is then free goes to the others, alone. Within a lease what becomes free is
+/// handed out likewise.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), sections 4.2 and 5, and its program.
 /// Differs  The published rounds rank each pair of jobs, of which there are 500,000 of a thousand
@@ -22,8 +23,8 @@
 #include <vector>
 
 #include "policy/kit/lease_allocator.h"
-#include "policy/kit/pair_time.h"
 #include "policy/registry.h"
+#include "policy/whole/gavel_packed/pair_time.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -222,7 +223,7 @@ void register_gavel_packed(Registry& registry) {
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
        .parameters =
-           {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+           {number("lease_s", "after which all is dealt out again", 360, 1, 1e6),
             number("reset_s",
                    "two programs are at least so far apart, unless a job that came since waits",
                    1'920, 0, 1e7)}},

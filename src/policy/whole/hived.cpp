@@ -5,12 +5,12 @@
 /// tenant makes another wait for its own (HiveD). The published scheduler (cells/scheduler.h) says
 /// which GPUs a job gets.
 ///
-/// What a tenant owns is said by its cells or its guarantee (kit/cell_owners.h). What a job has on
-/// a node lies in one cell. A job of a tenant goes into its cells if they have room, and what
-/// guests hold there gives way; one of higher priority also where jobs of less are, which run on as
-/// guests where they are (lazy preemption). Any other job is a guest: it runs on what is free, and
-/// is stopped for an owner. Jobs are tried by priority and in the order in which they came, owners
-/// before guests; one that does not fit is passed by others.
+/// What a tenant owns is said by its cells or its guarantee (whole/hived/cell_owners.h). What a job
+/// has on a node lies in one cell. A job of a tenant goes into its cells if they have room, and
+/// what guests hold there gives way; one of higher priority also where jobs of less are, which run
+/// on as guests where they are (lazy preemption). Any other job is a guest: it runs on what is
+/// free, and is stopped for an owner. Jobs are tried by priority and in the order in which they
+/// came, owners before guests; one that does not fit is passed by others.
 ///
 /// While all nodes are in service, a job that fits what is free of its tenant's own cells starts at
 /// once. Cells know GPUs only: where cores, memory or the quota of an account are short a job
@@ -33,9 +33,9 @@
 #include <utility>
 #include <vector>
 
-#include "policy/kit/cell_owners.h"
 #include "policy/kit/line_policy.h"
 #include "policy/registry.h"
+#include "policy/whole/hived/cell_owners.h"
 
 namespace almanac::policy::whole {
 namespace {

@@ -20,17 +20,17 @@
 ///          of a cluster stand for machines that are rented, so that a job may find none. A search
 ///          ends after kMostPlacings, and the best placement so far stands. Jobs that ask a part of
 ///          a GPU, more than a node has, or none, have what they ask as they come.
-/// Cost     kMostPlacings x nodes that differ x ways (kit/node_search.h), for each `considered`
-/// jobs while GPUs are free.
+/// Cost     kMostPlacings x nodes that differ x ways (whole/jahani/node_search.h), for each
+/// `considered` jobs while GPUs are free.
 #include <algorithm>
 #include <deque>
 #include <limits>
 #include <map>
 
 #include "policy/kit/allocator.h"
-#include "policy/kit/node_search.h"
 #include "policy/kit/prices.h"
 #include "policy/registry.h"
+#include "policy/whole/jahani/node_search.h"
 
 namespace almanac::policy::whole {
 namespace {
@@ -78,7 +78,7 @@ class Jahani final : public Allocator {
     offer_nodes(search, vc, paid_s, view, plan.ledger);
     for (std::size_t at = 0; at < line.size() && search.any_free(); at += considered_) {
       const auto group = std::span(line).subspan(at, std::min(considered_, line.size() - at));
-      std::vector<NodeSearch::Job> asking;
+      std::vector<NodeSearch::Ask> asking;
       for (const JobId job : group) {
         asking.push_back(ways_of(job, vc, ends_s, view, plan.ledger));
       }
@@ -121,10 +121,10 @@ class Jahani final : public Allocator {
     }
   }
 
-  NodeSearch::Job ways_of(JobId job, VcId vc, const Ends& ends_s, const View& view,
+  NodeSearch::Ask ways_of(JobId job, VcId vc, const Ends& ends_s, const View& view,
                           const cluster::Ledger& ledger) const {
     const trace::Request& request = view.request(job);
-    NodeSearch::Job made{.demand = asked(job, view), .waits_cost = kForever};
+    NodeSearch::Ask made{.demand = asked(job, view), .waits_cost = kForever};
     const bool is_open = view.speeds != nullptr && request.max_gpus > 0;
     const int least = is_open ? std::max(1, request.min_gpus) : made.demand.gpus;
     const int most = is_open ? request.max_gpus : made.demand.gpus;

@@ -175,7 +175,7 @@ void add(Registry& registry, const char* name, const char* summary, TraitSet has
        .summary = summary,
        .source = "Zhao et al. SIGCOMM'22 (Muri)",
        .traits = {.has = has},
-       .parameters = {number("lease_s", "after which groups are matched anew", 360, 1, 1e6)}},
+       .parameters = {number("lease_s", "after which groups are matched again", 360, 1, 1e6)}},
       [by_remaining](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Muri>(
             almanac::policy::registry().placements.make(composition.placement, host),

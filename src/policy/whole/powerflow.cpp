@@ -20,6 +20,7 @@
 ///          new report.
 #include <algorithm>
 
+#include "policy/contract/power_limits.h"
 #include "policy/kit/elastic_allocator.h"
 #include "policy/registry.h"
 #include "rules/elastic/power_deal.h"

@@ -60,9 +60,9 @@ TEST(FairParts, GoUpToWhatIsAskedByWeight) {
 }
 
 TEST(BesideItsDue, IsSaidInWords) {
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its fair share");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its fair share");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its fair share");
 }
 
 // One GPU for one half-life h counts h / ln 2 x (1 - 1/2) at its end, and half of that later.

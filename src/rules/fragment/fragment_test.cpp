@@ -11,8 +11,8 @@
 namespace almanac::fragment {
 namespace {
 
-Node node_of(std::int64_t cores, std::initializer_list<std::int16_t> free) {
-  Node node{.cpu_milli = cores * 1000, .memory_mib = 1 << 20, .model = 1};
+NodeImage node_of(std::int64_t cores, std::initializer_list<std::int16_t> free) {
+  NodeImage node{.cpu_milli = cores * 1000, .memory_mib = 1 << 20, .model = 1};
   for (const std::int16_t milli : free) {
     node.free_milli[static_cast<std::size_t>(node.gpus++)] = milli;
   }

@@ -73,7 +73,7 @@ Mix mix_of(std::span<const Pod> pods) {
   return tally.mix();
 }
 
-double Mix::unusable(const Node& node) const {
+double Mix::unusable(const NodeImage& node) const {
   // What is left on GPUs that have less than a level, and how many have no less.
   std::array<std::int32_t, kWhole + 1> below;
   std::array<std::int32_t, kWhole + 1> enough;

@@ -45,7 +45,7 @@ class Mix {
   /// Thousandths of GPUs free on `node` that the next pod is expected not to be able to use, in
   /// [0, total_free()]. The sums run in the order of the published program, so that differences
   /// which are zero there are zero here. Cost: about 4 ns a kind.
-  double unusable(const Node& node) const;
+  double unusable(const NodeImage& node) const;
 
  private:
   struct Row {

@@ -5,7 +5,7 @@
 
 namespace almanac::fragment {
 
-bool fits(const Node& node, const Request& request) {
+bool fits(const NodeImage& node, const Request& request) {
   if (node.cpu_milli < request.cpu_milli || node.memory_mib < request.memory_mib ||
       node.pods >= kMaxPods) {
     return false;
@@ -19,7 +19,7 @@ bool fits(const Node& node, const Request& request) {
   return enough >= request.gpus;
 }
 
-Gpus tightest(const Node& node, const Request& request) {
+Gpus tightest(const NodeImage& node, const Request& request) {
   Gpus chosen = 0;
   for (int left = request.gpus; left > 0; --left) {
     int best = -1;
@@ -33,7 +33,7 @@ Gpus tightest(const Node& node, const Request& request) {
   return chosen;
 }
 
-void take(Node& node, const Request& request, Gpus gpus) {
+void take(NodeImage& node, const Request& request, Gpus gpus) {
   node.cpu_milli -= request.cpu_milli;
   node.memory_mib -= request.memory_mib;
   ++node.pods;

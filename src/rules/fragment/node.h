@@ -33,7 +33,7 @@ struct Request {
 };
 
 /// What a node has left.
-struct Node {
+struct NodeImage {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mib = 0;
   int gpus = 0;
@@ -58,14 +58,14 @@ struct Node {
 };
 
 /// Whether `request` finds what it asks on `node`. Cost: O(GPUs).
-bool fits(const Node& node, const Request& request);
+bool fits(const NodeImage& node, const Request& request);
 
 /// The GPUs that lose the least: of those on which `request` fits the one with the least left, the
 /// lowest-numbered of equals; the lowest-numbered free ones where it asks whole GPUs. `request`
 /// fits.
-Gpus tightest(const Node& node, const Request& request);
+Gpus tightest(const NodeImage& node, const Request& request);
 
 /// Takes what `request` asks, on `gpus`, of `node`.
-void take(Node& node, const Request& request, Gpus gpus);
+void take(NodeImage& node, const Request& request, Gpus gpus);
 
 }  // namespace almanac::fragment

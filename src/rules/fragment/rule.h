@@ -37,7 +37,8 @@ class Rule {
  public:
   virtual ~Rule() = default;
   /// For a request that fits.
-  virtual Choice choose(const Node& node, const Request& request, const Outlook& outlook) const = 0;
+  virtual Choice choose(const NodeImage& node, const Request& request,
+                        const Outlook& outlook) const = 0;
   /// Whether choose() heeds the outlook; else it is of an empty mix.
   virtual bool reads_outlook() const { return false; }
   /// Nodes and GPUs are drawn instead of chosen by score.

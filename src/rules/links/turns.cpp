@@ -22,14 +22,14 @@ class PlayedLink {
   }
 
   std::vector<double> play(int steps) {
-    const auto is_short = [&](const Job& job) { return job.steps < steps; };
+    const auto is_short = [&](const Sender& job) { return job.steps < steps; };
     while (std::any_of(jobs_.begin(), jobs_.end(), is_short) && all_steps_ < kMostRounds * steps) {
       advance();
       count(steps / 2);
       begin_transfers();
     }
     std::vector<double> stretches;
-    for (const Job& job : jobs_) {
+    for (const Sender& job : jobs_) {
       const int counted = job.counted_from < 0 ? 0 : job.steps - job.counted_from;
       stretches.push_back(
           counted == 0 ? 1 : std::max(1.0, (job.last - job.from) / counted / job.flow.period_ms));
@@ -38,7 +38,7 @@ class PlayedLink {
   }
 
  private:
-  struct Job {
+  struct Sender {
     Flow flow;
     double until = 0;  // when it will have computed; kNotYet = it has
     double left = 0;   // of its transfer, as time alone
@@ -49,12 +49,14 @@ class PlayedLink {
     double last = 0;  // when its last step ended
   };
 
-  bool waits(const Job& job) const { return !job.sends && job.until <= now_; }
-  double demand_of(const Job& job) const { return job.flow.gbps > 0 ? job.flow.gbps : capacity_; }
+  bool waits(const Sender& job) const { return !job.sends && job.until <= now_; }
+  double demand_of(const Sender& job) const {
+    return job.flow.gbps > 0 ? job.flow.gbps : capacity_;
+  }
   /// The speed of a transfer beside what is sent now.
   double speed() const {
     double sent = 0;
-    for (const Job& job : jobs_) sent += job.sends ? demand_of(job) : 0;
+    for (const Sender& job : jobs_) sent += job.sends ? demand_of(job) : 0;
     return sent > capacity_ ? capacity_ / sent : 1;
   }
 
@@ -62,11 +64,11 @@ class PlayedLink {
   void advance() {
     const double rate = speed();
     double next = kNotYet;
-    for (const Job& job : jobs_) {
+    for (const Sender& job : jobs_) {
       if (waits(job)) continue;
       next = std::min(next, job.sends ? now_ + job.left / rate : job.until);
     }
-    for (Job& job : jobs_) {
+    for (Sender& job : jobs_) {
       if (!job.sends) continue;
       const bool ends = now_ + job.left / rate <= next;
       job.left = ends ? 0 : job.left - (next - now_) * rate;
@@ -75,7 +77,7 @@ class PlayedLink {
   }
 
   void count(int warm_up) {
-    for (Job& job : jobs_) {
+    for (Sender& job : jobs_) {
       if (!job.sends || job.left > 0) continue;
       job.sends = false;
       job.until = now_ + job.flow.period_ms - job.flow.sends_ms;
@@ -91,8 +93,8 @@ class PlayedLink {
 
   void begin_transfers() {
     for (;;) {
-      Job* next = nullptr;
-      for (Job& job : jobs_) {
+      Sender* next = nullptr;
+      for (Sender& job : jobs_) {
         if (waits(job) && (next == nullptr || job.flow.sends_ms < next->flow.sends_ms)) next = &job;
       }
       if (next == nullptr || !may_begin(*next)) return;
@@ -102,10 +104,10 @@ class PlayedLink {
     }
   }
 
-  bool may_begin(const Job& job) const {
+  bool may_begin(const Sender& job) const {
     if (!in_turn_) return true;
-    const Job* other = nullptr;
-    for (const Job& each : jobs_) {
+    const Sender* other = nullptr;
+    for (const Sender& each : jobs_) {
       if (!each.sends) continue;
       if (other != nullptr) return false;
       other = &each;
@@ -117,7 +119,7 @@ class PlayedLink {
   bool in_turn_;
   double now_ = 0;
   int all_steps_ = 0;
-  std::vector<Job> jobs_;
+  std::vector<Sender> jobs_;
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace almanac::trials {
 
-std::string job_name(const std::string& sweep, const Trial& trial) {
-  return fmt::format("{}-{}", sweep, trial.number);
+std::string job_name(const std::string& tuning, const Trial& trial) {
+  return fmt::format("{}-{}", tuning, trial.number);
 }
 
 std::vector<std::string> parameters(const Space& space, const Trial& trial) {
@@ -21,14 +21,14 @@ std::vector<std::string> parameters(const Space& space, const Trial& trial) {
   return made;
 }
 
-store::Submission to_job(const Space& space, const std::string& sweep, const Trial& trial,
+store::Submission to_job(const Space& space, const std::string& tuning, const Trial& trial,
                          store::Submission base) {
-  base.name = job_name(sweep, trial);
-  base.group = sweep;
+  base.name = job_name(tuning, trial);
+  base.group = tuning;
   base.parameters = parameters(space, trial);
   base.smaller_is_better = space.smaller_is_better;
   base.steps = space.steps;
-  base.key = fmt::format("sweep/{}/{}", sweep, trial.number);
+  base.key = fmt::format("sweep/{}/{}", tuning, trial.number);
   std::string flags;
   for (const std::string& each : base.parameters) flags += (flags.empty() ? "--" : " --") + each;
   const auto value = [&](const std::string& name) {
@@ -51,7 +51,7 @@ store::Submission to_job(const Space& space, const std::string& sweep, const Tri
                   [&](const std::string& each) { return each.starts_with(name + "="); });
     base.environment.push_back(name + "=" + to);
   };
-  set("ALMANAC_SWEEP", sweep);
+  set("ALMANAC_SWEEP", tuning);
   set("ALMANAC_TRIAL", std::to_string(trial.number));
   for (std::size_t at = 0; at < space.parameters.size(); ++at) {
     set("ALMANAC_PARAMETER_" + space.parameters[at].name, trial.values[at]);

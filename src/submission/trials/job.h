@@ -12,7 +12,7 @@
 namespace almanac::trials {
 
 /// "mnist-7".
-std::string job_name(const std::string& sweep, const Trial& trial);
+std::string job_name(const std::string& tuning, const Trial& trial);
 
 /// "lr=0.01", in the order of the space.
 std::vector<std::string> parameters(const Space& space, const Trial& trial);
@@ -20,7 +20,7 @@ std::vector<std::string> parameters(const Space& space, const Trial& trial);
 /// `base` asks for it, and says who and where. The command is told its parameters by {lr} and
 /// {flags}, and by ALMANAC_PARAMETER_lr, ALMANAC_TRIAL and ALMANAC_SWEEP. By its key the service
 /// knows it again: submitted twice it is there once.
-store::Submission to_job(const Space& space, const std::string& sweep, const Trial& trial,
+store::Submission to_job(const Space& space, const std::string& tuning, const Trial& trial,
                          store::Submission base);
 
 }  // namespace almanac::trials

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kLongestName = 48;
 constexpr std::size_t kMostParameters = 100;
 
-/// Options of a job that the sweep itself says.
+/// Options of a job that the tuning run itself says.
 constexpr std::array kOwn = {"name", "group", "steps", "smaller-is-better", "array"};
 
 bool is_variable(std::string_view name) {
@@ -44,8 +44,8 @@ class Reader final : text::TomlReader {
     Space made;
     if (const toml::node* const name = file.get("name")) {
       made.name = word(*name, "name");
-      if (!is_sweep_name(made.name)) {
-        refuse(*name, fmt::format("name must be {}: found \"{}\"", kSweepName, made.name));
+      if (!is_tuning_name(made.name)) {
+        refuse(*name, fmt::format("name must be {}: found \"{}\"", kTuningName, made.name));
       }
     }
     made.steps = whole(needed(file, "steps"), "steps", 1, std::int64_t{1} << 50);
@@ -64,7 +64,7 @@ class Reader final : text::TomlReader {
   }
 
  private:
-  static constexpr const char* kSweepName =
+  static constexpr const char* kTuningName =
       "1 to 48 letters, digits, dots, _ or -, and begin with no dot";
 
   /// What stands there, as users know it.
@@ -82,7 +82,7 @@ class Reader final : text::TomlReader {
 
   const toml::node& needed(const toml::table& from, const char* key) const {
     const toml::node* const node = from.get(key);
-    if (node == nullptr) refuse(from, fmt::format("{} is missing", key), "docs/sweeps.md shows it");
+    if (node == nullptr) refuse(from, fmt::format("{} is missing", key), "docs/tuning.md shows it");
     return *node;
   }
   std::string word(const toml::node& node, std::string_view name) const {
@@ -297,7 +297,7 @@ class Reader final : text::TomlReader {
 
 }  // namespace
 
-bool is_sweep_name(std::string_view name) {
+bool is_tuning_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.front() != '.' &&
          std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

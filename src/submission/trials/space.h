@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a sweep tries, as a TOML file says it (docs/sweeps.md): parameters and what they may be,
-/// and the command that is run with them.
+/// What a tuning run tries, as a TOML file says it (docs/tuning.md): parameters and what they may
+/// be, and the command that is run with them.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct Space {
   bool operator==(const Space&) const = default;
 };
 
-/// The most trials that a sweep may have.
+/// Most trials of a tuning run.
 inline constexpr std::int64_t kMostTrials = 10'000;
 
 /// Fails with invalid, at the line, or with usage where `[ask]` asks what no job can have.
@@ -62,7 +62,7 @@ Result<Space> parse_space(std::string_view text, const std::string& path);
 /// Fails with not_found too.
 Result<Space> read_space(const std::string& path);
 
-/// Whether a sweep may be called so: 1 to 48 letters, digits, dots, _ or -, no dot first.
-bool is_sweep_name(std::string_view name);
+/// Whether a tuning run may have this name: 1 to 48 letters, digits, dots, _ or -, no dot first.
+bool is_tuning_name(std::string_view name);
 
 }  // namespace almanac::trials

@@ -19,19 +19,19 @@ void register_acme(Formats& registry) {
   format.name = "acme";
   format.summary = "Acme trace_seren.csv and trace_kalos.csv (Shanghai AI Laboratory, NSDI'24)";
   format.map.columns = {
-      {Field::job_id, "job_id", true},
-      {Field::submit_s, "submit_time", true},
-      {Field::run_s, "duration", true},
-      {Field::gpus, "gpu_num", true},
-      {Field::user, "user"},
-      {Field::kind, "type"},
-      {Field::cpus, "cpu_num"},
-      {Field::nodes, "node_num"},
-      {.field = Field::memory_gb, .name = "mem_per_pod_GB", .times = {"node_num"}},
-      {Field::state, "state"},
-      {Field::start_s, "start_time"},
-      {Field::end_s, "end_time"},
-      {Field::wait_s, "queue"},
+      {"job_id", "job_id", true},
+      {"submit_s", "submit_time", true},
+      {"run_s", "duration", true},
+      {"gpus", "gpu_num", true},
+      {"user", "user"},
+      {"kind", "type"},
+      {"cpus", "cpu_num"},
+      {"nodes", "node_num"},
+      {.field = "memory_gb", .name = "mem_per_pod_GB", .times = {"node_num"}},
+      {"state", "state"},
+      {"start_s", "start_time"},
+      {"end_s", "end_time"},
+      {"wait_s", "queue"},
   };
   format.ignored = {"shared_mem_per_pod", "fail_time", "stop_time", "gpu_time"};
   format.marks = {"gpu_time", "mem_per_pod_GB", "shared_mem_per_pod", "fail_time", "stop_time"};

@@ -42,19 +42,19 @@ void register_helios(Formats& registry) {
   format.name = "helios";
   format.summary = "Helios cluster_log.csv (SenseTime, SC'21)";
   format.map.columns = {
-      {Field::job_id, "job_id", true},
-      {Field::submit_s, "submit_time", true},
-      {Field::run_s, "duration", true},
-      {Field::gpus, "gpu_num", true},
-      {Field::user, "user"},
-      {Field::vc, "vc"},
-      {Field::name, "jobname"},
-      {Field::cpus, "cpu_num"},
-      {Field::nodes, "node_num"},
-      {Field::state, "state"},
-      {Field::start_s, "start_time"},
-      {Field::end_s, "end_time"},
-      {Field::wait_s, "queue"},
+      {"job_id", "job_id", true},
+      {"submit_s", "submit_time", true},
+      {"run_s", "duration", true},
+      {"gpus", "gpu_num", true},
+      {"user", "user"},
+      {"vc", "vc"},
+      {"name", "jobname"},
+      {"cpus", "cpu_num"},
+      {"nodes", "node_num"},
+      {"state", "state"},
+      {"start_s", "start_time"},
+      {"end_s", "end_time"},
+      {"wait_s", "queue"},
   };
   format.extras = {"log_row", "clamped_48h"};
   // Others name their columns so too; only Helios has virtual clusters or these.

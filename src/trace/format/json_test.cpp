@@ -163,6 +163,25 @@ constexpr const char* kSacct = R"({"meta": {"plugin": {"type": "openapi\/dbv0.0.
   "tres": {"allocated": [], "requested": [{"type": "gres", "name": "gpu", "count": 2}]}, "user": "bob"}
 ]})";
 
+TEST(SacctJson, RefusesJobsOfASecondCluster) {
+  const auto job = [](int id, const char* cluster) {
+    return fmt::format(
+        R"({{"job_id": {}, "cluster": "{}", "name": "a", "partition": "gpu", "user": "ann",
+        "state": {{"current": "COMPLETED"}},
+        "time": {{"elapsed": 10, "end": 1010, "start": 1000, "submission": 1000}},
+        "tres": {{"allocated": [{{"type": "gres", "name": "gpu", "count": 2}}], "requested": []}}}})",
+        id, cluster);
+  };
+  const std::string log = "{\"jobs\": [" + job(1, "alpha") + ",\n" + job(1, "beta") + "]}";
+  EXPECT_THAT(error(log), HasSubstr("a log must be of one cluster: \"beta\" here, \"alpha\" in "
+                                    "line 1 (sacct -M alpha prints one cluster; --lenient drops "
+                                    "the rows of the others)"));
+  const Trace trace = read(log, "sacct-json", true);
+  EXPECT_EQ(trace.jobs.size(), 1U);
+  EXPECT_THAT(trace.notes, testing::Contains(HasSubstr("dropped 1 of 2 rows: 1 x a log must be of "
+                                                       "one cluster")));
+}
+
 TEST(SacctJson, ReadsWhatSlurm2205Prints) {
   const Trace trace = read(kSacct, "sacct-json");
   ASSERT_EQ(trace.jobs.size(), 2U);

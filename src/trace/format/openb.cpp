@@ -80,12 +80,12 @@ void register_openb(Formats& registry) {
   requests.name = "openb-requests";
   requests.summary = "Alibaba openb pod list without times";
   requests.map.columns = {
-      {Field::job_id, "name", true},
-      {Field::gpus, "num_gpu", true},
-      {Field::cpus, "cpu_milli", false, Unit::any, kMilli},
-      {Field::memory_gb, "memory_mib", false, Unit::any, kGbPerMib},
-      {Field::gpu_type, "gpu_spec"},
-      {Field::qos, "qos"},
+      {"job_id", "name", true},
+      {"gpus", "num_gpu", true},
+      {"cpus", "cpu_milli", false, Unit::any, kMilli},
+      {"memory_gb", "memory_mib", false, Unit::any, kGbPerMib},
+      {"gpu_type", "gpu_spec"},
+      {"qos", "qos"},
   };
   requests.extras = {"gpu_milli"};
   requests.needed_extras = 1;
@@ -97,10 +97,10 @@ void register_openb(Formats& registry) {
   pods.name = "openb";
   pods.summary = "Alibaba openb pod list (ATC'23)";
   pods.map.columns.insert(pods.map.columns.end(), {
-                                                      {Field::submit_s, "creation_time", true},
-                                                      {Field::start_s, "scheduled_time", true},
-                                                      {Field::end_s, "deletion_time", true},
-                                                      {Field::state, "pod_phase"},
+                                                      {"submit_s", "creation_time", true},
+                                                      {"start_s", "scheduled_time", true},
+                                                      {"end_s", "deletion_time", true},
+                                                      {"state", "pod_phase"},
                                                   });
   pods.finish = finish_openb;
   pods.conclude = conclude;

@@ -37,16 +37,16 @@ void register_philly_csv(Formats& registry) {
   format.name = "philly-csv";
   format.summary = "Philly job list as a table with run_seconds";
   format.map.columns = {
-      {Field::job_id, "job_id", true},
-      {Field::submit_s, "submit_time", true},
-      {Field::run_s, "run_seconds", true},
-      {Field::span_s, "e2e_seconds"},
-      {Field::gpus, "gpu_num", true},
-      {Field::vc, "vc"},
-      {Field::user, "user"},
-      {Field::state, "status"},
-      {Field::attempts, "attempts"},
-      {Field::nodes, "node_num"},
+      {"job_id", "job_id", true},
+      {"submit_s", "submit_time", true},
+      {"run_s", "run_seconds", true},
+      {"span_s", "e2e_seconds"},
+      {"gpus", "gpu_num", true},
+      {"vc", "vc"},
+      {"user", "user"},
+      {"state", "status"},
+      {"attempts", "attempts"},
+      {"nodes", "node_num"},
   };
   format.map.states = {{"Unsuccessful", JobState::failed}};
   format.extras = {"status", "run_source"};

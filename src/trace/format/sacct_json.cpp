@@ -15,6 +15,7 @@
 #include "trace/format.h"
 #include "trace/json_records.h"
 #include "trace/node_list.h"
+#include "trace/one_cluster.h"
 #include "trace/partitions.h"
 #include "trace/sacct_columns.h"
 #include "trace/sacct_runs.h"
@@ -143,8 +144,11 @@ void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
 }
 
 Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions,
-                  SacctRuns& runs) {
+                  SacctRuns& runs, OneCluster& cluster) {
   Trace& trace = intake.trace();
+  if (auto other = cluster.check(text_of(record, "cluster"), intake.where(line))) {
+    return intake.refuse(std::move(*other));
+  }
   Job job;
   job.id = trace.key(id_of(record));
   read_times(record, job);
@@ -187,9 +191,10 @@ void register_sacct_json(Formats& registry) {
   format.read = [](const std::string& path, Intake& intake) {
     Partitions partitions;
     SacctRuns runs;
+    OneCluster cluster;
     intake.trace().knows_eligible = true;
     auto read = read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
-      return take(record, line, intake, partitions, runs);
+      return take(record, line, intake, partitions, runs, cluster);
     });
     runs.conclude(intake);
     partitions.conclude(intake);

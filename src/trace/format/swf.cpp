@@ -6,9 +6,9 @@
 /// SWF knows processors, not GPUs: processors are taken as GPUs (requested, else allocated). A
 /// queue is a class of jobs: it becomes the QoS. A partition is a part of the machine: it becomes
 /// the VC, where the jobs name several or the header names it. Both go by the header's name if it
-/// has one. The number of the application becomes the job's name. UnixStartTime makes times
-/// absolute; MaxNodes and MaxProcs are the machine. Lines of status 2 to 4 are pieces of a
-/// checkpointed job, which has a line of its own, and are left out.
+/// has one. The number of the application becomes the job's name. UnixStartTime, or StartTime in a
+/// zone, makes times absolute; MaxNodes and MaxProcs are the machine. Lines of status 2 to 4 are
+/// pieces of a checkpointed job, which has a line of its own, and are left out.
 ///
 /// Source   Chapin et al., JSSPP'99; cs.huji.ac.il/labs/parallel/workload/swf.html.
 #include <array>
@@ -123,7 +123,7 @@ class SwfReader {
           intake_.refuse({Code::invalid, std::move(message), intake_.where(lines.line())});
       if (!dropped) return dropped;
     }
-    header_.conclude(intake_.trace());
+    header_.conclude(intake_.trace(), intake_.zone());
     return {};
   }
 
@@ -152,7 +152,7 @@ class SwfReader {
     if (!message.empty()) return {};
 
     job.id = JobKey{static_cast<std::uint64_t>(items[kNumber])};
-    request.submit = Time(header_.zero() + length(items[kSubmit]));
+    request.submit = Time(length(items[kSubmit]));
     request.gpus = static_cast<std::int32_t>(std::max(processors, 0.0));
     if (request.gpus == 0) intake_.remark("jobs of unknown size, taken as 0 GPUs");
     if (items[kRequestedTime] > 0) request.time_limit = length(items[kRequestedTime]);

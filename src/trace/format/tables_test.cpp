@@ -448,6 +448,51 @@ TEST(Swf, TakesTheMachineFromTheHeader) {
                                        "Europe/Stockholm"));
 }
 
+/// A log of one job, submitted 60 s after the start that `header` gives, read in `time_zone`.
+Trace swf_from(const std::string& header, const std::string& time_zone = {}) {
+  const TemporaryFolder folder;
+  auto trace = read_trace(
+      folder.write("t", swf("; Version: 2.2\n; MaxProcs: 8\n" + header, {{60, 0, 100, 8, 1, 1}})),
+      {.time_zone = time_zone});
+  EXPECT_TRUE(trace) << to_string(trace.error());
+  return std::move(*trace);
+}
+
+TEST(Swf, TakesStartTimeWhereUnixStartTimeIsMissing) {
+  const std::string start = "; StartTime: Fri Oct  1 00:00:03 PDT 1993\n; UnixStartTime: -1\n";
+  const Time as_utc(749433603s);
+  const Trace bare = swf_from(start);
+  EXPECT_EQ(bare.jobs.at(0).request.submit, as_utc + 60s);
+  EXPECT_EQ(bare.jobs.at(0).outcome.end, as_utc + 160s);
+  EXPECT_TRUE(bare.local_times);
+  EXPECT_THAT(bare.notes,
+              ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+                          "the header has no UnixStartTime, and StartTime (\"Fri Oct  1 00:00:03 "
+                          "PDT 1993\") is read as UTC (name the zone of the cluster with "
+                          "--time-zone)"));
+  const Trace named = swf_from(start, "America/Los_Angeles");
+  EXPECT_EQ(named.jobs.at(0).request.submit, as_utc + 7h + 60s);
+  EXPECT_EQ(named.time_zone, "America/Los_Angeles");
+  const Trace own = swf_from(start + "; TimeZoneString: US/Pacific\n");
+  EXPECT_EQ(own.jobs.at(0).request.submit, as_utc + 7h + 60s);
+  EXPECT_EQ(own.time_zone, "US/Pacific");
+  const Trace zoned = swf_from("; StartTime: Fri Oct  1 00:00:03 UTC 1993\n");
+  EXPECT_EQ(zoned.jobs.at(0).request.submit, as_utc + 60s);
+  EXPECT_FALSE(zoned.local_times);
+  for (const Trace* const each : {&named, &own, &zoned}) EXPECT_EQ(each->notes.size(), 1U);
+}
+
+TEST(Swf, SaysThatTimesCountFromTheStartWhereTheHeaderHasNone) {
+  const std::string rest =
+      ": times count from the start of the log, so days and hours of the day are unknown";
+  EXPECT_EQ(swf_from("").notes.back(), "the header has no UnixStartTime and no StartTime" + rest);
+  const Trace unread = swf_from("; StartTime: some day in May\n");
+  EXPECT_EQ(
+      unread.notes.back(),
+      "the header has no UnixStartTime and no date in StartTime (\"some day in May\")" + rest);
+  EXPECT_EQ(unread.jobs.at(0).request.submit, Time(60s));
+}
+
 TEST(Swf, TakesPartitionsForPartsOfTheMachineAndQueuesForClasses) {
   const std::string header = std::string(kStart) +
                              "; MaxProcs: 64\n; Queue: 1 day\n; Queue: 2 "

@@ -51,12 +51,12 @@ void register_tacc(Formats& registry) {
   format.name = "tacc";
   format.summary = "TACC Lonestar6 A100 log of Slurm jobs (Mirage, SC'23)";
   format.map.columns = {
-      {Field::job_id, "job_id", true},  {Field::submit_s, "submit_time", true},
-      {Field::run_s, "duration", true}, {Field::gpus, "gpu_num", true},
-      {Field::name, "job_name"},        {Field::user, "user"},
-      {Field::start_s, "start_time"},   {Field::end_s, "end_time"},
-      {Field::nodes, "node_num"},       {Field::time_limit_s, "timelimit_min", false, Unit::min},
-      {Field::wait_s, "queue"},
+      {"job_id", "job_id", true},  {"submit_s", "submit_time", true},
+      {"run_s", "duration", true}, {"gpus", "gpu_num", true},
+      {"name", "job_name"},        {"user", "user"},
+      {"start_s", "start_time"},   {"end_s", "end_time"},
+      {"nodes", "node_num"},       {"time_limit_s", "timelimit_min", false, Unit::min},
+      {"wait_s", "queue"},
   };
   format.extras = {"exit_code"};
   format.ignored = {"priority"};

@@ -26,7 +26,7 @@ function All({overview, now}: ViewProps) {
   return (
     <>
       <h1>Sweeps</h1>
-      <p class="brief-text">Trials of one search, compared by the metric that they report. <code>almanac sweep run SPACE.toml</code> begins one; which of its
+      <p class="brief-text">Trials of one search, compared by the metric that they report. <code>almanac tune run SPACE.toml</code> begins one; which of its
         trials go on is the policy's business, {overview.policy} now.</p>
       {value && sweeps.length === 0 && <p class="nothing">There is none yet.</p>}
       {sweeps.length > 0 && (

@@ -14,13 +14,13 @@ export function TenantsView({overview}: ViewProps) {
   const often = useTicks(30);
   const {value: all} = useAnswer<Tenancy>('/v1/tenants', `${overview.policy} ${often}`);
   if (!all) return <><h1>Tenants</h1><p class="nothing">Asking the service…</p></>;
-  if (all.tenants.length === 0) return <><h1>Tenants</h1><p class="nothing">Nobody has asked for a GPU yet.</p></>;
+  if (all.tenants.length === 0) return <><h1>Tenants</h1><p class="nothing">No one has requested a GPU yet.</p></>;
   return (
     <>
       <h1>Tenants</h1>
       <dl class="figures">
         <div class="large"><dt>Would have to change hands</dt><dd>{percent(all.share_error)} <small>of the GPU time</small></dd></div>
-        {all.worst !== undefined && <div><dt>Had least of its due</dt><dd>{all.worst} <small>{percent(all.worst_due)} of it</small></dd></div>}
+        {all.worst !== undefined && <div><dt>Lowest usage against fair share</dt><dd>{all.worst} <small>{percent(all.worst_due)} of it</small></dd></div>}
         {all.jain_due !== undefined && <div title="Jain's index of what was had of what was due: 1 = all alike"><dt>Evenness</dt><dd>{all.jain_due.toFixed(2)}</dd></div>}
         {all.avg_finish_time_ratio !== undefined && (
           <div title="Time from submission to end, beside that with an equal part of the cluster for itself"><dt>Finish-time ratio, mean</dt><dd>{all.avg_finish_time_ratio.toFixed(2)}</dd></div>
@@ -28,10 +28,10 @@ export function TenantsView({overview}: ViewProps) {
         {all.unfair_jobs !== undefined && <div><dt>Jobs with a ratio above 1.05</dt><dd>{percent(all.unfair_jobs)}</dd></div>}
       </dl>
       <section aria-labelledby="due-title">
-        <h2 id="due-title">Of its due</h2>
+        <h2 id="due-title">Usage against fair share</h2>
         <p class="brief-text">Due is, at each time, {all.by_tenant ? 'a tenant’s part by its guarantee' : 'an equal part for each user'} of all GPUs, no more than its jobs ask, and of what others
           do not ask; over the last {duration(all.to_s - all.from_s)}.</p>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Of its due"><Table of={all} /></div>
+        <div class="scroll" tabIndex={0} role="region" aria-label="Usage against fair share"><Table of={all} /></div>
         <p class="hint">Use is forgotten by half in {duration(all.half_life_s)}{all.use_by ? `, as ${all.use_by} counts it` : ''}: policies that are fair over time go by it.</p>
       </section>
       {all.loans.length > 0 && (
@@ -57,7 +57,7 @@ function Table({of: all}: {of: Tenancy}) {
         {hasLimits && <th scope="col" class="number">limit</th>}
         <th scope="col" class="number">holds</th><th scope="col" class="number">waits for</th>
         <th scope="col" class="number">had, GPU-h</th><th scope="col" class="number">due, GPU-h</th>
-        <th scope="col" class="number">of its due</th><th scope="col"><span class="unseen">as a bar</span></th>
+        <th scope="col" class="number">of fair share</th><th scope="col"><span class="unseen">as a bar</span></th>
         {all.by_tenant && <><th scope="col" class="number">lent</th><th scope="col" class="number">borrowed</th></>}
         <th scope="col" class="number">use, GPU-h</th>
       </tr></thead>

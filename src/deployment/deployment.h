@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Networks that answer a request in one go, in several variants, on parts of GPUs: which variant
+/// of which task stands where, and what that serves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::deployment {
+
+/// A network for a task. Others for the same task are more accurate, or faster.
+struct Variant {
+  std::string name{}, task{};
+  double accuracy = 0;               ///< Part of its answers that are right, 0 to 1.
+  double fixed_ms = 0, item_ms = 0;  ///< A batch of b takes fixed + b * item on a whole GPU.
+  double knee = 1;                   ///< Part of a GPU beyond which it is no faster, above 0.
+  int most_batch = 1;
+  int operators = 1;  ///< Parts of a batch that run one after the other, each as long.
+  double memory_gib = 0;
+  double load_s = 0;
+  double busy_w = 0;  ///< That a whole GPU draws beyond idle while it computes.
+
+  /// Milliseconds of a batch on `share` of a GPU: what is missing of the knee slows it.
+  double batch_ms(int batch, double share) const;
+};
+
+/// What users ask of a task.
+struct TaskService {
+  std::string task{};
+  double rate = 0;              ///< Requests a second.
+  double slo_ms = 0;            ///< Of each request.
+  double accuracy = 0;          ///< Least part of right answers.
+  std::vector<double> rates{};  ///< Of the last seconds, oldest first; empty = not known.
+};
+
+/// GPUs that are alike.
+struct GpuFleet {
+  int gpus = 1;
+  double memory_gib = 80;  ///< Of one.
+  bool mig = false;        ///< Cut in instances that do not feel each other; else shared by MPS.
+  /// Batches beside others on a GPU without instances take so many times as long: the median of
+  /// the pairs that iGniter's authors measured on a V100.
+  double beside = 1.09;
+  double idle_w = 0;
+  double price_per_h = 0;
+  double grams_per_kwh = 0;        ///< Of CO2, of the power now.
+  double usual_grams_per_kwh = 0;  ///< On average; 0 = as now.
+};
+
+struct PlanningCase {
+  std::vector<Variant> variants{};
+  std::vector<TaskService> services{};
+  GpuFleet fleet{};
+  std::uint64_t seed = 1;
+};
+
+/// A variant on a part of a GPU, for one service.
+struct Instance {
+  int gpu = 0;
+  double share = 1;  ///< Of its computing units; a seventh for each slice of a MIG GPU.
+  std::size_t service = 0, variant = 0;
+  int batch = 1;  ///< Most requests that it takes at a time.
+  /// Those of one part of a GPU have `share` of it together and take turns, each with a batch every
+  /// `duty_ms`; below 0 = it has its share to itself and runs whenever it has requests.
+  int part = -1;
+  double duty_ms = 0;
+};
+
+struct Deployment {
+  std::vector<Instance> instances{};
+  /// Services of which every variant answers each request, and the majority counts.
+  std::vector<bool> votes{};
+};
+
+/// The largest batch with which a request is in time that must wait for another batch first; 0 =
+/// none is.
+int batch_in_time(const Variant& variant, double share, double slo_ms, double slower = 1);
+/// Requests a second of full batches.
+double throughput(const Variant& variant, double share, int batch, double slower = 1);
+
+/// How many times as long its batches take for those beside it; those that it takes turns with are
+/// not. O(instances).
+double slower_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
+/// Requests a second of an instance. O(instances).
+double instance_rate(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
+
+/// What a deployment does for one service.
+struct Served {
+  double rate = 0;      ///< Requests a second that it can answer in time.
+  double accuracy = 0;  ///< Where requests go to instances by what these can answer.
+  double slowest_ms = 0;
+};
+struct Judged {
+  std::vector<Served> served{};  ///< By service.
+  int gpus = 0;                  ///< With an instance.
+  double watts = 0;              ///< At the rates of the services.
+  double price_per_h = 0;
+  double grams_per_h = 0;
+  /// Every service gets its rate and its accuracy.
+  bool meets(const PlanningCase& asked) const;
+};
+/// O(instances^2).
+Judged judge(const PlanningCase& asked, const Deployment& deployment);
+
+/// Fails with invalid, saying why, where the parts on a GPU cannot be together: shares above 1 or
+/// memory above its own, and of MIG slices that no state of the card has.
+Result<void> check(const PlanningCase& asked, const Deployment& deployment);
+
+/// How likely the majority of answers is right, each being so by itself; an even split counts half.
+double vote_accuracy(const std::vector<double>& accuracies);
+
+/// The numbers of slices of instances that fill a MIG GPU of seven, largest first, in order.
+///
+/// Of an A100, H100 or H200 (slices/board.h), without the wide and media profiles.
+const std::vector<std::vector<int>>& mig_splits();
+/// Memory of an instance as a part of the GPU's: slices of memory are eighths.
+double mig_memory(int slices);
+int mig_slices(double share);
+
+/// Puts `copies` of a variant on the GPU that has least room left for them, one by one; GPUs are
+/// shared by MPS. False = not all fit.
+bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
+                     Deployment& deployment);
+/// Copies of `instance` that answer `rate`.
+int copies_for(const PlanningCase& asked, const Instance& instance, double rate);
+/// The variants of a service's task that are accurate enough and in time with one request, on a
+/// share of their knee beside others.
+std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
+                                  double least_accuracy);
+/// The least share of a GPU, in percent steps, with which one instance answers `rate` in time
+/// beside others; 0 = a whole GPU does not.
+double share_for(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate);
+/// The most accurate of the eligible variants, the faster of equals. Fails with unavailable.
+Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service);
+/// What planners fail with.
+Error too_few_gpus(const PlanningCase& asked, const TaskService& service);
+Error no_variant(const TaskService& service);
+
+}  // namespace almanac::deployment

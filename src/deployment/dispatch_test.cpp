@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which batches of requests with deadlines run: cases by hand, and against the best that can be.
+#include "deployment/dispatch.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "deployment/registry.h"
+#include "deployment/task_run.h"
+
+namespace almanac::deployment {
+namespace {
+
+DispatchedRun played(const std::string& name, const std::vector<Variant>& variants,
+                     const std::vector<TimedRequest>& requests, int gpus = 1) {
+  const auto dispatcher = registry().dispatchers.find(name)->make();
+  return play_dispatched(variants, requests, gpus, *dispatcher);
+}
+
+Variant batching(double fixed_ms, double item_ms) {
+  return {.name = "one", .task = "see", .fixed_ms = fixed_ms, .item_ms = item_ms, .most_batch = 16};
+}
+
+TEST(Shepherd, StopsABatchForOneThatIsThreeTimesAsLarge) {
+  const std::vector<Variant> variants{batching(100, 0), batching(10, 0)};
+  // One request of 100 ms runs when others come that would be late after it.
+  std::vector<TimedRequest> requests{{0, 400, 0}};
+  for (int each = 0; each < 3; ++each) requests.push_back({20, 60, 1});
+  const DispatchedRun three = played("shepherd", variants, requests);
+  EXPECT_EQ(three.preempted, 0U);  // 3 < 3.03
+  EXPECT_EQ(three.in_time, 1U);
+  requests.push_back({20, 60, 1});
+  const DispatchedRun four = played("shepherd", variants, requests);
+  EXPECT_EQ(four.preempted, 1U);
+  EXPECT_EQ(four.in_time, 5U);  // what was stopped is run anew, from 30 to 130 ms
+  EXPECT_EQ(four.finish_ms[0], 130);
+  EXPECT_EQ(four.busy_ms, 20 + 10 + 100);
+}
+
+TEST(Shepherd, LeavesOutThoseWhoseDeadlineWouldMakeTheBatchSmall) {
+  const std::vector<Variant> variants{batching(10, 10)};
+  // A batch of 3 takes 40 ms, which the first does not wait for; of 4 takes 50.
+  const DispatchedRun run =
+      played("shepherd", variants, {{0, 25, 0}, {0, 45, 0}, {0, 45, 0}, {0, 45, 0}});
+  EXPECT_EQ(run.in_time, 3U);
+  EXPECT_EQ(run.finish_ms[1], 40);
+}
+
+TEST(EarliestStart, RunsTheModelThatMustStartSoonestInTheLargestBatchInTime) {
+  const std::vector<Variant> variants{batching(10, 0), batching(10, 5)};
+  const DispatchedRun run =
+      played("earliest_start", variants, {{0, 100, 0}, {0, 35, 1}, {0, 60, 1}, {0, 60, 1}});
+  // Two of the second model take 20 ms and may start at 15 ms; the third of it goes after them.
+  EXPECT_EQ(run.finish_ms[1], 20);
+  EXPECT_EQ(run.finish_ms[2], 20);
+  EXPECT_EQ(run.finish_ms[3], 35);
+  EXPECT_EQ(run.finish_ms[0], 45);
+  EXPECT_EQ(run.in_time, 4U);
+}
+
+TEST(Abacus, RunsOperatorsOfOthersBesideTheMostUrgentAsFarAsItAllows) {
+  std::vector<Variant> variants{batching(40, 0)};
+  variants[0].operators = 4;
+  variants[0].knee = 0.5;
+  // Two that fill half a GPU each take no longer than one.
+  const DispatchedRun half = played("abacus", variants, {{0, 50, 0}, {0, 100, 0}});
+  EXPECT_EQ(half.finish_ms[0], 40);
+  EXPECT_EQ(half.finish_ms[1], 40);
+  // Where each fills it, one operator of the second leaves the first in time, and three come after.
+  variants[0].knee = 1;
+  const DispatchedRun full = played("abacus", variants, {{0, 50, 0}, {0, 100, 0}});
+  EXPECT_EQ(full.finish_ms[0], 50);
+  EXPECT_EQ(full.finish_ms[1], 80);
+  EXPECT_EQ(full.busy_ms, 80);
+}
+
+TEST(Abacus, LetsAQueryEndWhereItBegan) {
+  std::vector<Variant> variants{batching(40, 0)};
+  variants[0].operators = 4;
+  // The second begins beside the first; the other GPU, which is idle from 30 ms on, may not take
+  // it.
+  const DispatchedRun run =
+      played("abacus", variants, {{0, 50, 0}, {0, 500, 0}, {0, 300, 0}, {300, 400, 0}}, 2);
+  EXPECT_EQ(run.in_time, 4U);
+}
+
+/// Two variants of one task: one that is always right and slow, one that is sure of its answer
+/// where that is right, which is three times of four.
+TaskCase tried_twice(double rate, double seconds) {
+  TaskCase made{.variants = {batching(2, 1), batching(20, 10)},
+                .services = {{.task = "see", .rate = rate, .slo_ms = 200}}};
+  made.variants[0].name = "quick";
+  made.variants[0].accuracy = 0.75;
+  made.variants[1].name = "good";
+  made.variants[1].accuracy = 1;
+  TriedTask tried;
+  tried.said.resize(2);
+  for (int item = 0; item < 400; ++item) {
+    const bool is_hard = item % 4 == 0;
+    tried.right.push_back(item % 10);
+    tried.said[0].push_back({is_hard ? 99 : item % 10, is_hard ? 0.3 : 0.9});
+    tried.said[1].push_back({item % 10, 1});
+  }
+  made.answers.push_back(std::move(tried));
+  made.arrivals = poisson_arrivals(made.services, seconds, 5);
+  return made;
+}
+
+TEST(Tasks, OfACascadeAskTheBetterVariantForWhatTheFastOneIsNotSureOf) {
+  const TaskCase told = tried_twice(8, 100);
+  const auto best = play_tasks(told, "earliest_start", "best");
+  const auto cascade = play_tasks(told, "earliest_start", "cascade");
+  ASSERT_TRUE(best && cascade);
+  EXPECT_EQ(best->requests, told.arrivals.size());
+  EXPECT_EQ(best->queries, best->requests);
+  EXPECT_EQ(cascade->right, cascade->in_time) << "what it is not sure of is wrong";
+  EXPECT_NEAR(static_cast<double>(cascade->queries) / static_cast<double>(cascade->requests), 1.25,
+              0.05);
+  EXPECT_LT(cascade->busy_ms, 0.6 * best->busy_ms);
+}
+
+TEST(Tasks, OfBanditsFindTheVariantThatIsRight) {
+  const TaskCase told = tried_twice(8, 400);
+  const auto one = play_tasks(told, "earliest_start", "exp3");
+  const auto all = play_tasks(told, "earliest_start", "exp4");
+  ASSERT_TRUE(one && all);
+  EXPECT_EQ(all->queries, 2 * all->requests);
+  // One in ten is tried evenly, and before it is found the quick one is taken as often.
+  EXPECT_GT(static_cast<double>(one->right), 0.93 * static_cast<double>(one->in_time));
+  EXPECT_GT(static_cast<double>(all->right), 0.98 * static_cast<double>(all->in_time));
+}
+
+TEST(Tasks, SayWhatIsMissing) {
+  TaskCase told = tried_twice(8, 1);
+  told.answers.clear();
+  EXPECT_EQ(play_tasks(told, "earliest_start", "exp3").error().code, Code::usage);
+  EXPECT_EQ(play_tasks(told, "sheperd", "best").error().code, Code::not_found);
+  told.services[0].slo_ms = 1;
+  EXPECT_EQ(play_tasks(told, "shepherd", "best").error().code, Code::unavailable);
+}
+
+TEST(Tasks, WithEveryChoiceAnswerEachRequestOnceOrDropIt) {
+  const TaskCase told = tried_twice(60, 20);
+  for (const auto& dispatcher : registry().dispatchers.names()) {
+    for (const auto& chooser : registry().choosers.names()) {
+      SCOPED_TRACE(dispatcher + "+" + chooser);
+      const auto run = play_tasks(told, dispatcher, chooser);
+      ASSERT_TRUE(run) << to_string(run.error());
+      EXPECT_EQ(run->requests, told.arrivals.size());
+      EXPECT_LE(run->in_time, run->requests);
+      EXPECT_LE(run->right, run->in_time);
+      EXPECT_GE(run->queries, run->requests);
+      EXPECT_LE(run->latency_ms.most, told.services[0].slo_ms);
+      EXPECT_LE(run->busy_ms, run->span_ms + told.services[0].slo_ms);
+    }
+  }
+}
+
+/// The most requests that one GPU can answer in time: all orders of all batches. For a handful.
+std::size_t best_of_all(const std::vector<Variant>& variants,
+                        const std::vector<TimedRequest>& requests, double now, unsigned left) {
+  std::size_t best = 0;
+  for (unsigned some = left; some > 0; some = (some - 1) & left) {
+    std::optional<std::size_t> variant;
+    double start = now, deadline = 1e18;
+    int size = 0;
+    bool is_batch = true;
+    for (std::size_t each = 0; each < requests.size() && is_batch; ++each) {
+      if ((some >> each & 1U) == 0) continue;
+      is_batch = !variant || *variant == requests[each].variant;
+      variant = requests[each].variant;
+      start = std::max(start, requests[each].arrival_ms);
+      deadline = std::min(deadline, requests[each].deadline_ms);
+      ++size;
+    }
+    if (!is_batch || size > variants[*variant].most_batch) continue;
+    const double ends = start + variants[*variant].batch_ms(size, 1);
+    if (ends > deadline) continue;
+    best = std::max(
+        best, static_cast<std::size_t>(size) + best_of_all(variants, requests, ends, left & ~some));
+  }
+  return best;
+}
+
+TEST(Dispatchers, AnswerNoMoreThanTheBestAndShepherdAtLeastItsBound) {
+  constexpr double kBound = 12.62;
+  std::size_t ours = 0, all = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Rng rng(seed);
+    const std::vector<Variant> variants{batching(1 + 4 * rng.uniform(), 1 + 4 * rng.uniform()),
+                                        batching(1 + 8 * rng.uniform(), 0.5)};
+    std::vector<TimedRequest> requests;
+    double now = 0;
+    for (int each = 0; each < 6; ++each) {
+      now += 3 * rng.exponential();
+      requests.push_back({now, now + 6 + 15 * rng.uniform(), rng.below(2)});
+    }
+    const std::size_t best =
+        best_of_all(variants, requests, 0, (1U << static_cast<unsigned>(requests.size())) - 1);
+    for (const auto& name : registry().dispatchers.names()) {
+      SCOPED_TRACE(name + " " + std::to_string(seed));
+      const DispatchedRun run = played(name, variants, requests);
+      EXPECT_LE(run.in_time, best);
+      for (std::size_t each = 0; each < requests.size(); ++each) {
+        // What is answered is in time: the rest was dropped before. A group of operators heeds the
+        // most urgent query alone.
+        EXPECT_TRUE(name == "abacus" || run.finish_ms[each] <= requests[each].deadline_ms ||
+                    run.finish_ms[each] > 1e300);
+      }
+      if (name != "shepherd") continue;
+      EXPECT_GE(kBound * static_cast<double>(run.in_time), static_cast<double>(best));
+      ours += run.in_time;
+      all += best;
+    }
+  }
+  EXPECT_GT(static_cast<double>(ours), 0.75 * static_cast<double>(all));
+}
+
+}  // namespace
+}  // namespace almanac::deployment

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPUs are cut in two, and services take turns on a part.
+///
+/// Source   Choi et al., ATC'22 (gpulet), Algorithm 1: a service gets, until its rate is served,
+/// the
+///          smaller of the part that does the most for its size and the least that serves what is
+///          left: where others leave room a turn, else the smallest part that is free.
+/// Differs  parts are tenths; a neighbour slows by --beside; each service has the most accurate
+///          variant that is in time. The released scheduler is in artifacts/serving/gpulet.h.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "deployment/planner/turns.h"
+#include "deployment/registry.h"
+
+namespace almanac::deployment::planner {
+namespace {
+
+constexpr int kTenths = 10;
+constexpr double kNearly = 1e-9;
+
+/// A GPU in one part or two, in tenths.
+struct HalvedGpu {
+  std::vector<Turns> parts{};
+};
+
+class GpuletPlan {
+ public:
+  explicit GpuletPlan(const PlanningCase& asked) : asked_(asked) {}
+
+  Result<void> add(std::size_t number) {
+    const TaskService& service = asked_.services[number];
+    const auto variant = most_accurate(asked_, service);
+    if (!variant) return tl::unexpected(variant.error());
+    double left = service.rate;
+    constexpr double kNothing = 1e-6;
+    while (left > kNothing) {
+      if (joined({number, *variant, left})) return {};
+      const double part = wish(*variant, service, left);
+      if (part == 0) return tl::unexpected(no_variant(service));
+      const double served = placed({number, *variant, left}, part);
+      if (served <= 0) return tl::unexpected(too_few_gpus(asked_, service));
+      left -= served;
+    }
+    return {};
+  }
+
+  Deployment done() const {
+    Deployment made;
+    for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+      int part = 0;
+      for (const Turns& each : gpus_[gpu].parts) {
+        if (!each.all.empty()) add_turns(each, static_cast<int>(gpu), part++, made);
+      }
+    }
+    return made;
+  }
+
+ private:
+  /// That one service serves on a part.
+  double most(std::size_t variant, const TaskService& service, double share) const {
+    const int batch =
+        batch_in_time(asked_.variants[variant], share, service.slo_ms, asked_.fleet.beside);
+    return batch == 0 ? 0 : throughput(asked_.variants[variant], share, batch, asked_.fleet.beside);
+  }
+
+  double wish(std::size_t variant, const TaskService& service, double rate) const {
+    double best = 0, for_size = 0, least = 0;
+    for (int tenths = 1; tenths <= kTenths; ++tenths) {
+      const double share = tenths / static_cast<double>(kTenths);
+      const double serves = most(variant, service, share);
+      if (serves / share > for_size * (1 + kNearly)) {
+        for_size = serves / share;
+        best = share;
+      }
+      if (least == 0 && serves >= rate * (1 - kNearly)) least = share;
+    }
+    return least > 0 ? std::min(best, least) : best;
+  }
+
+  double memory(const HalvedGpu& gpu) const {
+    double sum = 0;
+    for (const Turns& each : gpu.parts) sum += memory_of(asked_, each.all);
+    return sum;
+  }
+
+  /// Gives it a turn beside others, the fullest part that has room.
+  bool joined(const Turn& turn) {
+    Turns* chosen = nullptr;
+    std::optional<Turns> best;
+    for (HalvedGpu& gpu : gpus_) {
+      if (memory(gpu) + asked_.variants[turn.variant].memory_gib > asked_.fleet.memory_gib)
+        continue;
+      for (Turns& part : gpu.parts) {
+        if (part.all.empty()) continue;
+        std::vector<Turn> all = part.all;
+        all.push_back(turn);
+        auto merged = in_turns(asked_, part.share, asked_.fleet.beside, std::move(all));
+        if (!merged || (best && merged->occupancy() <= best->occupancy())) continue;
+        best = std::move(merged);
+        chosen = &part;
+      }
+    }
+    if (chosen == nullptr) return false;
+    *chosen = *std::move(best);
+    return true;
+  }
+
+  /// Puts it on the smallest free part of that size or more, a whole GPU cut if need be, and says
+  /// how much of its rate that serves; 0 = there is none.
+  double placed(const Turn& turn, double share) {
+    const double needs = asked_.variants[turn.variant].memory_gib;
+    Turns* part = nullptr;
+    for (HalvedGpu& gpu : gpus_) {
+      if (memory(gpu) + needs > asked_.fleet.memory_gib) continue;
+      for (Turns& each : gpu.parts) {
+        if (!each.all.empty() || each.share < share - kNearly) continue;
+        if (part == nullptr || each.share < part->share) part = &each;
+      }
+    }
+    if (part == nullptr) {
+      if (static_cast<int>(gpus_.size()) == asked_.fleet.gpus) return 0;
+      HalvedGpu cut{.parts = {Turns{.share = share}}};
+      if (share < 1 - kNearly) cut.parts.push_back({.share = 1 - share});
+      gpus_.push_back(std::move(cut));
+      part = &gpus_.back().parts.front();
+    }
+    const double serves = std::min(
+        turn.rate, most(turn.variant, asked_.services[turn.service], part->share) * (1 - kNearly));
+    Turn own = turn;
+    own.rate = serves;
+    auto alone = in_turns(asked_, part->share, asked_.fleet.beside, {own});
+    if (!alone) return 0;
+    *part = *std::move(alone);
+    return serves;
+  }
+
+  const PlanningCase& asked_;
+  std::vector<HalvedGpu> gpus_;
+};
+
+Result<Deployment> plan_gpulet(const PlanningCase& asked) {
+  std::vector<std::size_t> order(asked.services.size());
+  for (std::size_t each = 0; each < order.size(); ++each) order[each] = each;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return asked.services[a].rate > asked.services[b].rate;
+  });
+  GpuletPlan plan(asked);
+  for (const std::size_t each : order) {
+    if (auto added = plan.add(each); !added) return tl::unexpected(added.error());
+  }
+  return plan.done();
+}
+
+}  // namespace
+
+void register_gpulet(Registry& registry) {
+  registry.planners.add({.name = "gpulet",
+                         .summary = "GPUs in two parts, on which services take turns",
+                         .source = "Choi et al. ATC'22, Algorithm 1",
+                         .make = {plan_gpulet, false}});
+}
+
+}  // namespace almanac::deployment::planner

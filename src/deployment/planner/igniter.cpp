@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Services beside each other on GPUs that MPS shares, each where it makes the others grow least.
+///
+/// Source   Xu et al., TPDS'22 (iGniter), Algorithms 1 and 2: a batch is what comes in half the
+///          objective, a share the least that serves it alone; the largest first, to the GPU on
+///          which all shares together grow least until everyone is in time again.
+/// Differs  neighbours slow each other by --beside, where iGniter fits caches, power and the queue
+/// of
+///          kernels; a service beyond a whole GPU has whole ones for as long as it fills them; each
+///          has the most accurate variant that is in time. The released algorithm is in
+///          artifacts/serving/igniter.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "deployment/registry.h"
+
+namespace almanac::deployment::planner {
+namespace {
+
+constexpr double kShareUnit = 0.025;  // of a GPU
+constexpr double kTiny = 1e-9;
+
+using Residents = std::vector<Instance>;
+
+class IgniterPlan {
+ public:
+  explicit IgniterPlan(const PlanningCase& asked) : asked_(asked) {}
+
+  Result<Deployment> made() {
+    std::vector<Instance> wanted;
+    std::vector<double> rates;
+    for (std::size_t number = 0; number < asked_.services.size(); ++number) {
+      const TaskService& service = asked_.services[number];
+      const auto variant = most_accurate(asked_, service);
+      if (!variant) return tl::unexpected(variant.error());
+      const Variant& it = asked_.variants[*variant];
+      const int most = batch_in_time(it, 1, service.slo_ms);
+      const double full = throughput(it, 1, most);
+      double left = service.rate;
+      for (; left > full; left -= full) {
+        if (gpus() == asked_.fleet.gpus) {
+          return tl::unexpected(too_few_gpus(asked_, service));
+        }
+        whole_.push_back({.service = number, .variant = *variant, .batch = most});
+      }
+      Instance rest{.service = number, .variant = *variant};
+      rest.batch =
+          std::clamp(static_cast<int>(std::ceil(left * service.slo_ms / 2000 - kTiny)), 1, most);
+      rate_of_.push_back(left);
+      rest.share = least_share(rest, 1);
+      wanted.push_back(rest);
+    }
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Instance& a, const Instance& b) { return a.share > b.share; });
+    for (const Instance& each : wanted) {
+      if (!place(each)) return tl::unexpected(too_few_gpus(asked_, asked_.services[each.service]));
+    }
+    Deployment deployment{.instances = whole_};
+    int gpu = 0;
+    for (Instance& each : deployment.instances) each.gpu = gpu++;
+    for (const Residents& residents : gpus_) {
+      for (Instance each : residents) {
+        each.gpu = gpu;
+        deployment.instances.push_back(each);
+      }
+      ++gpu;
+    }
+    return deployment;
+  }
+
+ private:
+  /// The least share with which its batch takes half its objective and keeps up with its rate; more
+  /// than 1 = a whole GPU does not.
+  double least_share(const Instance& instance, double slower) const {
+    const Variant& it = asked_.variants[instance.variant];
+    const TaskService& service = asked_.services[instance.service];
+    for (double share = kShareUnit; share <= 1 + kTiny; share += kShareUnit) {
+      const double takes_ms = slower * it.batch_ms(instance.batch, share);
+      const bool keeps_up =
+          1000 * instance.batch / takes_ms >= rate_of_[instance.service] * (1 - kTiny);
+      if (keeps_up && 2 * takes_ms <= service.slo_ms * (1 + kTiny)) return share;
+    }
+    return 2;
+  }
+
+  int gpus() const { return static_cast<int>(whole_.size() + gpus_.size()); }
+
+  double memory(const Residents& residents) const {
+    double sum = 0;
+    for (const Instance& each : residents) sum += asked_.variants[each.variant].memory_gib;
+    return sum;
+  }
+
+  static double shares(const Residents& residents) {
+    double sum = 0;
+    for (const Instance& each : residents) sum += each.share;
+    return sum;
+  }
+
+  bool place(const Instance& wanted) {
+    Residents* chosen = nullptr;
+    Residents best;
+    double least = std::numeric_limits<double>::infinity();
+    for (Residents& gpu : gpus_) {
+      Residents grown = gpu;
+      grown.push_back(wanted);
+      if (memory(grown) > asked_.fleet.memory_gib) continue;
+      for (Instance& each : grown) each.share = least_share(each, asked_.fleet.beside);
+      const double more = shares(grown) - shares(gpu);
+      if (shares(grown) > 1 + kTiny || more >= least) continue;
+      least = more;
+      best = std::move(grown);
+      chosen = &gpu;
+    }
+    if (chosen != nullptr) {
+      *chosen = std::move(best);
+      return true;
+    }
+    if (gpus() == asked_.fleet.gpus || wanted.share > 1 + kTiny) return false;
+    gpus_.push_back({wanted});
+    return true;
+  }
+
+  const PlanningCase& asked_;
+  std::vector<Instance> whole_;  // that have a GPU each
+  std::vector<Residents> gpus_;
+  std::vector<double> rate_of_;  // by service, of its instance that may have neighbours
+};
+
+Result<Deployment> plan_igniter(const PlanningCase& asked) { return IgniterPlan(asked).made(); }
+
+}  // namespace
+
+void register_igniter(Registry& registry) {
+  registry.planners.add({.name = "igniter",
+                         .summary = "beside each other, where shares grow least",
+                         .source = "Xu et al. TPDS'22, Algorithms 1 and 2",
+                         .make = {plan_igniter, false}});
+}
+
+}  // namespace almanac::deployment::planner

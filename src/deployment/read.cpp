@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "deployment/read.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "deployment/cell_table.h"
+#include "text/number.h"
+
+namespace almanac::deployment {
+namespace {
+
+constexpr double kMost = CellTable::kMost;
+
+}  // namespace
+
+Result<std::vector<Variant>> read_variants(const std::string& path) {
+  constexpr double kTiny = 1e-6;
+  constexpr double kMostOperators = 1e5;
+  auto rows = CellTable::open(
+      path, {"variant", "task", "accuracy", "fixed_ms", "item_ms", "batch", "memory_gib"});
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<Variant> made;
+  while (true) {
+    const auto more = rows->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    Variant& each = made.emplace_back();
+    each.name = rows->text("variant");
+    each.task = rows->text("task");
+    if (each.name.empty() || each.task.empty()) return rows->wrong("expected a variant and a task");
+    const auto batch = rows->number("batch", 1, 1e6);
+    if (!batch) return tl::unexpected(batch.error());
+    each.most_batch = static_cast<int>(*batch);
+    const auto operators = rows->number("operators", 1, kMostOperators, 1);
+    if (!operators) return tl::unexpected(operators.error());
+    each.operators = static_cast<int>(*operators);
+    for (const auto& [column, into, least, most, otherwise] :
+         {std::tuple<const char*, double*, double, double, double>{"accuracy", &each.accuracy, 0, 1,
+                                                                   std::nan("")},
+          {"fixed_ms", &each.fixed_ms, 0, kMost, std::nan("")},
+          {"item_ms", &each.item_ms, kTiny, kMost, std::nan("")},
+          {"memory_gib", &each.memory_gib, 0, kMost, std::nan("")},
+          {"knee", &each.knee, 0.01, 1, 1},
+          {"load_s", &each.load_s, 0, kMost, 0},
+          {"busy_w", &each.busy_w, 0, kMost, 0}}) {
+      const auto value = rows->number(column, least, most, otherwise);
+      if (!value) return tl::unexpected(value.error());
+      *into = *value;
+    }
+  }
+  if (made.empty()) return fail(Code::invalid, "has no variant", {.file = path});
+  return made;
+}
+
+Result<std::vector<TaskService>> read_services(const std::string& path,
+                                               const std::vector<Variant>& variants) {
+  auto rows = CellTable::open(path, {"task", "rate", "slo_ms"});
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<TaskService> made;
+  while (true) {
+    const auto more = rows->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    TaskService& each = made.emplace_back();
+    each.task = rows->text("task");
+    if (std::none_of(variants.begin(), variants.end(),
+                     [&](const Variant& variant) { return variant.task == each.task; })) {
+      return rows->wrong(fmt::format("no variant does the task \"{}\"", each.task));
+    }
+    const auto rate = rows->number("rate", 1e-6);
+    const auto slo = rows->number("slo_ms", 1e-6);
+    const auto accuracy = rows->number("accuracy", 0, 1, 0);
+    for (const auto* cell : {&rate, &slo, &accuracy}) {
+      if (!*cell) return tl::unexpected(cell->error());
+    }
+    each.rate = *rate;
+    each.slo_ms = *slo;
+    each.accuracy = *accuracy;
+    std::string_view left = rows->text("rates");
+    while (!left.empty()) {
+      const std::size_t end = std::min(left.find(' '), left.size());
+      const auto value = text::parse_decimal(left.substr(0, end));
+      if (!value || *value < 0 || *value > kMost) {
+        return rows->wrong("rates: expected numbers of 0 or more with a space between");
+      }
+      each.rates.push_back(*value);
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  if (made.empty()) return fail(Code::invalid, "asks for nothing", {.file = path});
+  return made;
+}
+
+}  // namespace almanac::deployment

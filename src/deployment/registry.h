@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every planner, dispatcher and chooser; each is one file in the folder of its slot.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/result.h"
+#include "deployment/chooser.h"
+#include "deployment/deployment.h"
+#include "deployment/dispatch.h"
+#include "inference/slot.h"
+
+namespace almanac::deployment {
+
+/// Decides which variants of networks stand where.
+struct PlannerChoice {
+  std::function<Result<Deployment>(const PlanningCase&)> plan;
+  bool mig = false;  ///< It plans GPUs with instances, and else those that MPS shares.
+};
+
+struct ChooserChoice {
+  std::function<std::unique_ptr<Chooser>(const ChooserCase&)> make;
+  bool needs_answers = false;  ///< ChooserCase::answers must be known.
+};
+
+struct Registry {
+  inference::Slot<PlannerChoice> planners{};
+  inference::Slot<std::function<std::unique_ptr<Dispatcher>()>> dispatchers{};
+  inference::Slot<ChooserChoice> choosers{};
+};
+
+/// All of them, made at first use.
+const Registry& registry();
+
+// Generated: each calls every register_ function of its folder.
+namespace planner {
+void register_planner(Registry& registry);
+}
+namespace dispatcher {
+void register_dispatcher(Registry& registry);
+}
+namespace chooser {
+void register_chooser(Registry& registry);
+}
+
+}  // namespace almanac::deployment

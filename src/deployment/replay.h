@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the requests of services see of a deployment, request by request, whoever planned it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "deployment/deployment.h"
+#include "deployment/registry.h"
+#include "deployment/task_run.h"
+
+namespace almanac::deployment {
+
+struct DeploymentRun {
+  struct OfService {
+    std::size_t requests = 0;
+    std::size_t in_time = 0;
+  };
+  std::vector<OfService> services{};
+  /// Of the service that is served worst; 1 where nothing is asked.
+  double worst() const;
+};
+
+/// Plays arrivals, sorted, on the instances of a deployment that check() finds right. Each request
+/// is dealt to an instance of its service by what each can answer; where all variants vote, to one
+/// of each. An instance takes what waits, up to its batch, as soon as it is free; those that take
+/// turns go round, and one that has nothing is passed over. Nothing is dropped. A request is in
+/// time if all its answers come within the objective. O(arrivals x instances).
+DeploymentRun play_deployment(const PlanningCase& asked, const Deployment& deployment,
+                              const std::vector<TaskArrival>& arrivals);
+
+/// A plan, and what requests see of it when it is played.
+struct Replayed {
+  double rates = 1;  ///< The plan is made for so many times the rates of the services.
+  Deployment plan{};
+  DeploymentRun run{};
+};
+
+/// Returns the plan of `planner` for the rates as they are, and what a replay sees of it. Fails as
+/// the planner does.
+Result<Replayed> plan_and_replay(const PlannerChoice& planner, const PlanningCase& asked,
+                                 const std::vector<TaskArrival>& arrivals);
+
+/// Returns the first plan with which `share` of the requests of each service are in time when it is
+/// played with `arrivals`, made for 1.1, 1.2 ... 4 times the rates: planners leave no room for
+/// requests that come at random. Fails with unavailable if none is, naming the best.
+/// Cost: up to 31 plans and replays.
+Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& asked,
+                              const std::vector<TaskArrival>& arrivals, double share);
+
+}  // namespace almanac::deployment

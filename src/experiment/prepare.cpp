@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads and checks what a run is made of.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cluster/read.h"
+#include "energy/power_file.h"
+#include "experiment/experiment.h"
+#include "experiment/impossible_jobs.h"
+#include "experiment/infer_cluster.h"
+#include "experiment/log_speeds.h"
+#include "experiment/run_notes.h"
+#include "experiment/shares_of_cluster.h"
+#include "perf/catalogue_file.h"
+#include "policy/contract/power_limits.h"
+#include "policy/registry.h"
+#include "predict/model_file.h"
+#include "schedule/speed_book.h"
+#include "table/digest.h"
+#include "text/datetime.h"
+
+namespace almanac::experiment {
+namespace {
+
+bool asks_all(const Experiment& experiment) {
+  return experiment.policies == std::vector<std::string>{"all"};
+}
+
+bool asks_quick(const Experiment& experiment) {
+  return experiment.policies == std::vector<std::string>{"quick"};
+}
+
+Result<Prepared::Run> compose_run(const Experiment& experiment, const std::string& text) {
+  if (text != "-") {
+    Result<policy::Composition> composition = policy::registry().compose(text);
+    if (!composition) return tl::unexpected(composition.error());
+    return Prepared::Run{.composition = std::move(*composition), .restart = experiment.restart};
+  }
+  if (!experiment.guest) {
+    return fail(Code::usage, "policy - is decided by another program, and only simulate asks one",
+                {}, "simulate it again (docs/script_policies.md)");
+  }
+  return Prepared::Run{.composition = experiment.guest->composition,
+                       .restart = experiment.restart,
+                       .talk = experiment.guest->talk};
+}
+
+Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
+  if (experiment.policies.empty()) {
+    return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
+  }
+  std::vector<Prepared::Run> runs;
+  const auto names = asks_all(experiment)     ? all_policies()
+                     : asks_quick(experiment) ? quick_policies()
+                                              : experiment.policies;
+  for (const std::string& text : names) {
+    Result<Prepared::Run> composed = compose_run(experiment, text);
+    if (!composed) return tl::unexpected(composed.error());
+    Prepared::Run& run = *composed;
+    const auto applied = apply_profile(experiment.profile, run);
+    if (!applied) return tl::unexpected(applied.error());
+    const bool twice = std::any_of(runs.begin(), runs.end(), [&](const Prepared::Run& other) {
+      return other.composition.name == run.composition.name;
+    });
+    if (twice) {
+      return fail(Code::usage, fmt::format("policy {} is named twice", run.composition.name));
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+/// Policies that are made for data of which this log and this run have none, by what is lacking.
+using Idle = std::vector<std::pair<std::string, std::vector<std::string>>>;
+Idle idle_policies(const Prepared& made) {
+  using policy::Trait;
+  const auto& jobs = made.trace.jobs;
+  const bool has_deadlines = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
+    return job.request.deadline != kNoTime && sim::is_simulated(job.request, made.cluster);
+  });
+  const bool has_trials = std::any_of(jobs.begin(), jobs.end(), [](const trace::Job& job) {
+    return job.request.group != kNoName && job.outcome.metric != kNoName;
+  });
+  struct Data {
+    Trait trait;
+    bool is_there;
+    const char* lack;
+  };
+  const bool has_signals = made.incidents != nullptr && !made.incidents->signals.empty();
+  const std::array<Data, 6> kinds = {
+      {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
+       {Trait::reads_speeds,
+        !made.experiment.speed.empty() || schedule::tells_traffic(made.trace, made.cluster),
+        "no speeds of jobs are given (--speed)"},
+       {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
+       {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
+       {Trait::reads_signals, has_signals, "no signal is given (--incidents)"},
+       {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
+  std::map<unsigned, std::vector<std::string>> by_lack;  // by the bits of what they lack
+  for (const Prepared::Run& run : made.runs) {
+    const policy::TraitSet traits = policy::registry().traits(run.composition);
+    unsigned lacks = 0;
+    bool has_any = false;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (!traits.has(kinds[kind].trait)) continue;
+      has_any = has_any || kinds[kind].is_there;
+      lacks |= 1U << kind;
+    }
+    if (lacks != 0 && !has_any) by_lack[lacks].push_back(run.composition.name);
+  }
+  Idle idle;
+  for (const auto& [lacks, names] : by_lack) {
+    std::vector<std::string> why;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if ((lacks >> kind & 1U) != 0) why.emplace_back(kinds[kind].lack);
+    }
+    idle.emplace_back(fmt::format("{}", fmt::join(why, " and ")), names);
+  }
+  return idle;
+}
+
+/// Their rows would not show what they are for.
+void leave_out_idle(Prepared& made) {
+  for (const auto& [lack, names] : idle_policies(made)) {
+    made.left_out.push_back(
+        fmt::format("left out of all, as {}: {}", lack, fmt::join(names, ", ")));
+    std::erase_if(made.runs, [&out = names](const Prepared::Run& run) {
+      return std::find(out.begin(), out.end(), run.composition.name) != out.end();
+    });
+  }
+  made.experiment.policies.clear();
+  for (const Prepared::Run& run : made.runs) {
+    made.experiment.policies.push_back(run.composition.name);
+  }
+}
+
+/// They run, as they are asked for, without what they go by.
+void note_idle(Prepared& made) {
+  for (const auto& [lack, names] : idle_policies(made)) {
+    made.notes.push_back(fmt::format("{} could do more: {}", fmt::join(names, ", "), lack));
+  }
+}
+
+/// Returns the speeds of `name`: a catalogue, the log itself, or nothing yet.
+Result<perf::Catalogue> catalogue_of(const std::string& name, Prepared& made) {
+  if (name == kLearnedSpeeds) return perf::Catalogue{};
+  if (name != kLogSpeeds) return perf::read_catalogue(name);
+  LogSpeeds log = speeds_by_log(made.trace);
+  made.notes.insert(made.notes.end(), log.notes.begin(), log.notes.end());
+  return std::move(log.catalogue);
+}
+
+/// Of a model of speeds, which is a preset or a file.
+Result<std::string> digest_of(const std::string& speed) {
+  if (speed == kLogSpeeds || speed == kLearnedSpeeds) return speed;
+  const auto presets = perf::presets();
+  const auto preset = std::find_if(presets.begin(), presets.end(),
+                                   [&](const text::Preset& each) { return each.name == speed; });
+  return preset == presets.end() ? table::sha256_file(speed) : table::sha256(preset->text);
+}
+
+Result<void> read_applications(const std::string& path, Prepared& made) {
+  if (path.empty()) return {};
+  auto read = elastic::read_elastic(path);
+  if (!read) return tl::unexpected(read.error());
+  const auto& names = made.trace.names;
+  const auto elastic =
+      std::count_if(made.trace.jobs.begin(), made.trace.jobs.end(), [&](const trace::Job& job) {
+        return job.request.model != kNoName &&
+               read->contains(std::string(names[job.request.model]));
+      });
+  if (elastic == 0) {
+    std::vector<std::string> known;
+    for (const auto& [name, application] : *read) known.push_back(name);
+    return fail(Code::usage, "no job's model is an elastic application", {.file = path},
+                fmt::format("its applications are {}", fmt::join(known, ", ")));
+  }
+  made.applications = std::move(*read);
+  namespace fs = std::filesystem;
+  const fs::path published = fs::path(path) / "elastic" / "pollux" / "applications.json";
+  const auto digest = table::sha256_file(fs::is_directory(path) ? published.string() : path);
+  if (!digest) return tl::unexpected(digest.error());
+  made.elastic_digest = *digest;
+  return {};
+}
+
+/// The model that learned estimates begin with. It must not know anything that lies ahead.
+Result<std::shared_ptr<const predict::StoredModel>> read_model(
+    const std::string& path, const trace::Trace& trace, const std::vector<Prepared::Run>& runs) {
+  if (path.empty()) return nullptr;
+  const bool used = std::any_of(runs.begin(), runs.end(), [](const Prepared::Run& run) {
+    return policy::registry().traits(run.composition).has(policy::Trait::reads_model);
+  });
+  if (!used) {
+    return fail(Code::usage, "none of the policies has a learned estimate", {.file = path},
+                "qssf and gittins have one; so has easy+learned_90");
+  }
+  auto read = predict::read_model(path);
+  if (!read) return tl::unexpected(read.error());
+  const Time first = trace.jobs.empty() ? kNever : trace.jobs.front().request.submit;
+  if (read->training.to >= first) {
+    return fail(Code::usage,
+                fmt::format("the model knows how jobs ended until {}, but the trace begins at {}: "
+                            "it would know what is yet to come",
+                            text::format_datetime(read->training.to), text::format_datetime(first)),
+                {.file = path}, "train it with --until that time or earlier");
+  }
+  return std::make_shared<const predict::StoredModel>(std::move(*read));
+}
+
+Result<void> check_any_job_is_simulated(const trace::Trace& trace,
+                                        const cluster::Cluster& cluster) {
+  const bool any = std::any_of(trace.jobs.begin(), trace.jobs.end(), [&](const trace::Job& job) {
+    return sim::is_simulated(job.request, cluster);
+  });
+  if (any || trace.jobs.empty()) return {};
+  return fail(Code::invalid, "no job asks a GPU, and the cluster does not count cores",
+              {.file = trace.path},
+              "say cpus for its nodes in a --cluster file to simulate CPU jobs");
+}
+
+/// Makes all nodes one virtual cluster if no job names one.
+void merge_virtual_clusters(Prepared& made) {
+  const auto& jobs = made.trace.jobs;
+  const bool any_vc = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
+    return sim::is_simulated(job.request, made.cluster) && job.request.vc != kNoName;
+  });
+  if (!any_vc && !made.cluster.takes_every_job) {
+    made.cluster = cluster::merged(made.cluster);
+    made.notes.emplace_back(
+        "no job names a virtual cluster: all nodes are one that takes every job");
+  }
+  made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
+}
+
+Result<void> read_incidents(Prepared& made) {
+  const std::string& file = made.experiment.incidents;
+  if (file.empty()) return {};
+  if (made.experiment.load != 1) {
+    return fail(Code::usage, "incidents have times of their own, which another load does not move",
+                {.file = file}, "leave out --load or --incidents");
+  }
+  auto incidents = cluster::read_incidents(file, made.cluster);
+  if (!incidents) return tl::unexpected(incidents.error());
+  note_assumptions(*incidents, made.trace, made.notes);
+  made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
+  return {};
+}
+
+/// Replaces "all" and "quick" by the policies that will run.
+void name_policies(Prepared& made) {
+  if (asks_all(made.experiment)) {
+    leave_out_idle(made);
+  } else if (asks_quick(made.experiment)) {
+    made.experiment.policies = quick_policies();
+  } else {
+    note_idle(made);
+  }
+  made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
+}
+
+Result<policy::PowerLimits> power_limits(Prepared& made) {
+  const auto setter = std::find_if(made.runs.begin(), made.runs.end(), [](const auto& run) {
+    return policy::registry().traits(run.composition).has(policy::Trait::limits_power);
+  });
+  auto limits = setter == made.runs.end()
+                    ? policy::PowerLimits::of(made.cluster, made.power)
+                    : policy::PowerLimits::of_jobs_too(made.cluster, made.power);
+  if (!limits) {
+    Error error = limits.error();
+    error.where.file = made.experiment.cluster;
+    return tl::unexpected(error);
+  }
+  if (setter != made.runs.end() && !limits->may_be_set()) {
+    made.notes.push_back(fmt::format(
+        "{} sets no power limits: the power model {} knows what one does to a {}, and not all GPUs "
+        "of the cluster are such (--power takes another model)",
+        setter->composition.name, made.power.name, made.power.gpu_type));
+  }
+  return limits;
+}
+
+Result<void> check_speeds(const Experiment& experiment) {
+  if (experiment.speed.empty() && !experiment.believed_speed.empty()) {
+    return fail(Code::usage, "nothing can be believed of speeds that are not simulated", {},
+                "add --speed with the models by which jobs run");
+  }
+  if (experiment.speed == kLearnedSpeeds) {
+    return fail(Code::usage, "jobs cannot run by speeds that are yet to be learned", {},
+                "--believed-speed learned is what policies believe; --speed says how jobs run");
+  }
+  return {};
+}
+
+/// Reads the speeds that policies believe, and the true ones.
+Result<void> read_speeds(Prepared& made, const policy::PowerLimits& limits) {
+  const Experiment& experiment = made.experiment;
+  if (experiment.believed_speed == kLearnedSpeeds) {
+    for (Prepared::Run& run : made.runs) run.learns_types = true;
+    made.notes.emplace_back(
+        "policies believe nothing of speeds at first; those that choose types of GPUs learn how "
+        "fast jobs of a user and name are on each as jobs run there");
+  }
+  if (!experiment.believed_speed.empty()) {
+    auto believed = catalogue_of(experiment.believed_speed, made);
+    if (!believed) return tl::unexpected(believed.error());
+    const Result<std::string> content = digest_of(experiment.believed_speed);
+    if (!content) return tl::unexpected(content.error());
+    made.catalogue = *content;
+    made.believed = std::make_shared<schedule::SpeedBook>(made.cluster, made.trace,
+                                                          std::move(*believed), limits);
+  }
+  if (!experiment.speed.empty()) {
+    auto catalogue = catalogue_of(experiment.speed, made);
+    if (!catalogue) return tl::unexpected(catalogue.error());
+    const Result<std::string> content = digest_of(experiment.speed);
+    if (!content) return tl::unexpected(content.error());
+    made.catalogue = made.catalogue.empty() ? *content : *content + " " + made.catalogue;
+    made.speeds = std::make_shared<schedule::SpeedBook>(made.cluster, made.trace,
+                                                        std::move(*catalogue), limits);
+    made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
+  }
+  return {};
+}
+
+/// Simulates speeds without --speed if trace or cluster say at what rate jobs run on what they take
+/// instead, how they train, what they send and read, or how they share GPUs.
+void add_told_speeds(Prepared& made, const policy::PowerLimits& limits) {
+  const bool tells_rates =
+      !made.applications.empty() ||
+      std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(), [](const trace::Job& job) {
+        return job.request.alternatives != kNoName || job.outcome.metric != kNoName;
+      });
+  if (made.speeds == nullptr && (tells_rates || schedule::tells_traffic(made.trace, made.cluster) ||
+                                 schedule::tells_sharing(made.trace, made.cluster))) {
+    made.speeds =
+        std::make_shared<schedule::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, limits);
+    made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
+  }
+  if (made.speeds == nullptr && limits.any()) {
+    made.notes.emplace_back("the power limits of GPUs change nothing without --speed or --elastic");
+  }
+}
+
+Result<void> check_policies(const Prepared& made) {
+  for (const Prepared::Run& run : made.runs) {
+    if (const auto fitted = fit_profile(run, made.speeds != nullptr); !fitted) return fitted;
+    if (const auto policy = make_policy(run, made.trace, made.model); !policy) {
+      return tl::unexpected(policy.error());
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Prepared> prepare(const Experiment& experiment) {
+  // Policies first: a wrong name should not cost the time to read a trace.
+  if (const auto runs = compose_runs(experiment); !runs) return tl::unexpected(runs.error());
+  Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
+  if (!trace) return tl::unexpected(trace.error());
+  Result<cluster::Cluster> cluster = experiment.cluster.empty()
+                                         ? infer_cluster(*trace)
+                                         : cluster::read_cluster(experiment.cluster);
+  if (!cluster) return tl::unexpected(cluster.error());
+  share_gpus_by(*cluster, *trace);
+  note_impossible_jobs(*cluster, *trace);
+  return prepare(experiment, std::move(*trace), std::move(*cluster));
+}
+
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
+                         cluster::Cluster cluster) {
+  Result<std::vector<Prepared::Run>> runs = compose_runs(experiment);
+  if (!runs) return tl::unexpected(runs.error());
+  if (const auto any = check_any_job_is_simulated(trace, cluster); !any) {
+    return tl::unexpected(any.error());
+  }
+  Result<energy::PowerModel> power = energy::read_power(experiment.power);
+  if (!power) return tl::unexpected(power.error());
+  Prepared made{.experiment = experiment,
+                .trace = std::move(trace),
+                .cluster = std::move(cluster),
+                .incidents = nullptr,
+                .power = std::move(*power),
+                .runs = std::move(*runs),
+                .speeds = nullptr,
+                .believed = nullptr,
+                .applications = {},
+                .elastic_digest = {},
+                .catalogue = {},
+                .model = nullptr,
+                .left_out = {},
+                .notes = {}};
+  auto model = read_model(experiment.model, made.trace, made.runs);
+  if (!model) return tl::unexpected(model.error());
+  made.model = std::move(*model);
+  made.notes = made.trace.notes;
+  merge_virtual_clusters(made);
+  if (const auto read = read_incidents(made); !read) return tl::unexpected(read.error());
+  scale_load(made.trace, experiment.load);
+  if (const auto read = read_applications(experiment.elastic, made); !read) {
+    return tl::unexpected(read.error());
+  }
+  name_policies(made);
+  note_what_is_left_out(made.trace, made.cluster, made.notes);
+  note_capacity_changes(made, made.notes);
+  const auto limits = power_limits(made);
+  if (!limits) return tl::unexpected(limits.error());
+  if (const auto fit = check_speeds(experiment); !fit) return tl::unexpected(fit.error());
+  if (const auto read = read_speeds(made, *limits); !read) return tl::unexpected(read.error());
+  note_sharing(made);
+  add_told_speeds(made, *limits);
+  if (const auto fit = check_policies(made); !fit) return tl::unexpected(fit.error());
+  return made;
+}
+
+}  // namespace almanac::experiment

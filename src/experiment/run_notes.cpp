@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment/run_notes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "perf/shared_in_time.h"
+#include "text/human.h"
+#include "trace/eligible.h"
+
+namespace almanac::experiment {
+
+void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
+                      std::vector<std::string>& notes) {
+  using Kind = cluster::Incident::Kind;
+  const bool any_fails = std::any_of(incidents.all.begin(), incidents.all.end(),
+                                     [](const auto& each) { return each.kind == Kind::down; });
+  const auto silent =
+      std::count_if(trace.jobs.begin(), trace.jobs.end(),
+                    [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
+  if (any_fails && silent > 0) {
+    notes.push_back(
+        fmt::format("{} of {} jobs do not say how often they write a checkpoint (column "
+                    "checkpoint_s): if their "
+                    "nodes fail, they are assumed to lose the work since the last full hour",
+                    silent, trace.jobs.size()));
+  }
+  for (const std::string& name : incidents.signals) {
+    if (name == sim::kPriceSignal || name == sim::kCarbonSignal || sim::is_gpu_price(name))
+      continue;
+    notes.push_back(fmt::format(
+        "signal {} is not in cost or kg_co2: only signals called {}, {} and price/TYPE are", name,
+        sim::kPriceSignal, sim::kCarbonSignal));
+  }
+}
+
+void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
+                           std::vector<std::string>& notes) {
+  std::size_t cpu = 0;
+  std::size_t shared = 0;
+  std::size_t dependent = 0;
+  std::size_t never = 0;
+  for (const trace::Job& job : trace.jobs) {
+    cpu += sim::is_simulated(job.request, cluster) ? 0 : 1;
+    shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
+    dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
+    never += sim::is_simulated(job.request, cluster) && trace::never_ran(job) ? 1 : 0;
+  }
+  if (cpu > 0) {
+    notes.push_back(
+        fmt::format("not simulated: {}, as the cluster does not say how many cores "
+                    "its nodes have",
+                    text::counted(cpu, "CPU-only job")));
+  }
+  if (shared > 0) {
+    notes.push_back(fmt::format("taken to hold whole GPUs: {} of a part of several GPUs",
+                                text::counted(shared, "job")));
+  }
+  if (dependent > 0) {
+    notes.push_back(fmt::format(
+        "{} on another: each joins the queue when it was eligible, and not before the other has "
+        "left",
+        text::counted(dependent, "job depends", "jobs depend")));
+  }
+  if (never > 0) {
+    notes.push_back(fmt::format(
+        "{} never ran: each leaves the queue when its owner withdrew it, ends at once if a policy "
+        "starts it before, and counts in no average",
+        text::counted(never, "job")));
+  }
+}
+
+void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& notes) {
+  const std::vector<cluster::CapacityChange>& changes = prepared.cluster.changes;
+  const auto dated = std::find_if(changes.begin(), changes.end(),
+                                  [](const auto& change) { return change.at != Time::min(); });
+  if (dated == changes.end() || prepared.trace.jobs.empty()) return;
+  const Time first = prepared.trace.jobs.front().request.submit;
+  const Time last = prepared.trace.jobs.back().request.submit;
+  if (changes.back().at < first || dated->at > last) {
+    notes.emplace_back("none of the cluster's changes of capacity falls into the trace's time");
+  }
+}
+
+void note_sharing(Prepared& made) {
+  const auto has = [&](cluster::Sharing sharing) {
+    return std::any_of(made.cluster.classes.begin(), made.cluster.classes.end(),
+                       [&](const auto& make) { return make.sharing == sharing; });
+  };
+  if (has(cluster::Sharing::mps)) {
+    made.notes.push_back(
+        fmt::format("under MPS each job is taken to slow each other on its GPU by {:.1f} %, the "
+                    "median of pairs measured on a V100, whatever its part",
+                    100 * (perf::kMpsSlowdown - 1)));
+  }
+  if (has(cluster::Sharing::time)) {
+    made.notes.emplace_back(
+        "on GPUs that are shared by turns each of n jobs is taken to run at 1/n of its speed");
+  }
+  std::size_t as_asked = 0;
+  for (const trace::Job& job : made.trace.jobs) {
+    const bool asks = job.request.gpu_profile != kNoName;
+    as_asked += asks && job.outcome.reference_profile == kNoName ? 1 : 0;
+  }
+  if (as_asked > 0) {
+    made.notes.push_back(fmt::format(
+        "taken to have been recorded on the instance that it asks: {} without reference_profile",
+        text::counted(as_asked, "job")));
+  }
+}
+
+}  // namespace almanac::experiment

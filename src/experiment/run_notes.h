@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a user should know of a run before it begins: assumptions, and what is left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/incidents.h"
+#include "experiment/experiment.h"
+
+namespace almanac::experiment {
+
+/// Notes what is assumed of jobs that lose their nodes, and which signals no summary bills.
+void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& trace,
+                      std::vector<std::string>& notes);
+
+/// Notes which requests of jobs the simulation leaves out.
+void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
+                           std::vector<std::string>& notes);
+
+/// Notes that no change of capacity falls into the time of the trace, if so.
+void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& notes);
+
+/// Notes what is assumed of jobs that share GPUs.
+void note_sharing(Prepared& made);
+
+}  // namespace almanac::experiment

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What one host hands over as it makes a policy, for several policies, one after another or beside
+/// each other: the estimator is asked once of each job, and all of them hear the same.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "policy/contract/host.h"
+#include "predict/estimator.h"
+
+namespace almanac::policy {
+
+class SharedHost {
+ public:
+  explicit SharedHost(Host host)
+      : beliefs_(std::make_shared<Beliefs>(std::move(host.estimator))), host_(std::move(host)) {}
+
+  /// For one more policy.
+  Host lend() const {
+    // Names every field, so that one more does not compile until it is lent too.
+    const auto& [estimator, may_share, is_on, mix, binds, past_use, past_reports, type_speeds] =
+        host_;
+    return {.estimator = beliefs_->estimator ? std::make_unique<Lent>(beliefs_) : nullptr,
+            .may_share = may_share,
+            .is_on = is_on,
+            .mix = mix,
+            .binds = binds,
+            .past_use = past_use,
+            .past_reports = past_reports,
+            .type_speeds = type_speeds};
+  }
+  /// A job is over: what was believed of it is not asked again.
+  void forget(JobId job) { beliefs_->known.erase(job); }
+
+ private:
+  struct Beliefs {
+    explicit Beliefs(std::unique_ptr<predict::Estimator> asked) : estimator(std::move(asked)) {}
+
+    std::unique_ptr<predict::Estimator> estimator;  // null = nothing is believed
+    std::map<JobId, predict::Belief> known{};
+  };
+
+  class Lent final : public predict::Estimator {
+   public:
+    explicit Lent(std::shared_ptr<Beliefs> beliefs) : beliefs_(std::move(beliefs)) {}
+
+    predict::Belief estimate(JobId job, const trace::Request& request) override {
+      const auto [known, is_new] = beliefs_->known.try_emplace(job);
+      if (is_new) known->second = beliefs_->estimator->estimate(job, request);
+      predict::Belief copy{.run = known->second.run};
+      if (const auto& likely = known->second.distribution) {
+        copy.distribution = std::make_unique<predict::Distribution>(*likely);
+      }
+      return copy;
+    }
+    void watch(JobId job, const trace::Request& request) override {
+      beliefs_->estimator->watch(job, request);
+    }
+    void learn(JobId job, const trace::Request& request, const predict::Ended& ended) override {
+      beliefs_->estimator->learn(job, request, ended);
+    }
+    void answer_at_once(Time now) override { beliefs_->estimator->answer_at_once(now); }
+
+   private:
+    std::shared_ptr<Beliefs> beliefs_;
+  };
+
+  std::shared_ptr<Beliefs> beliefs_;
+  Host host_;  // its estimator is in beliefs_
+};
+
+}  // namespace almanac::policy

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/desk/job_line.h"
+
+#include <algorithm>
+
+namespace almanac::policy {
+
+JobLine::JobLine(std::unique_ptr<Order> order, std::unique_ptr<Shape> shape,
+                 std::unique_ptr<Size> size, std::unique_ptr<predict::Estimator> estimator)
+    : JobDemands(std::move(shape), std::move(size), std::move(estimator)),
+      order_(std::move(order)),
+      tells_shares_(order_->needs_shares()) {
+  if (order_->needs_estimate() || shape_ != nullptr) beliefs_.ask();
+  if (order_->needs_distribution()) beliefs_.ask_distributions();
+}
+
+void JobLine::make_room() {
+  if (slots_.size() < view_->num_jobs()) slots_.resize(view_->num_jobs());
+  if (chooses()) make_room_for_choices();
+  if (tells_shares_ && !shares_) shares_.emplace(view_->cluster);
+}
+
+Candidate JobLine::candidate(JobId job) const {
+  const Duration believed = beliefs_.run(job) + view_->progress(job).charged;
+  Candidate seen{.job = job,
+                 .request = view_->request(job),
+                 .attained = view_->attained(job),
+                 .worked = view_->worked(job),
+                 .believed = believed,
+                 .gpus = demand(job).gpus,
+                 .expected = time_for(believed, job),
+                 .now = view_->now,
+                 .likely = beliefs_.likely(job)};
+  if (shares_) {
+    const Progress& state = view_->progress(job);
+    const cluster::Demand& asked = view_->demand(state.demand);
+    shares_->tell(seen, state.vc, size_ ? size_->wish(job, asked, *view_) : asked);
+  }
+  return seen;
+}
+
+void JobLine::reshape(VcState& vc, JobId job, const Shaped& shape) {
+  const cluster::Demand made = shaped(demand(job), shape.gpus, shape.nodes);
+  const bool waits = view_->progress(job).phase == Phase::waiting;
+  if (waits) vc.waiting.erase(demand_id(job), key(job));
+  choose(job, made);
+  choices_[index(job)].rate = static_cast<float>(shape.rate);
+  if (waits) vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
+}
+
+std::span<const JobId> JobLine::refile(std::span<VcState> vcs) {
+  refiled_.clear();
+  while (!stale_.empty() && stale_.begin()->first <= now()) {
+    const JobId job = stale_.begin()->second;
+    stale_.erase(stale_.begin());
+    const Progress& state = view_->progress(job);
+    const std::uint32_t sequence = slots_[index(job)].sequence;
+    if (state.phase != Phase::waiting || sequence == kNotFiled) continue;
+    VcState& vc = vcs[index(state.vc)];
+    vc.waiting.erase(demand_id(job), key(job));
+    file(vc, job, sequence);
+    vc.blocked = kNoJob;
+    refiled_.push_back(job);
+  }
+  return refiled_;
+}
+
+void JobLine::file_again(VcState& vc, JobId job) {
+  std::erase_if(stale_, [&](const auto& each) { return each.second == job; });
+  file(vc, job, slots_[index(job)].sequence);
+}
+
+void JobLine::withdraw(VcState& vc, JobId job) {
+  vc.waiting.erase(demand_id(job), key(job));
+  slots_[index(job)].sequence = kNotFiled;
+  asked_.forget(job);
+  vc.blocked = kNoJob;
+  beliefs_.forget(job);
+}
+
+void JobLine::enqueue(VcState& vc, JobId job) { file(vc, job, sequence_++); }
+
+void JobLine::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
+  choose_demand(job);
+  file(vc, job, rank, tie, sequence_++);
+}
+
+void JobLine::file(VcState& vc, JobId job, std::uint32_t sequence) {
+  const Time suits_until = choose_demand(job);
+  const Candidate seen = candidate(job);
+  const Time until = std::min(suits_until, order_->stands_until(seen));
+  if (until != Time::max()) stale_.emplace(until, job);
+  file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
+}
+
+void JobLine::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence) {
+  slots_[index(job)] = {.rank = rank, .tie = tie, .sequence = sequence};
+  vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
+}
+
+void JobLine::add_started(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
+  if (running_rank_ == RunningRank::none) return;
+  Slot& slot = slots_[index(job)];
+  const bool by_end = running_rank_ == RunningRank::believed_end;
+  slot = {.rank = by_end ? end_rank(job, grants) : slot.rank + fallen(),
+          .tie = 0,
+          .sequence = sequence_++};
+  vc.running.insert({slot.key(), job, Duration{0}});
+}
+
+void JobLine::add_adopted(VcState& vc, JobId job, std::span<const cluster::Grant> held) {
+  Slot& slot = slots_[index(job)];
+  slot.tie = 0;
+  slot.sequence = sequence_++;
+  if (running_rank_ == RunningRank::none) return;
+  const bool by_end = running_rank_ == RunningRank::believed_end;
+  slot.rank = by_end ? end_rank(job, held) : order_->rank(candidate(job)) + fallen();
+  vc.running.insert({slot.key(), job, Duration{0}});
+}
+
+double JobLine::end_rank(JobId job, std::span<const cluster::Grant> grants) const {
+  // A job without run time ends in a later round of this instant: its GPUs are in use until then,
+  // however fast it is.
+  const auto work = static_cast<double>(work_left(job).count());
+  const double rate =
+      view_->speeds == nullptr ? double{believed_rate(job)} : view_->speeds->rate(job, grants);
+  return static_cast<double>(now().time_since_epoch().count()) + std::max(1.0, work / rate);
+}
+
+void JobLine::refile_running(VcState& vc, JobId job, double rank) {
+  Slot& slot = slots_[index(job)];
+  vc.running.erase(slot.key());
+  slot.rank = rank;
+  vc.running.insert({slot.key(), job, Duration{0}});
+}
+
+double JobLine::fallen() const {
+  if (falls_with_work()) return 0;
+  return order_->drift() * static_cast<double>(now().time_since_epoch().count());
+}
+
+QueueKey JobLine::running_key(JobId job) const {
+  QueueKey now = key(job);
+  if (falls_with_work()) now.rank = order_->rank(candidate(job));
+  return now;
+}
+
+void JobLine::refile_running(VcState& vc) {
+  if (!falls_with_work()) return;
+  std::vector<QueueEntry> all;
+  for (RankedQueue::Cursor each(vc.running); each.get() != nullptr; each.advance()) {
+    all.push_back(*each.get());
+  }
+  for (const QueueEntry& each : all) {
+    if (runs(each.job)) refile_running(vc, each.job, running_key(each.job).rank);
+  }
+}
+
+Time JobLine::believed_end(JobId job) const {
+  return Time{Duration{static_cast<Duration::rep>(key(job).rank)}};
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One decision: what may be known, and the plan in the making.
+#pragma once
+
+#include <span>
+
+#include "policy/contract/contract.h"
+
+namespace almanac::policy {
+
+class OpenDecision {
+ public:
+  struct Bound {
+    const View* view = nullptr;
+    Plan* plan = nullptr;
+  };
+  Bound bound() const { return {view_, plan_}; }
+  /// Goes on with the view and the plan of another decision.
+  void bind(const Bound& to) {
+    view_ = to.view;
+    plan_ = to.plan;
+  }
+  const View& view() const { return *view_; }
+  Plan& plan() { return *plan_; }
+  cluster::Ledger& ledger() { return plan_->ledger; }
+  Time now() const { return view_->now; }
+
+  /// Whether a job runs, and does not start or move in this very plan.
+  bool runs(JobId job) const;
+  /// Whether a job starts or moves in this very plan.
+  bool starts(JobId job) const;
+  /// What a running job holds, also when it starts in this very plan.
+  std::span<const cluster::Grant> grants(JobId job) const;
+  /// Whether quotas have room for one more job of `demand`.
+  bool is_within_quotas(const cluster::Demand& demand) const {
+    return plan_->quotas == nullptr || plan_->quotas->has_room(demand.claim);
+  }
+
+ protected:
+  const View* view_ = nullptr;
+  Plan* plan_ = nullptr;
+};
+
+}  // namespace almanac::policy

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/kept_job.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "text/duration.h"
+#include "text/moment.h"
+
+namespace almanac::report {
+namespace {
+
+using experiment::KeptJob;
+using experiment::KeptWait;
+using policy::ReasonKind;
+
+/// What a job waited for, after how long.
+const char* for_what(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::short_of_gpus:
+      return "for GPUs that others held";
+    case ReasonKind::short_of_cores:
+      return "for cores or memory that others held";
+    case ReasonKind::fragmented:
+      return "for free GPUs in the right places";
+    case ReasonKind::no_instance:
+      return "for an instance that others held, or stood in the way of";
+    case ReasonKind::booting:
+      return "for nodes to boot";
+    case ReasonKind::behind:
+      return "for jobs ahead in the queue";
+    case ReasonKind::reserved:
+      return "so as not to delay a reservation";
+    case ReasonKind::next_lease:
+      return "for the next lease";
+    case ReasonKind::at_quota:
+      return "for a quota";
+    case ReasonKind::at_limit:
+      return "for the limit of its tenant";
+    case ReasonKind::passed_over:
+      return "as the policy put others first";
+    case ReasonKind::oldest:
+      return "for GPUs that others held, beyond the age cap";
+    case ReasonKind::set_aside:
+      return "for a job that had waited beyond the age cap";
+    case ReasonKind::awaits_signal:
+      return "for cheaper or cleaner power";
+    default:
+      return "for other reasons";
+  }
+}
+
+std::string sentence(const KeptWait& wait) { return policy::to_string(wait.reason, wait.other); }
+
+std::string waits_in_words(const KeptJob& job) {
+  std::string made;
+  std::map<ReasonKind, Duration> totals;
+  for (const KeptWait& wait : job.waits) {
+    totals[wait.reason.kind] += wait.until - wait.from;
+    made += fmt::format("  {}  {:>14}  {}\n", text::moment(wait.from),
+                        text::format_duration(wait.until - wait.from), sentence(wait));
+  }
+  Duration told{};
+  for (const auto& [kind, total] : totals) told += total;
+  if (job.waits.empty() && job.waited <= Duration{0}) return made + "  it never waited\n";
+  if (!totals.empty()) made += fmt::format("in all: {}\n", in_all(totals));
+  // A run asks again after a tenth of the wait, a minute at least.
+  if (job.waited > told) {
+    made += fmt::format("why it waited for {} more was not kept: --replay tells\n",
+                        text::format_duration(job.waited - told));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::string longer_run_in_words(Duration ran, Duration work) {
+  constexpr Duration kRounding = 2s;
+  if (ran < work + kRounding) return "";
+  return fmt::format(
+      "  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
+      text::format_duration(ran), text::format_duration(work));
+}
+
+bool may_lack_reasons(const KeptJob& job) {
+  constexpr Duration kLong = 10min;
+  const bool lasts = std::any_of(job.waits.begin(), job.waits.end(),
+                                 [](const KeptWait& wait) { return wait.until == kNoTime; });
+  return !lasts && job.waited >= kLong;
+}
+
+std::string kept_job_in_words(const KeptJob& job) {
+  std::string made = fmt::format("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy,
+                                 job.gpus, job.gpus == 1 ? "" : "s", text::moment(job.submit));
+  for (const KeptWait& wait : job.waits) {
+    if (wait.until == kNoTime) return made + fmt::format("; {}\n", sentence(wait));
+  }
+  if (job.start == kNoTime && job.end != kNoTime) {
+    made += fmt::format(", withdrawn {} without having run\n", text::moment(job.end));
+  } else if (job.start == kNoTime) {
+    made += ", not started when the simulation ended\n";
+  } else {
+    made += fmt::format(", started {}", text::moment(job.start));
+    if (job.end != kNoTime) {
+      made += fmt::format(", ended {}, waited {}", text::moment(job.end),
+                          text::format_duration(job.waited));
+    }
+    if (job.preemptions > 0) made += fmt::format(", was stopped {} times", job.preemptions);
+    made += "\n";
+  }
+  made += waits_in_words(job);
+  if (job.start != kNoTime && job.end != kNoTime) made += longer_run_in_words(job.ran, job.work);
+  if (!job.tenant.empty()) made += job.tenant + "\n";
+  return made;
+}
+
+std::string in_all(const std::map<ReasonKind, Duration>& totals) {
+  std::vector<std::pair<ReasonKind, Duration>> longest(totals.begin(), totals.end());
+  std::stable_sort(longest.begin(), longest.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [kind, total] : longest) {
+    parts.push_back(fmt::format("{} {}", text::format_duration(total), for_what(kind)));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+nlohmann::ordered_json kept_job_json(const KeptJob& job) {
+  nlohmann::ordered_json waits = nlohmann::ordered_json::array();
+  for (const KeptWait& wait : job.waits) {
+    nlohmann::ordered_json each;
+    if (wait.until != kNoTime) {
+      each = {{"from_s", seconds(wait.from)}, {"until_s", seconds(wait.until)}};
+    }
+    each["reason"] = policy::name(wait.reason.kind);
+    each["text"] = sentence(wait);
+    if (!wait.other.empty()) each["other_job_id"] = wait.other;
+    waits.push_back(std::move(each));
+  }
+  nlohmann::ordered_json made = {{"job_id", job.id}, {"policy", job.policy}, {"waits", waits}};
+  if (!job.tenant.empty()) made["tenant"] = job.tenant;
+  return made;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// When a job would start that nobody has submitted yet: asks the service for each combination of
+/// virtual cluster, number of GPUs and time limit.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "serve/client.h"
+#include "service/expected.h"
+#include "store/job.h"
+
+namespace almanac::serve {
+
+/// What the job may request. Empty lists: every virtual cluster, one GPU, no time limit.
+struct WhatIf {
+  std::vector<std::string> vcs{};
+  std::vector<int> gpus{};
+  std::vector<std::string> limits{};  ///< "2:00:00", as submit takes them.
+  std::string gpu_type{};
+  std::string cpus{};
+  std::string memory{};
+  std::string name{};  ///< Of the job: run times of earlier jobs of this name are expected of it.
+
+  bool any() const { return !gpus.empty() || !limits.empty() || !vcs.empty(); }
+};
+
+/// One combination.
+struct Shape {
+  store::Submission asked{};
+  std::optional<service::Expected> expected{};
+};
+
+/// Returns each combination with its forecast, if it were submitted at `now`. Waits up to 30 s.
+/// Fails with usage for a request that submit refuses, or for more than 32 combinations.
+Result<std::vector<Shape>> foresee(Client& client, const WhatIf& what, Time now);
+
+}  // namespace almanac::serve

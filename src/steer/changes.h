@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What users and operators ask of a Slurm cluster. The thread that decides does it, since it alone
+/// talks to the controller; who asks waits for that.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "service/inbox.h"
+#include "service/service.h"
+#include "slurm/link.h"
+#include "steer/controller.h"
+#include "steer/known.h"
+#include "steer/saving.h"
+#include "steer/succession.h"
+#include "steer/watching.h"
+
+namespace almanac::steer {
+
+class Changes {
+ public:
+  Changes(Known& known, Controller& controller, Saving& saving, Succession& succession,
+          Watching& watching)
+      : known_(known),
+        controller_(controller),
+        saving_(saving),
+        succession_(succession),
+        watching_(watching) {}
+
+  // Any thread but the one that decides; as service::Service has them.
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
+  Result<void> hold(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
+  Result<void> release(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
+  Result<void> set_policy(const std::string& policy, const service::Caller& caller);
+  Result<void> set_shadow(const std::string& policy, const service::Caller& caller);
+
+  // The thread that decides.
+  /// Does all that is asked.
+  void take();
+  /// Refuses what is asked from now on.
+  void close() { wishes_.close(); }
+
+ private:
+  using Wish = std::function<Result<void>(slurm::Link&)>;
+  using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
+
+  Result<void> change(Wish wish);
+  /// The job, if it is there and the caller may change it.
+  Result<slurm::Job> own(store::JobNumber number, const service::Caller& caller) const;
+  Result<void> change_jobs(const std::vector<store::JobNumber>& numbers,
+                           const service::Caller& caller, MakeChange make);
+  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const service::Caller& caller,
+                        slurm::Fate fate);
+
+  Known& known_;
+  Controller& controller_;
+  Saving& saving_;
+  Succession& succession_;
+  Watching& watching_;
+  service::Inbox<Wish, void> wishes_{known_.bell};
+};
+
+}  // namespace almanac::steer

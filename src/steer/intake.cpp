@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/intake.h"
+
+#include <utility>
+
+#include "slurm/quotas.h"
+#include "steer/record.h"
+
+namespace almanac::steer {
+
+Intake::Intake(Known& known, Saving& saving)
+    : known_(known),
+      saving_(saving),
+      inquest_([this](store::JobNumber job, const std::string& why) { hear_why(job, why); }) {}
+
+bool Intake::take(slurm::News news) {
+  const std::lock_guard lock(known_.mutex);
+  if (news.limits && !slurm::enforces_limits(known_.site)) news.limits->quotas.clear();
+  const Difference made = known_.mirror.take(std::move(news));
+  known_.look_again = known_.look_again || made.anything;
+  known_.counters.submitted += made.came;
+  known_.counters.started += made.started;
+  known_.counters.preempted += made.requeued;
+  known_.counters.ended += made.ended.size();
+  const bool is_other = known_.hardware != known_.mirror.hardware();
+  if (is_other) {
+    known_.hardware = known_.mirror.hardware();
+    known_.world = make_world(known_.mirror, known_.config.settings.virtual_clusters);
+    known_.look_again = true;
+  }
+  for (const slurm::JobNumber each : known_.announced.look(known_.mirror, made.ended)) {
+    known_.decider->forget(each);
+  }
+  known_.canary.note_ended(made.ended, *known_.world);
+  for (const slurm::Job& job : made.ended) note_ended(job);
+  return is_other;
+}
+
+void Intake::note_ended(const slurm::Job& job) {
+  known_.decider->learn(job, *known_.world);
+  if (job.outcome == trace::JobState::unknown) return;
+  store::Job ended = to_stored(job, *known_.world);
+  if (const JobUse* const use = known_.slimmer->use(job.number)) ended.used = use->used();
+  if (job.outcome == trace::JobState::failed && !job.out.empty()) inquest_.hold(ended);
+  known_.taught.push_back(ended);
+  saving_.add(std::move(ended));
+}
+
+void Intake::hear_why(store::JobNumber job, const std::string& why) {
+  {
+    const std::lock_guard lock(known_.mutex);
+    saving_.note({.at = known_.mirror.at(), .job = job, .what = service::kJudged, .detail = why});
+  }
+  known_.bell.ring();
+}
+
+}  // namespace almanac::steer

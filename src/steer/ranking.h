@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Where a job stands that is just being submitted: what Slurm's plugin is answered about it.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "steer/controller.h"
+#include "steer/known.h"
+#include "steer/newcomers.h"
+#include "steer/steering.h"
+
+namespace almanac::steer {
+
+class Ranking {
+ public:
+  Ranking(Known& known, const Controller& controller, const Steering& steering)
+      : known_(known), controller_(controller), steering_(steering) {}
+
+  /// Answers the plugin from now on, from a thread of its own.
+  Result<void> listen();
+
+ private:
+  Answer rank(slurm::Job newcomer);
+
+  Known& known_;
+  const Controller& controller_;
+  const Steering& steering_;
+  std::unique_ptr<Newcomers> newcomers_;  // the last: its thread uses the above
+};
+
+}  // namespace almanac::steer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The parts of the service of a Slurm cluster, each of which owns its fields.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "service/loop.h"
+#include "service/notify.h"
+#include "steer/lock.h"
+#include "steer/ranking.h"
+#include "steer/slurm_service.h"
+#include "steer/steered_cluster.h"
+
+namespace almanac::steer {
+
+/// In the order in which they are made: each knows only parts before it, and threads of the later
+/// ones use those.
+struct SlurmService::Parts {
+  std::vector<Lock> locks;
+  Known known;
+  service::Watchdog watchdog{};
+  Controller controller;
+  Saving saving{known};
+  Intake intake{known, saving};
+  Steering steering;
+  Watching watching{known, steering};
+  Views views{known, controller, saving, steering, watching};
+  Succession succession{known};
+  Changes changes{known, controller, saving, succession, watching};
+  SteeredCluster cluster{{.known = known,
+                          .controller = controller,
+                          .saving = saving,
+                          .intake = intake,
+                          .steering = steering,
+                          .watching = watching,
+                          .views = views,
+                          .succession = succession,
+                          .changes = changes}};
+  service::Loop loop{cluster, known.bell, watchdog};
+  Ranking ranking{known, controller, steering};
+
+  Parts(Opened opened, std::vector<Lock> held, std::unique_ptr<slurm::Link> link, Switches switches)
+      : locks(std::move(held)),
+        known(std::move(opened)),
+        controller(known, std::move(link), watchdog),
+        steering(known, controller, intake, std::move(switches)) {}
+};
+
+}  // namespace almanac::steer

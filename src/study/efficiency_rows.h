@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Allocated and used resources as rows and in words: by user, by job, and what jobs could request.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figure/rows.h"
+#include "study/efficiency.h"
+#include "study/right_size.h"
+
+namespace almanac::study {
+
+/// A row for each user, and what a reader must know of them.
+figure::Listing user_use_rows(const std::vector<UserUse>& users, const Prices& prices);
+inline constexpr const char* kUsersExplained =
+    "Jobs of a minute or longer. Idle: share of the allocated time not used; \"-\" if not "
+    "measured.\nMemory used, limit used: medians over the jobs.\n";
+
+/// Number of jobs for which the accounting shows more processor time than their cores have; "" =
+/// none.
+std::string doubts_in_words(const std::vector<JobUse>& jobs);
+
+/// A row for each kind of job that could request less, and what a reader must know of them.
+figure::Listing right_size_rows(const std::vector<RightSize>& sizes, const Prices& prices);
+inline constexpr const char* kSizesExplained =
+    "What was asked -> what would have been enough: a quarter more cores than the busiest job "
+    "used on average,\na fifth more memory than any had, a quarter more time than the longest "
+    "took. Averages hide peaks: try it first.\n";
+
+/// A row for each job.
+figure::Listing job_use_rows(const std::vector<JobUse>& jobs);
+/// A job in lines, with what jobs of its name could request.
+std::string use_in_words(const JobUse& job, const std::vector<RightSize>& sizes);
+
+/// The jobs of a user in lines: the sum, what they could request, and the jobs that left most GPU
+/// time idle.
+std::string user_use_in_words(const UserUse& user, const std::vector<JobUse>& jobs,
+                              const std::vector<RightSize>& sizes, const Prices& prices);
+
+}  // namespace almanac::study
