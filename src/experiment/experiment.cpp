@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "policy/registry.h"
+#include "schedule/speed_book.h"
 #include "script/scripted.h"
 
 namespace almanac::experiment {

@@ -295,7 +295,7 @@ Result<void> read_table(const TableFormat& format, const std::string& path, Inta
 
 Format as_format(TableFormat format) {
   const auto shared = std::make_shared<const TableFormat>(std::move(format));
-  const Column* const eligible = shared->map.find(Field::eligible_s);
+  const Column* const eligible = shared->map.find("eligible_s");
   return {.name = shared->name,
           .summary = shared->summary,
           .likeness = [shared](const Head& head) { return likeness(*shared, head); },
