@@ -13,6 +13,7 @@
 #include "machine/life.h"
 #include "service/job.h"
 #include "shepherd/record.h"
+#include "submission/validate.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
@@ -103,11 +104,13 @@ std::optional<bool> Core::ended_well(JobNumber number) const {
 }
 
 Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
+  if (auto valid = submission::validate(submission); !valid) return tl::unexpected(valid.error());
   LookedUp looked_up = look_up_followed(submission);
   return entrants_.ask({.asked = std::move(submission), .looked_up = std::move(looked_up)});
 }
 
 Result<void> Core::judge(store::Submission submission) {
+  if (auto valid = submission::validate(submission); !valid) return valid;
   LookedUp looked_up = look_up_followed(submission);
   return entrants_
       .ask({.asked = std::move(submission),
