@@ -13,7 +13,6 @@
 #include "machine/core.h"
 #include "machine/environment.h"
 #include "machine/instances.h"
-#include "process/resource_limits.h"
 #include "schedule/tenant_limits.h"
 #include "service/inquest.h"
 #include "service/job.h"
@@ -32,17 +31,6 @@ using trace::JobState;
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Whether some text has a byte of zero, which neither a program nor the store can be given.
-bool has_zero(const store::Submission& asked) {
-  const auto bad = [](const std::string& text) { return text.find('\0') != std::string::npos; };
-  return std::any_of(asked.argv.begin(), asked.argv.end(), bad) ||
-         std::any_of(asked.environment.begin(), asked.environment.end(), bad) ||
-         bad(asked.script) || bad(asked.directory) || bad(asked.out) || bad(asked.err) ||
-         bad(asked.name) || bad(asked.user) || bad(asked.vc) || bad(asked.qos) ||
-         bad(asked.model) || bad(asked.group) || bad(asked.gpu_type) ||
-         std::any_of(asked.parameters.begin(), asked.parameters.end(), bad);
-}
 
 /// So many times the patience a shepherd may be late: its command may begin late.
 constexpr int kHangs = 30;
@@ -76,10 +64,6 @@ std::optional<std::string> Core::never(const store::Job& job) {
 }
 
 Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
-  if (asked.argv.empty() && asked.script.empty()) {
-    return fail(Code::usage, "there is no command to run");
-  }
-  if (has_zero(asked)) return fail(Code::usage, "there is a byte of zero in its text");
   const auto ours = static_cast<std::uint32_t>(::geteuid());
   if (ours != 0 && asked.uid != ours) {
     return fail(
@@ -88,30 +72,12 @@ Result<std::vector<store::Job>> Core::enlist(const store::Submission& asked) {
                     "only",
                     ours));
   }
-  if (asked.gpus < 0 || asked.gpu_share <= 0 || asked.gpu_share > 1) {
-    return fail(Code::usage, fmt::format("expected GPUs of 0 or more and a share in (0, 1], found "
-                                         "{} and {}",
-                                         asked.gpus, asked.gpu_share));
-  }
-  // Of less than a thousandth nothing would be counted, or held.
-  constexpr double kLeast = 0.001;
-  if (asked.cpus.value_or(1) < kLeast || asked.memory_gb.value_or(1) < kLeast ||
-      asked.gpu_share < kLeast) {
-    return fail(
-        Code::usage,
-        fmt::format("expected {0} or more of cores, memory (GB) and GPU share, "
-                    "found {1:g}, {2:g} and {3:g}",
-                    kLeast, asked.cpus.value_or(1), asked.memory_gb.value_or(1), asked.gpu_share));
-  }
   if (asked.grace > config_.max_grace) {
     return fail(
         Code::usage,
         fmt::format("grace is at most {} here, not {}", text::format_duration(config_.max_grace),
                     text::format_duration(asked.grace)),
         {}, "serve --max-grace says how much");
-  }
-  if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
-    return fail(Code::usage, limits.error().message);
   }
   for (const auto* const list :
        {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {

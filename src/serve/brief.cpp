@@ -6,16 +6,19 @@
 #include <utility>
 #include <vector>
 
+#include "store/ask.h"
 #include "text/utf8.h"
 
 namespace almanac::serve {
 namespace {
 
+std::size_t bytes_of(const std::string& text) { return text.size(); }
 std::size_t bytes_of(const std::vector<std::string>& texts) {
   std::size_t sum = 0;
   for (const std::string& each : texts) sum += each.size() + 4;
   return sum;
 }
+std::size_t bytes_of(const std::vector<store::JobNumber>& jobs) { return 8 * jobs.size(); }
 
 /// Whether something was left out.
 bool shorten(std::vector<std::string>& texts) {
@@ -31,7 +34,6 @@ bool shorten(std::vector<std::string>& texts) {
   }
   return false;
 }
-
 bool shorten(std::vector<store::JobNumber>& jobs) {
   if (jobs.size() <= kMostBriefJobs) return false;
   jobs.resize(kMostBriefJobs);
@@ -42,20 +44,18 @@ bool shorten(std::vector<store::JobNumber>& jobs) {
 
 Brief::Shown Brief::of(const service::JobView& view) {
   constexpr std::size_t kRest = 1500;  // numbers, times, names of fields
-  constexpr std::size_t kNumber = 8;
   const auto [at, is_new] = known_.try_emplace(&*view.job.asked, Known{view.job.asked});
   Known& known = at->second;
   if (is_new) {
     store::Submission asked = *view.job.asked;
-    bool is_shortened = shorten(asked.argv);
-    is_shortened |= shorten(asked.parameters);
-    for (auto* const list : {&asked.after, &asked.after_ok, &asked.after_not_ok}) {
-      is_shortened |= shorten(*list);
-    }
-    known.bytes =
-        kRest + bytes_of(asked.argv) + bytes_of(asked.parameters) + asked.directory.size() +
-        asked.out.size() + asked.err.size() +
-        kNumber * (asked.after.size() + asked.after_ok.size() + asked.after_not_ok.size());
+    bool is_shortened = false;
+    known.bytes = kRest;
+    store::each_ask([&](const auto& ask) {
+      if (ask.audience != store::Audience::all) return;
+      auto& value = asked.*ask.member;
+      if constexpr (requires { shorten(value); }) is_shortened |= shorten(value);
+      if constexpr (requires { bytes_of(value); }) known.bytes += bytes_of(value);
+    });
     if (is_shortened) known.brief = std::move(asked);
   }
   if (!known.brief) return {.view = &view, .is_shortened = false, .bytes = known.bytes};

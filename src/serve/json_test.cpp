@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "serve/submission_json.h"
 #include "serve/view_json.h"
+#include "submission/validate.h"
 
 namespace almanac::serve {
 namespace {
@@ -77,6 +78,7 @@ RC_GTEST_PROP(SubmissionJson, ReadsWhatItWrites, ()) {
   const std::string written = to_json(asked);
   const auto read = read_submission(written);
   if (!read) RC_FAIL(read.error().message + " in " + written);
+  RC_ASSERT(submission::validate(*read));
   RC_ASSERT(to_json(*read) == written);
   RC_ASSERT(read->argv == asked.argv);
   RC_ASSERT(read->time_limit == asked.time_limit);
@@ -85,9 +87,14 @@ RC_GTEST_PROP(SubmissionJson, ReadsWhatItWrites, ()) {
   RC_ASSERT(read->indices == asked.indices);
 }
 
+/// Why the service does not take a submission; "" = it does.
+std::string refusal_of(const std::string& text) {
+  const auto valid = read_submission(text).and_then(submission::validate);
+  return valid ? "" : to_string(valid.error());
+}
+
 std::string refusal(const std::string& fields) {
-  const auto read = read_submission(R"({"argv": ["true"], "directory": "/")" + fields + "}");
-  return read ? "" : to_string(read.error());
+  return refusal_of(R"({"argv": ["true"], "directory": "/")" + fields + "}");
 }
 
 TEST(SubmissionJson, RefusesWhatItDoesNotKnow) {
@@ -136,8 +143,8 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
 TEST(SubmissionJson, RefusesWhatIsNone) {
   EXPECT_EQ(read_submission("[]").error().message, "an object was expected, not array");
   EXPECT_EQ(read_submission("{").error().message, "this is not JSON (byte 2)");
-  EXPECT_EQ(read_submission("{}").error().message, "there is nothing to run");
-  EXPECT_EQ(read_submission(R"({"argv": ["a"], "directory": "x"})").error().message,
+  EXPECT_THAT(refusal_of("{}"), HasSubstr("there is nothing to run"));
+  EXPECT_EQ(refusal_of(R"({"argv": ["a"], "directory": "x"})"),
             "directory is where the job runs, from / on");
   EXPECT_EQ(read_submission(std::string(100'000, '[')).error().message,
             "it is nested more than 32 deep");

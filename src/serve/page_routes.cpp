@@ -6,12 +6,11 @@
 
 #include "serve/answers.h"
 #include "serve/api.h"
+#include "serve/api_document.h"
 #include "serve/fields.h"
 #include "serve/page_policy.h"
 
 namespace almanac::serve {
-
-std::string_view openapi();  // generated from openapi.json
 
 void Api::add_page() {
   on("GET", "/", [this](const Ask&, const std::string&) {
@@ -24,8 +23,7 @@ void Api::add_page() {
     protect(answer);
     return answer;
   });
-  on("GET", "/openapi.json",
-     [](const Ask&, const std::string&) { return json(std::string(openapi())); });
+  on("GET", "/openapi.json", [](const Ask&, const std::string&) { return json(api_document()); });
   on("GET", "/metrics", [this](const Ask&, const std::string&) {
     Answer answer{.body = metrics_.text(service_), .type = "text/plain; version=0.0.4"};
     protect(answer);

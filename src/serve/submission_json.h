@@ -20,7 +20,8 @@ std::string to_json(const store::Amended& wanted);
 Result<store::Amended> read_amended(std::string_view text);
 
 /// A submission without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the
-/// first field that is unknown, of another type or out of its range.
+/// first field that is unknown or of another type. Whether it makes sense the service decides
+/// (submission/validate.h).
 Result<store::Submission> read_submission(std::string_view text);
 
 }  // namespace almanac::serve

@@ -153,11 +153,8 @@ store::Submission& asked_of(store::Job& job) { return job.asked.change(); }
 void list(auto& fields, Is<store::Job> auto& of) {
   fields.field("number", of.number);
   auto& asked = asked_of(of);
-  fields.field("user", asked.user);
-  fields.field("uid", asked.uid);
-  fields.sparse("account", asked.account);
-  fields.sparse("partition", asked.partition);
-  list_public(fields, asked);
+  list_asked(fields, asked, store::Audience::of_job);
+  list_asked(fields, asked, store::Audience::all);
   fields.field("submit_s", of.submit);
   fields.field("held", of.held);
   fields.field("since_s", of.since);

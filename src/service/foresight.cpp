@@ -14,6 +14,7 @@
 #include "service/pace.h"
 #include "service/policies.h"
 #include "store/log.h"
+#include "submission/validate.h"
 
 namespace almanac::service {
 
@@ -103,7 +104,8 @@ std::optional<Expected> Foresight::ask(JobNumber number, Duration patience) {
   return expected_.at(number);
 }
 
-std::optional<Expected> Foresight::would(const store::Submission& asked) {
+Result<std::optional<Expected>> Foresight::would(const store::Submission& asked) {
+  if (auto valid = submission::validate(asked); !valid) return tl::unexpected(valid.error());
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   std::erase_if(questions_, [&](const Question& each) { return now - each.when > kAsked; });
@@ -114,7 +116,7 @@ std::optional<Expected> Foresight::would(const store::Submission& asked) {
   }
   if (questions_.size() == kMostQuestions) questions_.erase(questions_.begin());
   questions_.push_back({.asked = asked, .when = now});
-  return std::nullopt;
+  return std::optional<Expected>();
 }
 
 bool Foresight::somebody_waits() const {

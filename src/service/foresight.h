@@ -98,8 +98,9 @@ class Foresight {
   /// With other numbers of GPUs; waits for that at most so long.
   std::optional<Expected> ask(store::JobNumber number, Duration patience);
   /// What a job that asks this could expect if it came now; nothing = that is being worked out, ask
-  /// again. A job that could never start here expects to start never. It counts for no quota.
-  std::optional<Expected> would(const store::Submission& asked);
+  /// again. A job that could never start here expects to start never. It counts for no quota. Fails
+  /// as submission::validate() does.
+  Result<std::optional<Expected>> would(const store::Submission& asked);
 
  private:
   /// A present, ready to be played on: the jobs of an outlook, each under its place there.

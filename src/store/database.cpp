@@ -84,7 +84,7 @@ Database::Database(const std::string& path)
   database.exec(
       "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
   const std::int64_t version = version_of(writer_);
-  if (version > 0 && version < newest_version()) {
+  if (version > 0 && !is_up_to_date(writer_)) {
     copy_of_before_ = copy_of(path, version);
     copy(writer_, copy_of_before_, Secrets::of_unfinished);
   }

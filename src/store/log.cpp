@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "store/ask.h"
 #include "trace/eligible.h"
 
 namespace almanac::store {
@@ -18,27 +21,17 @@ trace::JobKey key_of(JobNumber number) { return trace::JobKey{static_cast<std::u
 void fill(trace::Request& request, const Job& job, Names& names) {
   const Submission& asked = job.asked;
   request.submit = job.submit;
-  request.time_limit = asked.time_limit;
-  request.deadline = asked.deadline;
-  request.worthless_at = asked.worthless_at;
-  request.name = names.intern(asked.name);
-  request.user = names.intern(asked.user);
-  request.vc = names.intern(asked.vc);
-  request.gpu_type = names.intern(asked.gpu_type);
-  request.gpu_profile = names.intern(asked.gpu_profile);
-  request.model = names.intern(asked.model);
-  request.group = names.intern(asked.group);
-  request.qos = names.intern(asked.qos);
-  request.gpus = asked.gpus;
-  request.max_gpus = asked.max_gpus;
-  request.min_gpus = asked.min_gpus;
-  request.batch = asked.batch;
-  request.steps = asked.steps;
-  if (asked.value) request.value = static_cast<float>(*asked.value);
-  request.gpu_share = static_cast<float>(asked.gpu_share);
-  if (asked.gpu_memory_gb) request.gpu_memory_gb = static_cast<float>(*asked.gpu_memory_gb);
-  if (asked.cpus) request.cpus = static_cast<float>(*asked.cpus);
-  if (asked.memory_gb) request.memory_gb = static_cast<float>(*asked.memory_gb);
+  each_ask([&]<typename T, typename Logged>(const Ask<T, Logged>& ask) {
+    const T& value = asked.*ask.member;
+    if constexpr (std::is_same_v<Logged, NameId>) {
+      request.*ask.logged = names.intern(value);
+    } else if constexpr (std::is_same_v<T, std::optional<double>> &&
+                         std::is_same_v<Logged, float>) {
+      if (value) request.*ask.logged = static_cast<float>(*value);
+    } else if constexpr (!std::is_same_v<Logged, Unlogged>) {
+      request.*ask.logged = static_cast<Logged>(value);
+    }
+  });
 }
 
 void fill(trace::Outcome& outcome, const Job& job) {

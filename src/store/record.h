@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "store/ask.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -19,61 +20,12 @@ namespace almanac::store {
 template <typename T, typename Record>
 concept Any = std::same_as<std::remove_const_t<T>, Record>;
 
-/// All but what runs (argv, script, environment), and `indices`: a job is one.
+/// All but what is kept apart (argv, script, environment), and `indices`: a job is one.
 template <Any<Submission> T, typename Visit>
 void each_field(T& asked, Visit&& visit) {
-  visit("name", asked.name);
-  visit("user", asked.user);
-  visit("uid", asked.uid);
-  visit("gid", asked.gid);
-  visit("vc", asked.vc);
-  visit("qos", asked.qos);
-  visit("account", asked.account);
-  visit("partition", asked.partition);
-  visit("model", asked.model);
-  visit("trial_of", asked.group);
-  visit("parameters", asked.parameters);
-  visit("smaller_is_better", asked.smaller_is_better);
-  visit("gpus", asked.gpus);
-  visit("max_gpus", asked.max_gpus);
-  visit("min_gpus", asked.min_gpus);
-  visit("gpu_share", asked.gpu_share);
-  visit("gpu_type", asked.gpu_type);
-  visit("gpu_profile", asked.gpu_profile);
-  visit("gpu_memory_gb", asked.gpu_memory_gb);
-  visit("cpus", asked.cpus);
-  visit("memory_gb", asked.memory_gb);
-  visit("io_mbs", asked.io_mbs);
-  visit("time_limit_ms", asked.time_limit);
-  visit("deadline_ms", asked.deadline);
-  visit("worthless_at_ms", asked.worthless_at);
-  visit("value", asked.value);
-  visit("batch", asked.batch);
-  visit("steps", asked.steps);
-  visit("directory", asked.directory);
-  visit("out", asked.out);
-  visit("err", asked.err);
-  visit("grace_ms", asked.grace);
-  visit("warn_signal", asked.warn_signal);
-  visit("warn_before_ms", asked.warn_before);
-  visit("warn_shell", asked.warn_shell);
-  visit("pty", asked.pty);
-  visit("endless", asked.endless);
-  visit("umask", asked.umask);
-  visit("resource_limits", asked.resource_limits);
-  visit("hold", asked.hold);
-  visit("not_before_ms", asked.not_before);
-  visit("after", asked.after);
-  visit("after_ok", asked.after_ok);
-  visit("after_not_ok", asked.after_not_ok);
-  visit("after_start", asked.after_start);
-  visit("after_one", asked.after_one);
-  visit("singleton", asked.singleton);
-  visit("requeue", asked.requeue);
-  visit("kept", asked.kept);
-  visit("retries", asked.retries);
-  visit("key", asked.key);
-  visit("at_once", asked.at_once);
+  each_ask([&](const auto& ask) {
+    if (ask.column != nullptr) visit(ask.column_name(), asked.*ask.member);
+  });
 }
 
 /// What changes of a job.

@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "store/ask.h"
 #include "store/failure.h"
 
 namespace almanac::store {
@@ -16,6 +21,8 @@ namespace {
 constexpr std::int64_t kOurs = 0x416c6d61;
 
 /// The step from version i to version i + 1 stands at i. One that was released stays as it is.
+/// New attributes of submissions (store/ask.h) need none: a table that lacks their columns gets
+/// them.
 constexpr std::array kSteps{
     R"sql(
 -- Scripts and environments: thousands of jobs have the same.
@@ -240,6 +247,51 @@ ALTER TABLE submission ADD COLUMN endless INTEGER NOT NULL DEFAULT 0;
 )sql",
 };
 
+/// The columns of table `submission` that hold no attribute, or one that is kept apart.
+constexpr const char* kOtherColumns[] = {"number", "argv", "script", "environment"};
+
+/// As value.h has the type in a column, of jobs that asked nothing.
+template <typename T>
+const char* column_type() {
+  if constexpr (std::is_same_v<T, std::string>) return "TEXT NOT NULL DEFAULT ''";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "BLOB NOT NULL DEFAULT x''";
+  if constexpr (std::is_integral_v<T>) return "INTEGER NOT NULL DEFAULT 0";
+  if constexpr (std::is_same_v<T, double>) return "REAL NOT NULL DEFAULT 0";
+  if constexpr (std::is_same_v<T, std::optional<double>>) return "REAL";
+  if constexpr (requires(T list) { list.begin(); }) return "TEXT";
+  return "INTEGER";
+}
+
+/// The columns of table `submission`; none = there is no such table yet.
+std::set<std::string> columns_there(Connection& connection) {
+  std::set<std::string> names;
+  SQLite::Statement rows(connection.database(), "SELECT name FROM pragma_table_info('submission')");
+  while (rows.executeStep()) names.insert(rows.getColumn(0).getString());
+  return names;
+}
+
+/// What adds the columns that a file of the newest version lacks.
+std::vector<std::string> missing_columns(Connection& connection) {
+  const std::set<std::string> there = columns_there(connection);
+  std::vector<std::string> made;
+  each_ask([&]<typename T, typename Logged>(const Ask<T, Logged>& ask) {
+    if (ask.column == nullptr || there.contains(ask.column_name())) return;
+    made.push_back(fmt::format("ALTER TABLE submission ADD COLUMN {} {}", ask.column_name(),
+                               column_type<T>()));
+  });
+  return made;
+}
+
+/// A column that only a later Almanac can have made; "" = there is none.
+std::string unknown_column(Connection& connection) {
+  std::set<std::string> unknown = columns_there(connection);
+  for (const char* const each : kOtherColumns) unknown.erase(each);
+  each_ask([&](const auto& ask) {
+    if (ask.column != nullptr) unknown.erase(ask.column_name());
+  });
+  return unknown.empty() ? std::string() : *unknown.begin();
+}
+
 }  // namespace
 
 std::int64_t newest_version() { return static_cast<std::int64_t>(kSteps.size()); }
@@ -258,17 +310,34 @@ std::int64_t version_of(Connection& connection) {
                    fmt::format("use that one, or the copy that it kept: almanac restore "
                                "STORE.version-{}",
                                newest_version())}};
+  } else if (version == newest_version()) {
+    const std::string unknown = unknown_column(connection);
+    if (unknown.empty()) return version;
+    throw Refused{{Code::unsupported,
+                   fmt::format("a later Almanac wrote this: jobs have a {} there", unknown),
+                   {},
+                   fmt::format("use that one, or the copy that it kept: almanac restore "
+                               "STORE.version-{}",
+                               version)}};
   }
   return version;
+}
+
+bool is_up_to_date(Connection& connection) {
+  return version_of(connection) == newest_version() && missing_columns(connection).empty();
 }
 
 void bring_up_to_date(Connection& connection, std::int64_t at_most) {
   const std::int64_t newest = std::min(newest_version(), at_most);
   const std::int64_t version = version_of(connection);
-  if (version >= newest) return;
+  const bool stops_short = newest < newest_version();
+  if (stops_short ? version >= newest : is_up_to_date(connection)) return;
   SQLite::Transaction all(connection.database(), SQLite::TransactionBehavior::IMMEDIATE);
   for (std::int64_t step = version; step < newest; ++step) {
     connection.database().exec(kSteps[static_cast<std::size_t>(step)]);
+  }
+  if (!stops_short) {
+    for (const std::string& each : missing_columns(connection)) connection.database().exec(each);
   }
   connection.database().exec(
       fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kOurs, newest));

@@ -15,6 +15,9 @@ namespace almanac::store {
 std::int64_t version_of(Connection& connection);
 /// Today's.
 std::int64_t newest_version();
+/// Whether the tables are today's, with a column for each attribute of submissions. Throws Refused
+/// as bring_up_to_date().
+bool is_up_to_date(Connection& connection);
 
 /// Makes the tables, or brings them up to date, all in one transaction. Throws Refused: invalid
 /// when it is another program's file, unsupported when a later Almanac wrote it; neither is

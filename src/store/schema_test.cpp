@@ -100,6 +100,33 @@ TEST(Schema, TellsWhatIsWantedFromWhy) {
   EXPECT_EQ(told(4), std::pair(Intent::none, std::string("cancelled by user 7")));
 }
 
+TEST(Schema, AddsColumnsOfNewAttributes) {
+  const TemporaryFolder folder;
+  // As an Almanac left it that did not know the attribute.
+  const std::string path = file_of(
+      folder, newest_version(),
+      "INSERT INTO submission (number, name, user, uid, gid, vc, qos, model, gpus, max_gpus, "
+      "gpu_share, gpu_type, batch, steps, argv, directory, out, err, hold, requeue, at_once) "
+      "VALUES (1, 'train', 'ann', 7, 7, '', '', '', 2, 0, 1, '', 0, 0, x'6c7300', '/', '', '', 0, "
+      "0, 0);" +
+          std::string(kFourJobs) + "ALTER TABLE submission DROP COLUMN retries;");
+  const Store store = Store::open(path).value();
+  const Submission asked = store.job(JobNumber{1}).value().value().asked;
+  EXPECT_EQ(asked.name, "train");
+  EXPECT_EQ(asked.retries, 0);
+  EXPECT_EQ(store.copy_of_before(), path + ".version-" + std::to_string(newest_version()));
+}
+
+TEST(Schema, RefusesAttributesOfALaterAlmanac) {
+  const TemporaryFolder folder;
+  const std::string path =
+      file_of(folder, newest_version(), "ALTER TABLE submission ADD COLUMN colour TEXT");
+  const auto refused = Store::open(path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::unsupported);
+  EXPECT_NE(refused.error().message.find("jobs have a colour"), std::string::npos);
+}
+
 TEST(Schema, DoesNotKnowWhatToldTheWattsOfTheFirstVersion) {
   const TemporaryFolder folder;
   const std::string path = file_of(folder, 1,

@@ -28,12 +28,7 @@ inline Result<std::string> read_text(std::string_view text) {
   return std::string(text);
 }
 
-// What options of both tables mean.
+/// The value of --gpus, and what goes with it.
 Result<void> set_gpus(Draft& draft, std::string_view text);
-Result<void> set_array(Draft& draft, std::string_view text);
-Result<void> set_dependency(Draft& draft, std::string_view text);
-Result<void> set_begin(Draft& draft, std::string_view text);
-Result<void> set_signal(Draft& draft, std::string_view text);
-Result<void> set_export(Draft& draft, std::string_view text);
 
 }  // namespace almanac::submission

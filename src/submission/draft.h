@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,8 +47,10 @@ struct Option {
   std::string_view name;
   char letter = '\0';  ///< '\0' = it has none.
   Argument argument = Argument::needed;
-  Result<void> (*apply)(Draft& draft, std::string_view argument) = nullptr;
+  std::function<Result<void>(Draft& draft, std::string_view argument)> apply{};
   std::string_view instead{};  ///< Of one without `apply`, which is known and not done: what does.
+  std::string_view value{};    ///< What --help calls its argument.
+  std::string help{};
 };
 
 /// Applies words as "--gpus 2 --time=1:00 -n4 -H" to `draft`. Fails with invalid, naming the
@@ -55,7 +58,7 @@ struct Option {
 Result<void> apply_words(const std::vector<std::string>& words, const std::vector<Option>& options,
                          const Where& where, Draft& draft);
 
-/// Those of `#ALMANAC` and of `almanac submit`.
+/// Those of `#ALMANAC` and of `almanac submit`: of the attributes in store/ask.h.
 const std::vector<Option>& own_options();
 /// Those of `#SBATCH`.
 const std::vector<Option>& slurm_options();

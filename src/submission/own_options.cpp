@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "store/ask.h"
 #include "submission/apply.h"
 
 namespace almanac::submission {
@@ -6,99 +18,136 @@ namespace {
 
 using Text = std::string_view;
 
+Result<void> set_cpus(Draft& draft, Text text) {
+  draft.tasks.reset();
+  draft.tasks_per_node.reset();
+  draft.cpus_per_task.reset();
+  draft.cpus_per_gpu.reset();
+  return put(draft.asked.cpus, read_amount(text));
+}
+
+Result<void> set_own_memory(Draft& draft, Text text) {
+  draft.memory_gb_per_cpu.reset();
+  draft.memory_gb_per_gpu.reset();
+  return put(draft.asked.memory_gb, read_memory(text, BareMemory::refused));
+}
+
+Result<void> set_grace(Draft& draft, Text text) {
+  const auto grace = read_limit(text, Duration::zero());
+  if (!grace) return tl::unexpected(grace.error());
+  draft.asked.grace = *grace == kNoDuration ? Duration::zero() : *grace;
+  return {};
+}
+
+Result<void> set_retries(Draft& draft, Text text) {
+  return put(draft.asked.retries, read_count(text, 0));
+}
+
+Result<void> set_array(Draft& draft, Text text) {
+  auto array = read_array(text);
+  if (!array) return tl::unexpected(std::move(array.error()));
+  draft.asked.indices = std::move(array->indices);
+  draft.asked.at_once = array->at_once;
+  return {};
+}
+
+Result<void> set_signal(Draft& draft, Text text) {
+  auto signal = read_signal(text);
+  if (!signal) return tl::unexpected(std::move(signal.error()));
+  draft.asked.warn_signal = signal->number;
+  draft.asked.warn_before = signal->before;
+  draft.asked.warn_shell = signal->shell;
+  return {};
+}
+
+Result<void> set_export(Draft& draft, Text text) {
+  draft.asked.environment = exported(text, draft.asked.environment);
+  return {};
+}
+
+Result<void> set_dependency(Draft& draft, Text text) {
+  auto dependency = read_dependency(text);
+  if (!dependency) return tl::unexpected(std::move(dependency.error()));
+  draft.asked.after = std::move(dependency->after);
+  draft.asked.after_ok = std::move(dependency->after_ok);
+  draft.asked.after_not_ok = std::move(dependency->after_not_ok);
+  draft.asked.after_start = std::move(dependency->after_start);
+  draft.asked.after_one = dependency->one_suffices;
+  draft.asked.singleton = dependency->singleton;
+  return {};
+}
+
+/// Options that say more than the attribute that they are of, or that read otherwise than others of
+/// its type.
+constexpr std::pair<Text, Result<void> (*)(Draft&, Text)> kOwnWays[] = {
+    {"gpus", set_gpus},     {"cpus", set_cpus},       {"mem", set_own_memory},
+    {"grace", set_grace},   {"retries", set_retries}, {"array", set_array},
+    {"signal", set_signal}, {"export", set_export}};
+
+Result<double> read_number(const store::About& about, Text text) {
+  if (about.unit == Text("GB")) return read_memory(text, BareMemory::refused);
+  if (about.unit == Text("MB/s")) return read_rate(text);
+  const auto amount = read_amount(text);
+  if (std::isinf(about.most) || (amount && *amount <= about.most)) return amount;
+  return fail(Code::invalid, fmt::format("a number above 0 and up to {:g}", about.most));
+}
+
+template <typename T>
+auto read_as(const store::About& about, Text text, Time now) {
+  if constexpr (std::is_same_v<T, std::string>) return read_text(text);
+  if constexpr (std::is_integral_v<T>) return read_count(text, 1);
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {
+    return read_number(about, text);
+  }
+  if constexpr (std::is_same_v<T, Duration>) return read_limit(text, Duration::zero());
+  if constexpr (std::is_same_v<T, Time>) return read_moment(text, now);
+  if constexpr (std::is_same_v<T, std::vector<store::JobNumber>>) return read_jobs(text);
+}
+
+template <typename T, typename Logged>
+Option option_of(const store::Ask<T, Logged>& ask) {
+  std::string help = ask.what;
+  if (*ask.option.note != '\0') help += fmt::format("; {}", ask.option.note);
+  Option option{.name = ask.option.name,
+                .letter = ask.option.letter,
+                .value = ask.option.value,
+                .help = std::move(help)};
+  const auto own = std::find_if(std::begin(kOwnWays), std::end(kOwnWays),
+                                [&](const auto& each) { return each.first == option.name; });
+  if (own != std::end(kOwnWays)) {
+    option.apply = own->second;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    option.argument = Argument::none;
+    option.apply = [&ask](Draft& draft, Text) -> Result<void> {
+      draft.asked.*ask.member = true;
+      return {};
+    };
+  } else if constexpr (!std::is_void_v<decltype(read_as<T>(ask, {}, {}))>) {
+    option.apply = [&ask](Draft& draft, Text text) {
+      return put(draft.asked.*ask.member, read_as<T>(ask, text, draft.now));
+    };
+  }
+  ALMANAC_CHECK(option.apply, "--{}: nothing reads its type", option.name);
+  return option;
+}
+
 }  // namespace
 
 const std::vector<Option>& own_options() {
-  using enum Argument;
-  static const std::vector<Option> options{
-      {"name", 'J', needed, [](Draft& d, Text t) { return put(d.asked.name, read_text(t)); }},
-      {"vc", 'p', needed, [](Draft& d, Text t) { return put(d.asked.vc, read_text(t)); }},
-      {"qos", 'q', needed, [](Draft& d, Text t) { return put(d.asked.qos, read_text(t)); }},
-      {"model", '\0', needed, [](Draft& d, Text t) { return put(d.asked.model, read_text(t)); }},
-      {"group", '\0', needed, [](Draft& d, Text t) { return put(d.asked.group, read_text(t)); }},
-      {"smaller-is-better", '\0', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.smaller_is_better = true;
-         return {};
-       }},
-      {"gpus", 'G', needed, set_gpus},
-      {"max-gpus", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.max_gpus, read_count(t, 1)); }},
-      {"gpu-type", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.gpu_type, read_text(t)); }},
-      {"gpu-profile", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.gpu_profile, read_text(t)); }},
-      {"gpu-mem", '\0', needed,
-       [](Draft& d, Text t) {
-         return put(d.asked.gpu_memory_gb, read_memory(t, BareMemory::refused));
-       }},
-      {"gpu-share", '\0', needed,
-       [](Draft& d, Text t) -> Result<void> {
-         const auto share = read_amount(t);
-         if (!share || *share > 1) return fail(Code::invalid, "a number above 0 and up to 1");
-         d.asked.gpu_share = *share;
-         return {};
-       }},
-      {"cpus", 'c', needed,
-       [](Draft& d, Text t) {
-         d.tasks.reset();
-         d.tasks_per_node.reset();
-         d.cpus_per_task.reset();
-         d.cpus_per_gpu.reset();
-         return put(d.asked.cpus, read_amount(t));
-       }},
-      {"mem", '\0', needed,
-       [](Draft& d, Text t) {
-         d.memory_gb_per_cpu.reset();
-         d.memory_gb_per_gpu.reset();
-         return put(d.asked.memory_gb, read_memory(t, BareMemory::refused));
-       }},
-      {"io", '\0', needed, [](Draft& d, Text t) { return put(d.asked.io_mbs, read_rate(t)); }},
-      {"time", 't', needed,
-       [](Draft& d, Text t) { return put(d.asked.time_limit, read_limit(t, Duration::zero())); }},
-      {"deadline", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.deadline, read_moment(t, d.now)); }},
-      {"worthless-at", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.worthless_at, read_moment(t, d.now)); }},
-      {"value", '\0', needed, [](Draft& d, Text t) { return put(d.asked.value, read_amount(t)); }},
-      {"batch", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.batch, read_count(t, 1)); }},
-      {"steps", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.steps, read_count(t, 1)); }},
-      {"array", 'a', needed, set_array},
-      {"after", '\0', needed, [](Draft& d, Text t) { return put(d.asked.after, read_jobs(t)); }},
-      {"after-ok", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.after_ok, read_jobs(t)); }},
-      {"after-not-ok", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.after_not_ok, read_jobs(t)); }},
-      {"dependency", 'd', needed, set_dependency},
-      {"begin", 'b', needed, set_begin},
-      {"hold", 'H', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.hold = true;
-         return {};
-       }},
-      {"requeue", '\0', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.requeue = true;
-         return {};
-       }},
-      {"retries", '\0', needed,
-       [](Draft& d, Text t) { return put(d.asked.retries, read_count(t, 0)); }},
-      {"signal", '\0', needed, set_signal},
-      {"grace", '\0', needed,
-       [](Draft& d, Text t) -> Result<void> {
-         const auto grace = read_limit(t, Duration::zero());
-         if (!grace) return tl::unexpected(grace.error());
-         d.asked.grace = *grace == kNoDuration ? Duration::zero() : *grace;
-         return {};
-       }},
-      {"out", 'o', needed, [](Draft& d, Text t) { return put(d.asked.out, read_text(t)); }},
-      {"err", 'e', needed, [](Draft& d, Text t) { return put(d.asked.err, read_text(t)); }},
-      {"directory", 'D', needed,
-       [](Draft& d, Text t) { return put(d.asked.directory, read_text(t)); }},
-      {"export", '\0', needed, set_export},
-  };
+  static const std::vector<Option> options = [] {
+    std::vector<Option> made;
+    store::each_ask([&](const auto& ask) {
+      if (ask.is_option()) made.push_back(option_of(ask));
+    });
+    made.push_back({.name = "dependency",
+                    .letter = 'd',
+                    .apply = set_dependency,
+                    .value = "TYPE:JOB[:JOB],...",
+                    .help = "Dependencies as Slurm spells them: afterok, afterany, afternotok, "
+                            "after (started) and singleton; between commas all of them must be "
+                            "met, between ? one of them"});
+    return made;
+  }();
   return options;
 }
 

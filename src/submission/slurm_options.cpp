@@ -3,6 +3,8 @@
 /// \file
 /// Source: sbatch(1) of Slurm 23.02. Differs: a job runs on one machine, so what Slurm says of a
 /// node is said of the whole.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "submission/apply.h"
@@ -77,7 +79,16 @@ Result<void> set_memory(Draft& draft, Text text) {
 
 /// What Slurm knows and we do not do.
 Option left_out(Text name, char letter, Argument argument, Text instead = {}) {
-  return {name, letter, argument, nullptr, instead};
+  return {.name = name, .letter = letter, .argument = argument, .instead = instead};
+}
+
+/// What means the same as the option `own` of ours.
+Option as_own(Text own, Text name = {}) {
+  const auto& options = own_options();
+  Option option = *std::find_if(options.begin(), options.end(),
+                                [&](const Option& each) { return each.name == own; });
+  if (!name.empty()) option.name = name;
+  return option;
 }
 
 }  // namespace
@@ -85,9 +96,9 @@ Option left_out(Text name, char letter, Argument argument, Text instead = {}) {
 const std::vector<Option>& slurm_options() {
   using enum Argument;
   static const std::vector<Option> options{
-      {"job-name", 'J', needed, [](Draft& d, Text t) { return put(d.asked.name, read_text(t)); }},
+      as_own("name", "job-name"),
       {"partition", 'p', needed, set_partition},
-      {"qos", 'q', needed, [](Draft& d, Text t) { return put(d.asked.qos, read_text(t)); }},
+      as_own("qos"),
       {"time", 't', needed,
        [](Draft& d, Text t) { return put(d.asked.time_limit, read_limit(t, 1min)); }},
       {"nodes", 'N', needed, set_nodes},
@@ -108,7 +119,7 @@ const std::vector<Option>& slurm_options() {
          return put(d.memory_gb_per_gpu, read_memory(t, BareMemory::is_mib));
        }},
       {"gres", '\0', needed, set_gres},
-      {"gpus", 'G', needed, set_gpus},
+      as_own("gpus"),
       {"gpus-per-node", '\0', needed, set_gpus},
       {"gpus-per-task", '\0', needed,
        [](Draft& d, Text t) {
@@ -118,27 +129,19 @@ const std::vector<Option>& slurm_options() {
        }},
       {"output", 'o', needed, [](Draft& d, Text t) { return set_output(d.asked.out, d, t); }},
       {"error", 'e', needed, [](Draft& d, Text t) { return set_output(d.asked.err, d, t); }},
-      {"chdir", 'D', needed, [](Draft& d, Text t) { return put(d.asked.directory, read_text(t)); }},
-      {"array", 'a', needed, set_array},
-      {"dependency", 'd', needed, set_dependency},
-      {"requeue", '\0', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.requeue = true;
-         return {};
-       }},
+      as_own("directory", "chdir"),
+      as_own("array"),
+      as_own("dependency"),
+      as_own("requeue"),
       {"no-requeue", '\0', none,
        [](Draft& d, Text) -> Result<void> {
          d.asked.requeue = false;
          return {};
        }},
-      {"begin", 'b', needed, set_begin},
-      {"hold", 'H', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.hold = true;
-         return {};
-       }},
-      {"export", '\0', needed, set_export},
-      {"signal", '\0', needed, set_signal},
+      as_own("begin"),
+      as_own("hold"),
+      as_own("export"),
+      as_own("signal"),
 
       left_out("account", 'A', needed),
       left_out("acctg-freq", '\0', needed),

@@ -279,7 +279,8 @@ TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
   open();
   settle();
   const auto foreseen = [&](int gpus, Duration limit) {
-    store::Submission asked{.vc = "v", .gpus = gpus, .time_limit = limit};
+    store::Submission asked{
+        .vc = "v", .gpus = gpus, .time_limit = limit, .argv = {"true"}, .directory = "/"};
     for (int tries = 0; tries < 60'000; ++tries) {
       const auto found = service_->foresee(asked);
       if (!found || *found) return found.value_or(std::nullopt);

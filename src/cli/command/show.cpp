@@ -12,6 +12,7 @@
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
+#include "store/ask.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
@@ -25,6 +26,27 @@ struct ShowOptions {
 
 void line(const char* name, const std::string& value) {
   if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
+}
+
+/// The value of an attribute; "" = it is missing.
+template <typename T>
+std::string value_text(const store::About& about, const T& value, Time now) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return value;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "yes" : "";
+  } else if constexpr (std::is_same_v<T, Time>) {
+    return clock_text(value, now);
+  } else if constexpr (std::is_same_v<T, Duration>) {
+    return value == kNoDuration ? "" : text::format_duration(value);
+  } else if constexpr (requires { value.has_value(); }) {
+    return value ? value_text(about, *value, now) : "";
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return *about.unit == '\0' ? fmt::format("{:g}", static_cast<double>(value))
+                               : fmt::format("{:.4g} {}", static_cast<double>(value), about.unit);
+  } else {
+    return fmt::format("{}", fmt::join(value, ", "));
+  }
 }
 
 /// "1.25 kWh, measured"; "" = none is known.
@@ -64,18 +86,11 @@ void say(const serve::ListedJob& listed, Time now) {
   if (job.exit_status) line("Exit", std::to_string(*job.exit_status));
   if (job.signal != 0) line("Signal", std::to_string(job.signal));
   line("GPUs", gpus_text(asked));
-  line("GPU type", asked.gpu_type);
-  if (asked.gpu_memory_gb) line("GPU memory", fmt::format("{:.4g} GB", *asked.gpu_memory_gb));
-  if (asked.cpus) line("Cores", fmt::format("{:g}", *asked.cpus));
-  if (asked.memory_gb) line("Memory", fmt::format("{:.4g} GB", *asked.memory_gb));
-  if (asked.io_mbs) line("Disks", fmt::format("{:.4g} MB/s", *asked.io_mbs));
+  store::each_ask([&](const auto& ask) {
+    if (*ask.label != '\0') line(ask.label, value_text(ask, asked.*ask.member, now));
+  });
   line("Held by", listed.view.limits_by);
-  if (asked.time_limit != kNoDuration) line("Limit", text::format_duration(asked.time_limit));
-  line("QoS", asked.qos);
-  line("Account", asked.account);
-  line("Partition", asked.partition);
   line("Submitted", clock_text(job.submit, now));
-  line("Deadline", clock_text(asked.deadline, now));
   line("Started", clock_text(job.start, now));
   line("Ended at", clock_text(job.end, now));
   line("Ran", text::format_duration(ran(job, now)));
@@ -103,7 +118,6 @@ void say(const serve::ListedJob& listed, Time now) {
     line("On GPUs", fmt::format("{:.1f} GB", listed.view.gpu_memory_gb));
   if (listed.view.pace) line("Speed", in_words(*listed.view.pace));
   line("Command", fmt::format("{}", fmt::join(asked.argv, " ")));
-  line("Folder", asked.directory);
 }
 
 Result<int> show(const ShowOptions& options) {

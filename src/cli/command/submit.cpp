@@ -18,7 +18,6 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "base/check.h"
 #include "cli/attach.h"
 #include "cli/draft_submission.h"
 #include "cli/job_end.h"
@@ -53,68 +52,14 @@ struct SubmitOptions {
   bool pty = false;
 };
 
-struct Help {
-  const char* name;
-  const char* value;
-  const char* text;
-};
-
-/// What the options of submission/own_options.cpp mean.
-constexpr Help kHelp[] = {
-    {"name", "NAME", "Default: that of the command"},
-    {"vc", "NAME", "Virtual cluster, where there are several"},
-    {"qos", "NAME", "Class of service"},
-    {"model", "NAME", "What it trains, as profiles name it"},
-    {"group", "NAME", "The sweep of which it is a trial"},
-    {"smaller-is-better", "", "Of the metric that it reports, as of a loss"},
-    {"gpus", "N|TYPE:N|M..N", "GPUs; 2..8 = any number from 2 to 8; default: none"},
-    {"max-gpus", "N", "It may run on any number up to this"},
-    {"gpu-type", "TYPE", "A type of GPU that it needs"},
-    {"gpu-profile", "1g.10gb", "Instances of that size (MIG) instead of GPUs; --gpus: how many, 1"},
-    {"gpu-mem", "20G", "Memory that it needs of each GPU"},
-    {"gpu-share", "PART", "Part of the one GPU that it asks"},
-    {"cpus", "N", "Cores"},
-    {"mem", "32G|512M", "Memory"},
-    {"io", "200M|1G", "What it may read from each disk a second, and write to it"},
-    {"time", "[D-]HH:MM:SS", "Limit of its run time"},
-    {"deadline", "TIME", "When it is to have ended: 2026-11-22T08:00, 16:00, now+2hours"},
-    {"worthless-at", "TIME", "Its value falls to 0 from the deadline to then"},
-    {"value", "VALUE", "Of having ended by its deadline"},
-    {"batch", "N", "Samples of a step, all GPUs together"},
-    {"steps", "N", "Steps of the training"},
-    {"array", "0-9%3", "One job for each index, so many at once"},
-    {"after", "JOB,...", "Starts when these have ended"},
-    {"after-ok", "JOB,...", "Starts when these have ended well; else it is cancelled"},
-    {"after-not-ok", "JOB,...", "Starts when these have failed; else it is cancelled"},
-    {"dependency", "TYPE:JOB[:JOB],...",
-     "As Slurm spells it: afterok, afterany, afternotok, after (started), singleton; all of those "
-     "between commas, any of those between ?"},
-    {"begin", "TIME", "Does not start before"},
-    {"hold", "", "It waits until it is released"},
-    {"requeue", "", "It runs again by itself when the machine failed it"},
-    {"retries", "N", "So often it runs again when it failed, after 10 s, 20 s, 40 s ..."},
-    {"signal", "[B:]SIG[@SECONDS]",
-     "Sent so long before the time limit (60), and for SIGTERM when it makes room for others"},
-    {"grace", "TIME", "Between SIGTERM and SIGKILL; default: 30s"},
-    {"out", "FILE",
-     "Its output; %j %A %a %x %u = number, array, index, name, user; default: almanac-%j.out"},
-    {"err", "FILE", "Its errors; default: with the output"},
-    {"directory", "DIR", "Where it runs; default: here"},
-    {"export", "NAME,...", "What it gets of the environment; default: ALL"},
-};
-
 void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
   for (const submission::Option& option : submission::own_options()) {
-    const auto* const help =
-        std::find_if(std::begin(kHelp), std::end(kHelp),
-                     [&](const Help& each) { return each.name == option.name; });
-    ALMANAC_CHECK(help != std::end(kHelp), "--{} has no help", option.name);
     const std::string name = fmt::format("--{}", option.name);
     const std::string spelled =
         option.letter == '\0' ? name : fmt::format("-{},{}", option.letter, name);
     if (option.argument == submission::Argument::none) {
       command.add_flag_callback(
-          spelled, [options, name] { options->asked.push_back(name); }, help->text);
+          spelled, [options, name] { options->asked.push_back(name); }, option.help);
       continue;
     }
     command
@@ -123,8 +68,8 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
             [options, name](const std::string& value) {
               options->asked.push_back(name + "=" + value);
             },
-            help->text)
-        ->type_name(help->value);
+            option.help)
+        ->type_name(std::string(option.value));
   }
 }
 

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a job may ask for: the one list from which submissions are stored (record.h), kept in the
+/// job log (log.h), written and read as JSON and described in the API (serve), read from command
+/// lines and scripts and judged (submission), and shown (almanac show).
+///
+/// A new attribute is a member of Submission and a row here. What it means is elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "store/job.h"
+#include "trace/job.h"
+
+namespace almanac::store {
+
+/// Who learns of it.
+enum class Audience : std::uint8_t {
+  all,         ///< Part of a submission, and of the job that every user sees.
+  of_job,      ///< Part of the job only: the service sets it.
+  submission,  ///< Part of a submission only: environments hold passwords.
+  nobody,      ///< The service keeps it to itself.
+};
+
+/// How `almanac submit`, `#ALMANAC` lines and sweeps spell it.
+struct Spelled {
+  const char* name = "";  ///< "" = it is no option.
+  char letter = '\0';     ///< '\0' = none.
+  const char* value = "";
+  const char* note = "";  ///< What `value` may be, or the default.
+};
+
+/// What is known of an attribute besides its type.
+struct About {
+  const char* name;       ///< In JSON; times and lengths end with "_s".
+  const char* what = "";  ///< A noun phrase or a sentence for --help and the API.
+  Audience audience = Audience::all;
+  bool always = false;      ///< JSON has it even where it is missing.
+  const char* column = "";  ///< Of table `submission`; "" = the name, null = kept apart.
+  const char* unit = "";    ///< "GB" is read as 32G, "MB/s" as 200M.
+  bool above_0 = false;     ///< Else numbers are 0 or more.
+  double most = std::numeric_limits<double>::infinity();  ///< Number, bytes of a text, entries.
+  bool one_line = false;                                  ///< A text without control characters.
+  Spelled option{};
+  const char* label = "";  ///< Of its line in `almanac show`; "" = it has none.
+};
+
+struct Unlogged {};
+
+/// An attribute: where a submission has it, what is known of it, and where a job of a log has it.
+template <typename T, typename Logged = Unlogged>
+struct Ask : About {
+  constexpr Ask(T Submission::*at, const About& about, Logged trace::Request::*log = nullptr)
+      : About(about), member(at), logged(log) {}
+
+  /// Null = the table has no column for it.
+  constexpr const char* column_name() const {
+    return column != nullptr && *column == '\0' ? name : column;
+  }
+  constexpr bool is_option() const { return *option.name != '\0'; }
+
+  T Submission::*member;
+  Logged trace::Request::*logged;
+};
+
+inline constexpr double kLongestName = 256;
+/// No system takes longer ones (PATH_MAX).
+inline constexpr double kLongestPath = 4096;
+inline constexpr double kMostBefore = 1000;
+
+/// In the order in which JSON and --help have them.
+inline constexpr std::tuple kAsks{
+    Ask(&Submission::user,
+        {.name = "user",
+         .what = "User who submitted it",
+         .audience = Audience::of_job,
+         .always = true},
+        &trace::Request::user),
+    Ask(&Submission::uid, {.name = "uid",
+                           .what = "Number of that user",
+                           .audience = Audience::of_job,
+                           .always = true}),
+    Ask(&Submission::gid, {.name = "gid", .audience = Audience::nobody}),
+    Ask(&Submission::account, {.name = "account",
+                               .what = "Slurm account that it counts for",
+                               .audience = Audience::of_job,
+                               .label = "Account"}),
+    Ask(&Submission::partition, {.name = "partition",
+                                 .what = "Slurm partition that it was submitted to",
+                                 .audience = Audience::of_job,
+                                 .label = "Partition"}),
+
+    Ask(&Submission::name,
+        {.name = "name",
+         .what = "Name of the job",
+         .always = true,
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"name", 'J', "NAME", "default: that of the command"}},
+        &trace::Request::name),
+    Ask(&Submission::vc,
+        {.name = "vc",
+         .what = "Virtual cluster, where there are several",
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"vc", 'p', "NAME"}},
+        &trace::Request::vc),
+    Ask(&Submission::qos,
+        {.name = "qos",
+         .what = "Class of service",
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"qos", 'q', "NAME"},
+         .label = "QoS"},
+        &trace::Request::qos),
+    Ask(&Submission::model,
+        {.name = "model",
+         .what = "Model that it trains, as profiles name it",
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"model", '\0', "NAME"}},
+        &trace::Request::model),
+    Ask(&Submission::group,
+        {.name = "group",
+         .what = "Sweep of which it is a trial",
+         .column = "trial_of",
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"group", '\0', "NAME"}},
+        &trace::Request::group),
+    Ask(&Submission::parameters,
+        {.name = "parameters", .what = "Parameters of a trial, as lr=0.01", .most = 100}),
+    Ask(&Submission::smaller_is_better, {.name = "smaller_is_better",
+                                         .what = "A smaller metric is better, as with a loss",
+                                         .option = {"smaller-is-better"}}),
+
+    Ask(&Submission::gpus,
+        {.name = "gpus",
+         .what = "GPUs",
+         .always = true,
+         .option = {"gpus", 'G', "N|TYPE:N|M..N", "2..8: any number from 2 to 8; default: none"}},
+        &trace::Request::gpus),
+    Ask(&Submission::max_gpus,
+        {.name = "max_gpus",
+         .what = "The job may run on any number of GPUs up to this",
+         .option = {"max-gpus", '\0', "N"}},
+        &trace::Request::max_gpus),
+    Ask(&Submission::min_gpus,
+        {.name = "min_gpus", .what = "The job may not run on fewer GPUs than this"},
+        &trace::Request::min_gpus),
+    Ask(&Submission::gpu_share,
+        {.name = "gpu_share",
+         .what = "Part of the one GPU that it asks for",
+         .always = true,
+         .above_0 = true,
+         .most = 1,
+         .option = {"gpu-share", '\0', "PART"}},
+        &trace::Request::gpu_share),
+    Ask(&Submission::gpu_type,
+        {.name = "gpu_type",
+         .what = "Type of GPU that it needs",
+         .most = kLongestName,
+         .one_line = true,
+         .option = {"gpu-type", '\0', "TYPE"},
+         .label = "GPU type"},
+        &trace::Request::gpu_type),
+    Ask(&Submission::gpu_profile,
+        {.name = "gpu_profile",
+         .what = "MIG profile of the instances that it needs instead of GPUs; the number of GPUs "
+                 "is the number of instances",
+         .option = {"gpu-profile", '\0', "1g.10gb"}},
+        &trace::Request::gpu_profile),
+    Ask(&Submission::gpu_memory_gb,
+        {.name = "gpu_memory_gb",
+         .what = "Memory that it needs on each GPU",
+         .unit = "GB",
+         .above_0 = true,
+         .most = 1e5,  // more, in MB, no grant holds, nor does any GPU have
+         .option = {"gpu-mem", '\0', "20G"},
+         .label = "GPU memory"},
+        &trace::Request::gpu_memory_gb),
+    Ask(&Submission::cpus,
+        {.name = "cpus",
+         .what = "CPU cores",
+         .above_0 = true,
+         .option = {"cpus", 'c', "N"},
+         .label = "Cores"},
+        &trace::Request::cpus),
+    Ask(&Submission::memory_gb,
+        {.name = "memory_gb",
+         .what = "Memory",
+         .unit = "GB",
+         .above_0 = true,
+         .option = {"mem", '\0', "32G|512M"},
+         .label = "Memory"},
+        &trace::Request::memory_gb),
+    Ask(&Submission::io_mbs, {.name = "io_mbs",
+                              .what = "Limit on what it reads from each disk per second, and on "
+                                      "what it writes",
+                              .unit = "MB/s",
+                              .above_0 = true,
+                              .most = 1e9,  // more bytes no integer holds, nor does any disk move
+                              .option = {"io", '\0', "200M|1G"},
+                              .label = "Disks"}),
+    Ask(&Submission::time_limit,
+        {.name = "time_limit_s",
+         .what = "Limit of its run time",
+         .column = "time_limit_ms",
+         .above_0 = true,
+         .option = {"time", 't', "[D-]HH:MM:SS"},
+         .label = "Limit"},
+        &trace::Request::time_limit),
+
+    Ask(&Submission::deadline,
+        {.name = "deadline_s",
+         .what = "Time by which it must end",
+         .column = "deadline_ms",
+         .option = {"deadline", '\0', "TIME", "2026-11-22T08:00, 16:00 or now+2hours"},
+         .label = "Deadline"},
+        &trace::Request::deadline),
+    Ask(&Submission::worthless_at,
+        {.name = "worthless_at_s",
+         .what = "The value falls to 0 from the deadline to this time",
+         .column = "worthless_at_ms",
+         .option = {"worthless-at", '\0', "TIME"}},
+        &trace::Request::worthless_at),
+    Ask(&Submission::value,
+        {.name = "value",
+         .what = "Value of ending by its deadline",
+         .option = {"value", '\0', "VALUE"}},
+        &trace::Request::value),
+    Ask(&Submission::batch,
+        {.name = "batch",
+         .what = "Samples in a step, over all GPUs",
+         .option = {"batch", '\0', "N"}},
+        &trace::Request::batch),
+    Ask(&Submission::steps,
+        {.name = "steps", .what = "Steps of the training", .option = {"steps", '\0', "N"}},
+        &trace::Request::steps),
+
+    Ask(&Submission::argv, {.name = "argv",
+                            .what = "Command, or the arguments of the script",
+                            .always = true,
+                            .column = nullptr}),
+    Ask(&Submission::directory, {.name = "directory",
+                                 .what = "Directory in which it runs",
+                                 .always = true,
+                                 .most = kLongestPath,
+                                 .option = {"directory", 'D', "DIR", "default: here"},
+                                 .label = "Folder"}),
+    Ask(&Submission::out,
+        {.name = "out",
+         .what = "File for its output; %j %A %a %x %u stand for number, array, index, name, user",
+         .most = kLongestPath,
+         .option = {"out", 'o', "FILE", "default: almanac-%j.out"}}),
+    Ask(&Submission::err, {.name = "err",
+                           .what = "File for its errors",
+                           .most = kLongestPath,
+                           .option = {"err", 'e', "FILE", "default: with the output"}}),
+    Ask(&Submission::grace, {.name = "grace_s",
+                             .what = "Time between SIGTERM and SIGKILL",
+                             .always = true,
+                             .column = "grace_ms",
+                             .option = {"grace", '\0', "TIME", "default: 30s"}}),
+    Ask(&Submission::warn_signal,
+        {.name = "warn_signal",
+         .what = "Signal that it gets before its time limit, and instead of SIGTERM when it makes "
+                 "room for other jobs",
+         .option = {"signal", '\0', "[B:]SIG[@SECONDS]", "SECONDS before the limit, default 60"}}),
+    Ask(&Submission::warn_before, {.name = "warn_before_s",
+                                   .what = "How long before its time limit it gets the signal",
+                                   .column = "warn_before_ms"}),
+    Ask(&Submission::warn_shell, {.name = "warn_shell",
+                                  .what = "The signal goes to the command alone; otherwise, in a "
+                                          "script, to all processes but its shell"}),
+    Ask(&Submission::pty,
+        {.name = "pty",
+         .what =
+             "It runs on a terminal, to which its user attaches (almanac attach); not an array"}),
+    Ask(&Submission::endless,
+        {.name = "endless", .what = "The job belongs to a service and runs until it is cancelled"}),
+    Ask(&Submission::not_before, {.name = "not_before_s",
+                                  .what = "Earliest time at which it may start",
+                                  .column = "not_before_ms",
+                                  .option = {"begin", 'b', "TIME"}}),
+    Ask(&Submission::after,
+        {.name = "after",
+         .what = "Jobs that must end first; the number of an array stands for all of its tasks",
+         .most = kMostBefore,
+         .option = {"after", '\0', "JOB,..."}}),
+    Ask(&Submission::after_ok, {.name = "after_ok",
+                                .what = "Jobs that must succeed first; otherwise it is cancelled",
+                                .most = kMostBefore,
+                                .option = {"after-ok", '\0', "JOB,..."}}),
+    Ask(&Submission::after_not_ok, {.name = "after_not_ok",
+                                    .what = "Jobs that must fail first; otherwise it is cancelled",
+                                    .most = kMostBefore,
+                                    .option = {"after-not-ok", '\0', "JOB,..."}}),
+    Ask(&Submission::after_start, {.name = "after_start",
+                                   .what = "Jobs that must start first, or end without starting",
+                                   .most = kMostBefore}),
+    Ask(&Submission::after_one, {.name = "after_one",
+                                 .what = "One of the jobs in after, after_ok, after_not_ok and "
+                                         "after_start suffices; it is cancelled once none can"}),
+    Ask(&Submission::singleton,
+        {.name = "singleton", .what = "Earlier jobs of the same user and name must end first"}),
+    Ask(&Submission::requeue,
+        {.name = "requeue",
+         .what = "The job runs again by itself after a failure of the machine",
+         .option = {"requeue"}}),
+    Ask(&Submission::kept,
+        {.name = "kept",
+         .what = "The job belongs to a service, starts as soon as there is room, and "
+                 "no policy takes away what it holds"}),
+    Ask(&Submission::retries,
+        {.name = "retries",
+         .what =
+             "How many times it runs again after a failure, after 10 s, 20 s, 40 s and so on, at "
+             "most an hour",
+         .most = 100,
+         .option = {"retries", '\0', "N"}}),
+
+    Ask(&Submission::script, {.name = "script",
+                              .what = "Text of the script that runs",
+                              .audience = Audience::submission,
+                              .column = nullptr}),
+    Ask(&Submission::environment, {.name = "environment",
+                                   .what = "Environment variables that it gets",
+                                   .audience = Audience::submission,
+                                   .column = nullptr,
+                                   .option = {"export", '\0', "NAME,...", "default: ALL"}}),
+    Ask(&Submission::hold, {.name = "hold",
+                            .what = "The job waits until it is released",
+                            .audience = Audience::submission,
+                            .option = {"hold", 'H'}}),
+    Ask(&Submission::key,
+        {.name = "key",
+         .what = "Key that the client chooses. A second submission of the same user with this key "
+                 "gets the numbers of the first, and nothing is submitted: a client without an "
+                 "answer may ask again",
+         .audience = Audience::submission,
+         .most = 64}),
+    Ask(&Submission::umask,
+        {.name = "umask",
+         .what = "The umask that it runs with, as a decimal number; default: 18, which is 022",
+         .audience = Audience::submission,
+         .most = 0777}),
+    Ask(&Submission::resource_limits,
+        {.name = "resource_limits",
+         .what = "Soft limits that it runs with, as nofile=1024 or core=unlimited; none exceeds "
+                 "the service's hard limit",
+         .audience = Audience::submission}),
+    Ask(&Submission::indices, {.name = "indices",
+                               .what = "Indices of the tasks of an array",
+                               .audience = Audience::submission,
+                               .column = nullptr,
+                               .most = 100'000,
+                               .option = {"array", 'a', "0-9%3", "%3: at most 3 run at once"}}),
+    Ask(&Submission::at_once, {.name = "at_once",
+                               .what = "Limit on the tasks that run at once; 0: none",
+                               .audience = Audience::submission}),
+};
+
+/// Calls `visit` with each of them, in that order.
+template <typename Visit>
+void each_ask(Visit&& visit) {
+  std::apply([&](const auto&... ask) { (visit(ask), ...); }, kAsks);
+}
+
+}  // namespace almanac::store

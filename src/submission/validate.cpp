@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submission/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cluster/slices/board.h"
+#include "process/resource_limits.h"
+#include "store/ask.h"
+#include "text/nearest.h"
+
+namespace almanac::submission {
+namespace {
+
+using store::About;
+using store::JobNumber;
+
+// What is wrong with the value of an attribute; "" = nothing.
+
+template <typename T>
+requires std::is_arithmetic_v<T> std::string fault_of(const About& about, T number) {
+  const auto value = static_cast<double>(number);
+  if (about.above_0 && !(value > 0 && value <= about.most)) {
+    return std::isinf(about.most)
+               ? fmt::format("{} is more than 0", about.name)
+               : fmt::format("{} is more than 0 and at most {:g}", about.name, about.most);
+  }
+  if (value < 0) return fmt::format("{} is 0 or more, not {:g}", about.name, value);
+  if (value > about.most) {
+    return fmt::format("{} is at most {:g}, not {:g}", about.name, about.most, value);
+  }
+  return {};
+}
+
+std::string fault_of(const About& about, Duration value) {
+  return value == kNoDuration ? std::string() : fault_of(about, seconds(value));
+}
+
+std::string fault_of(const About&, Time) { return {}; }
+
+std::string fault_of(const About& about, const std::string& text) {
+  if (static_cast<double>(text.size()) > about.most) {
+    return fmt::format("{} has at most {} {}", about.name, about.most,
+                       about.one_line ? "letters" : "bytes");
+  }
+  if (text.find('\0') != std::string::npos) return fmt::format("{} has a zero byte", about.name);
+  if (about.one_line &&
+      std::any_of(text.begin(), text.end(), [](char c) { return c > 0 && c < ' '; })) {
+    return fmt::format("{} has a line break or another control character", about.name);
+  }
+  return {};
+}
+
+template <typename T>
+std::string fault_of(const About& about, const std::vector<T>& list) {
+  if (static_cast<double>(list.size()) > about.most) {
+    return fmt::format("{} has at most {}{}, not {}", about.name, about.most,
+                       std::is_same_v<T, JobNumber> ? " jobs" : "", list.size());
+  }
+  if constexpr (std::is_same_v<T, std::string>) {
+    for (const std::string& each : list) {
+      if (auto fault = fault_of(About{.name = about.name}, each); !fault.empty()) return fault;
+    }
+  }
+  return {};
+}
+
+template <typename T>
+std::string fault_of(const About& about, const std::optional<T>& value) {
+  return value ? fault_of(about, *value) : std::string();
+}
+
+std::vector<std::string> known_profiles() {
+  std::set<std::string> names;
+  for (const slices::Board& board : slices::boards()) {
+    for (const slices::Profile& each : board.profiles) names.insert(each.name);
+  }
+  return {names.begin(), names.end()};
+}
+
+auto invalid(std::string message, std::string hint = {}) {
+  return fail(Code::invalid, std::move(message), {}, std::move(hint));
+}
+
+/// The first of `list` that is not NAME=value; null = all are.
+const std::string* not_assigning(const std::vector<std::string>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [](const std::string& each) {
+    return each.find('=') == std::string::npos || each.front() == '=';
+  });
+  return found == list.end() ? nullptr : &*found;
+}
+
+Result<void> validate_command(const store::Submission& asked) {
+  if (asked.argv.empty() && asked.script.empty()) {
+    return invalid("there is nothing to run", "give argv, or a script");
+  }
+  if (asked.script.empty() && asked.argv.front().empty()) {
+    return invalid("argv begins with no command");
+  }
+  if (asked.directory.empty() || asked.directory.front() != '/') {
+    return invalid("directory is where the job runs, from / on");
+  }
+  for (const std::string& each : asked.parameters) {
+    if (static_cast<double>(each.size()) > store::kLongestPath) {
+      return invalid(fmt::format("each of parameters has at most {} bytes", store::kLongestPath));
+    }
+  }
+  if (const auto* const each = not_assigning(asked.parameters)) {
+    return invalid(fmt::format("parameters has name=value only, not {}", each->substr(0, 40)));
+  }
+  if (const auto* const each = not_assigning(asked.environment)) {
+    return invalid(fmt::format("environment has NAME=value only, not {}", each->substr(0, 40)));
+  }
+  if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
+    return invalid(limits.error().message);
+  }
+  if (asked.warn_signal > SIGRTMAX || asked.warn_signal == SIGKILL ||
+      asked.warn_signal == SIGSTOP) {
+    return invalid(
+        fmt::format("warn_signal is the number of a signal that a program may heed, not {}",
+                    asked.warn_signal));
+  }
+  if (!std::all_of(asked.key.begin(), asked.key.end(),
+                   [](char c) { return c > ' ' && c <= '~'; })) {
+    return invalid("key has letters, digits and signs of ASCII only");
+  }
+  return {};
+}
+
+Result<void> validate_gpus(const store::Submission& asked) {
+  if (asked.max_gpus != 0 && asked.max_gpus < asked.gpus) {
+    return invalid(fmt::format("max_gpus is {} or more, not {}", asked.gpus, asked.max_gpus));
+  }
+  if (asked.min_gpus > (asked.max_gpus == 0 ? 0 : asked.gpus)) {
+    return invalid("min_gpus is of a job with max_gpus, and at most gpus");
+  }
+  if (asked.gpu_share < 1 && asked.gpus != 1) {
+    return invalid("gpu_share is of one GPU: gpus must be 1");
+  }
+  if (!asked.gpu_profile.empty()) {
+    if (!slices::profile_id(asked.gpu_profile)) {
+      return invalid(fmt::format("gpu_profile is an instance of a GPU as 1g.10gb, not {}",
+                                 asked.gpu_profile.substr(0, 40)),
+                     text::meant_or_known(asked.gpu_profile, known_profiles()));
+    }
+    if (asked.gpus == 0) {
+      return invalid("gpu_profile needs gpus, which says how many instances");
+    }
+    if (asked.gpu_share < 1) {
+      return invalid("gpu_profile asks a whole instance: gpu_share must be 1");
+    }
+    if (asked.max_gpus > 0) return invalid("gpu_profile is of a job without max_gpus");
+  }
+  if (asked.gpu_memory_gb && asked.gpus == 0) {
+    return invalid("gpu_memory_gb is of a job with gpus");
+  }
+  // Of less than a thousandth nothing would be counted, or held.
+  constexpr double kLeast = 0.001;
+  const double cpus = asked.cpus.value_or(1);
+  const double memory_gb = asked.memory_gb.value_or(1);
+  if (cpus < kLeast || memory_gb < kLeast || asked.gpu_share < kLeast) {
+    return fail(Code::usage,
+                fmt::format("expected {0} or more of cores, memory (GB) and GPU share, found "
+                            "{1:g}, {2:g} and {3:g}",
+                            kLeast, cpus, memory_gb, asked.gpu_share));
+  }
+  return {};
+}
+
+Result<void> validate_order(const store::Submission& asked) {
+  if (asked.after_one && asked.singleton) {
+    return invalid("after_one and singleton do not go together");
+  }
+  if (asked.pty && !asked.indices.empty()) {
+    return invalid("pty is of one job: the tasks of an array have no terminal");
+  }
+  std::set<std::int32_t> distinct;
+  for (const std::int32_t each : asked.indices) {
+    if (each < 0) return invalid(fmt::format("indices is 0 or more, not {}", each));
+    if (!distinct.insert(each).second) return invalid(fmt::format("indices has {} twice", each));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> validate(const store::Submission& asked) {
+  std::string fault;
+  store::each_ask([&]<typename T, typename Logged>(const store::Ask<T, Logged>& ask) {
+    if constexpr (!std::is_same_v<T, bool>) {
+      if (fault.empty()) fault = fault_of(ask, asked.*ask.member);
+    }
+  });
+  if (!fault.empty()) return invalid(std::move(fault));
+  return validate_command(asked).and_then([&] { return validate_gpus(asked); }).and_then([&] {
+    return validate_order(asked);
+  });
+}
+
+}  // namespace almanac::submission
