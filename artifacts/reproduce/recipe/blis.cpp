@@ -346,7 +346,8 @@ void compare_means(Bench& bench, const std::string& what, const Json& expected,
 
 void compare_sessions(Bench& bench, const File& file, const Trained& trained) {
   const auto sessions = read_sessions(bench.beside(file, "sessions.csv").path);
-  for (const Json& setup : read_json(file).at("setups")) {
+  const Json all = read_json(file);
+  for (const Json& setup : all.at("setups")) {
     const auto name = setup.at("setup").get<std::string>();
     require(sessions.contains(name), fmt::format("setup {} has no sessions", name));
     for (const auto& [latency_model, expected] : setup.at("expected").items()) {

@@ -106,11 +106,10 @@ Run parse_run(const std::string& name) {
                    [](const Server& a, const Server& b) { return a.hardware < b.hardware; });
   run.model = parts[first + 1];
   if (parts.size() > first + 3) run.scheduler = parts[first + 2];
-  const auto rate = parts.back().starts_with('x')
-                        ? text::parse_decimal(std::string_view(parts.back()).substr(1))
-                        : std::nullopt;
-  need(rate && *rate > 0);
-  run.rate = *rate;
+  if (parts.back().starts_with('x')) {
+    run.rate = text::parse_decimal(std::string_view(parts.back()).substr(1)).value_or(0);
+  }
+  need(parts.back().starts_with('x') && run.rate > 0);
   return run;
 }
 
