@@ -288,9 +288,7 @@ TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
     }
     return std::optional<service::Expected>();
   };
-  const auto brief = foreseen(8, 30s);
-  const auto lengthy = foreseen(8, 2h);
-  const auto never = foreseen(64, 1h);
+  const auto brief = foreseen(8, 30s), lengthy = foreseen(8, 2h), never = foreseen(64, 1h);
   ASSERT_TRUE(brief && lengthy && never);
   EXPECT_LT(brief->start_by, lengthy->start_by) << "the shortest goes first";
   EXPECT_EQ(never->start_from, kNever);
