@@ -85,7 +85,7 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
     bool all = true;
     for (Shape& shape : shapes) {
       if (shape.expected) continue;
-      const auto said = client.post("/v1/forecast", to_json(shape.asked));
+      const auto said = client.post("/v1/forecast", serve::to_json(shape.asked));
       if (!said) return tl::unexpected(said.error());
       constexpr int kNotYet = 204;
       if (said->status == kNotYet) {
