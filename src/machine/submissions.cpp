@@ -141,8 +141,9 @@ void Core::take_entrants(Lock& lock) {
       each.request.answer.set_value(std::move(numbers));
       continue;
     }
-    awaited_.push_back({each.later, [request = std::make_shared<Request>(std::move(each.request)),
-                                     numbers = std::move(numbers)](const Result<void>& done) {
+    awaited_.push_back({each.later, each.jobs.size(),
+                        [request = std::make_shared<Request>(std::move(each.request)),
+                         numbers = std::move(numbers)](const Result<void>& done) {
                           request->answer.set_value(done.map([&] { return numbers; }));
                         }});
   }
