@@ -11,7 +11,6 @@
 #include "machine/core.h"
 #include "machine/life.h"
 #include "shepherd/record.h"
-#include "submission/validate.h"
 
 namespace almanac::machine {
 
@@ -49,13 +48,11 @@ Core::LookedUp Core::look_up_followed(const store::Submission& asked) const {
 }
 
 Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
-  if (auto valid = submission::validate(submission); !valid) return tl::unexpected(valid.error());
   LookedUp looked_up = look_up_followed(submission);
   return entrants_.ask({.asked = std::move(submission), .looked_up = std::move(looked_up)});
 }
 
 Result<void> Core::judge(store::Submission submission) {
-  if (auto valid = submission::validate(submission); !valid) return valid;
   LookedUp looked_up = look_up_followed(submission);
   return entrants_
       .ask({.asked = std::move(submission),
@@ -144,7 +141,7 @@ void Core::take_entrants(Lock& lock) {
       each.request.answer.set_value(std::move(numbers));
       continue;
     }
-    awaited_.push_back({each.later, numbers.size(),
+    awaited_.push_back({each.later, each.jobs.size(),
                         [request = std::make_shared<Request>(std::move(each.request)),
                          numbers = std::move(numbers)](const Result<void>& done) {
                           request->answer.set_value(done.map([&] { return numbers; }));
