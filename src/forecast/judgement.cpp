@@ -29,8 +29,8 @@ std::set<JobId> draw_jobs(const experiment::Prepared& prepared, int count, std::
 
 /// Forecasts and truths of those jobs of which `chosen(at)` holds.
 template <typename Chosen>
-Score score_some(const std::vector<Told>& told,
-                           const std::vector<sim::JobResult>& truth, Chosen&& chosen) {
+Score score_some(const std::vector<Told>& told, const std::vector<sim::JobResult>& truth,
+                 Chosen&& chosen) {
   std::vector<Told> some;
   std::vector<sim::JobResult> theirs;
   for (std::size_t at = 0; at < told.size(); ++at) {
@@ -62,8 +62,7 @@ Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run, i
   if (options.other_gpus) {
     const auto others = of_other_gpus(*told);
     const auto had = had_asked_other_gpus(prepared, run, *told);
-    made.parts.push_back(
-        {"other numbers of GPUs, had no job come after", score(others, had)});
+    made.parts.push_back({"other numbers of GPUs, had no job come after", score(others, had)});
   }
   experiment::add_dues(made.fairness,
                        experiment::judge(prepared.trace, prepared.cluster, *schedule));

@@ -14,7 +14,7 @@ std::string status_json(const std::string& service, const Pool& pool, const Tall
                         const Keeper& keeper) {
   const Tally::Seen seen = tally.seen();
   const inference::Load load = pool.load();
-  nlohmann::ordered_json made = {{"service", service},           {"accepted", seen.accepted},
+  nlohmann::ordered_json made = {{"service", service},        {"accepted", seen.accepted},
                                  {"answered", seen.fates[0]}, {"refused", seen.fates[1]},
                                  {"broken", seen.fates[2]},   {"client_left", seen.fates[3]},
                                  {"in_hand", seen.in_hand()}, {"tried_again", seen.tried_again},

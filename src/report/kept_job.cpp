@@ -82,8 +82,9 @@ std::string waits_in_words(const KeptJob& job) {
 std::string longer_run_in_words(Duration ran, Duration work) {
   constexpr Duration kRounding = 2s;
   if (ran < work + kRounding) return "";
-  return fmt::format("  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
-                     text::format_duration(ran), text::format_duration(work));
+  return fmt::format(
+      "  ran {} for {} of work: restarts, work lost to a failure, or a slower pace\n",
+      text::format_duration(ran), text::format_duration(work));
 }
 
 bool may_lack_reasons(const KeptJob& job) {
@@ -94,9 +95,8 @@ bool may_lack_reasons(const KeptJob& job) {
 }
 
 std::string kept_job_in_words(const KeptJob& job) {
-  std::string made =
-      fmt::format("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy, job.gpus,
-                  job.gpus == 1 ? "" : "s", text::moment(job.submit));
+  std::string made = fmt::format("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy,
+                                 job.gpus, job.gpus == 1 ? "" : "s", text::moment(job.submit));
   for (const KeptWait& wait : job.waits) {
     if (wait.until == kNoTime) return made + fmt::format("; {}\n", sentence(wait));
   }

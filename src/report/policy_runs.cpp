@@ -71,8 +71,7 @@ class PolicyRuns::Page {
     for (auto& digest : digests_) {
       if (digest) taken.push_back(std::move(*digest));
     }
-    return write_page(folder,
-                              run_document(input_, plan_, std::move(taken), command));
+    return write_page(folder, run_document(input_, plan_, std::move(taken), command));
   }
 
  private:
@@ -145,10 +144,10 @@ Result<void> PolicyRuns::play_one(std::size_t run, const std::atomic<bool>& stop
   if (!written) return written;
   const std::lock_guard lock(mutex_);
   if (prepared_.runs.size() > 1) {
-    hooks.ready(fmt::format(
-        "{}: jobs are done in {} on average and wait {}, took {}", experiment::marked_name(summary),
-        text::human_time(summary.avg_jct_s), text::human_time(summary.avg_wait_s),
-        text::human_time(summary.engine_wall_s)));
+    hooks.ready(fmt::format("{}: jobs are done in {} on average and wait {}, took {}",
+                            experiment::marked_name(summary), text::human_time(summary.avg_jct_s),
+                            text::human_time(summary.avg_wait_s),
+                            text::human_time(summary.engine_wall_s)));
   }
   summaries_[run] = std::move(summary);
   if (!std::exchange(never_noted_, true)) {

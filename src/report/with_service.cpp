@@ -29,23 +29,27 @@ figure::Listing with_service_rows(const std::vector<experiment::WithService>& al
   using inference::Spread;
   rows.add("policy", [](const experiment::WithService& row) { return row.with.policy; });
   rows.add(
-      "jct_alone_s", "jct_s alone", [](const experiment::WithService& row) { return row.alone.avg_jct_s; },
-      figure::Decimals{0});
+      "jct_alone_s", "jct_s alone",
+      [](const experiment::WithService& row) { return row.alone.avg_jct_s; }, figure::Decimals{0});
   rows.add(
-      "jct_s", "with", [](const experiment::WithService& row) { return row.with.avg_jct_s; }, figure::Decimals{0});
+      "jct_s", "with", [](const experiment::WithService& row) { return row.with.avg_jct_s; },
+      figure::Decimals{0});
   rows.add("change", [](const experiment::WithService& row) {
     const double more = row.alone.avg_jct_s > 0 ? row.with.avg_jct_s / row.alone.avg_jct_s - 1 : 0;
     return figure::Cell(more, fmt::format("{:+.1f} %", 100 * more));
   });
   rows.add(
-      "attainment", "attained", [](const experiment::WithService& row) { return row.seen.attainment(); },
-      figure::Percents{});
+      "attainment", "attained",
+      [](const experiment::WithService& row) { return row.seen.attainment(); }, figure::Percents{});
   add_ms("ttft_p50_ms", "ttft_ms p50", &Spread::p50, &Seen::first_token, 0);
   add_ms("ttft_p99_ms", "p99", &Spread::p99, &Seen::first_token, 0);
   add_ms("tpot_p99_ms", "tpot_ms p99", &Spread::p99, &Seen::per_token, 1);
-  rows.add("unanswered", [](const experiment::WithService& row) { return row.seen.requests - row.seen.finished; });
+  rows.add("unanswered", [](const experiment::WithService& row) {
+    return row.seen.requests - row.seen.finished;
+  });
   rows.add(
-      "gpu_hours", "gpu_h", [](const experiment::WithService& row) { return row.service.gpu_s / 3600; },
+      "gpu_hours", "gpu_h",
+      [](const experiment::WithService& row) { return row.service.gpu_s / 3600; },
       figure::Decimals{1});
   rows.add("replicas_stopped", "stopped",
            [](const experiment::WithService& row) { return row.service.replicas_stopped; });

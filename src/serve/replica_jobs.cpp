@@ -73,5 +73,4 @@ Result<std::vector<replicas::Jobs::Job>> ReplicaJobs::left() {
   return made;
 }
 
-
 }  // namespace almanac::serve
