@@ -11,6 +11,7 @@
 #include "machine/core.h"
 #include "machine/life.h"
 #include "shepherd/record.h"
+#include "submission/validate.h"
 
 namespace almanac::machine {
 
@@ -48,11 +49,13 @@ Core::LookedUp Core::look_up_followed(const store::Submission& asked) const {
 }
 
 Result<std::vector<JobNumber>> Core::submit(store::Submission submission) {
+  if (auto valid = submission::validate(submission); !valid) return tl::unexpected(valid.error());
   LookedUp looked_up = look_up_followed(submission);
   return entrants_.ask({.asked = std::move(submission), .looked_up = std::move(looked_up)});
 }
 
 Result<void> Core::judge(store::Submission submission) {
+  if (auto valid = submission::validate(submission); !valid) return valid;
   LookedUp looked_up = look_up_followed(submission);
   return entrants_
       .ask({.asked = std::move(submission),

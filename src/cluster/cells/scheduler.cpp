@@ -197,16 +197,23 @@ std::optional<Scheduler::Found> Scheduler::place(const Request& request, const N
       if (auto found = place_guaranteed(request, chain, owner.views.at(chain), suggested)) {
         return found;
       }
-    } else if (auto physical = physical_[chain].place(request.pods(), kOpportunistic, suggested)) {
+    } else if (auto physical = look(physical_[chain], request, suggested)) {
       return Found{.physical = std::move(*physical)};
     }
   }
   return std::nullopt;
 }
 
+std::optional<Placement> Scheduler::look(View& view, const Request& request,
+                                         const Nodes& suggested) {
+  std::optional<Placement> found = view.place(request.pods(), request.priority, suggested);
+  if (view.has_turned()) ++changes_;
+  return found;
+}
+
 std::optional<Scheduler::Found> Scheduler::place_guaranteed(const Request& request, int chain,
                                                             View& view, const Nodes& suggested) {
-  std::optional<Placement> owned = view.place(request.pods(), request.priority, suggested);
+  std::optional<Placement> owned = look(view, request, suggested);
   if (!owned) return std::nullopt;
   Found found;
   std::map<Group*, Placement> before;  // of those demoted
@@ -427,6 +434,7 @@ Cell* Scheduler::find_owned(const Request& request, Cell& leaf, const std::strin
 
 /// False where others can no longer have all that they own.
 bool Scheduler::take_leaf(Cell& leaf, Cell* owned, int priority, int vc) {
+  ++changes_;
   if (owned == nullptr) {
     set_priority(leaf, kOpportunistic);
     count_used(leaf, kOpportunistic, 1);
@@ -443,6 +451,7 @@ bool Scheduler::take_leaf(Cell& leaf, Cell* owned, int priority, int vc) {
 }
 
 void Scheduler::give_leaf(Cell& leaf, int vc) {
+  ++changes_;
   if (Cell* const owned = leaf.bound; owned != nullptr) {
     count_used(*owned, owned->priority, -1);
     set_priority(*owned, kFree);

@@ -14,6 +14,7 @@
 /// once, where it names those of a node drawn at random.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -101,6 +102,10 @@ class Scheduler {
   void release(const std::string& group);
 
   void set_healthy(int node, bool healthy);
+  /// Grows with leaves that are taken or given back, for good or to see what would come of it, and
+  /// with nodes that change places in a view. While it stays the same and nodes as healthy, so do
+  /// the answers of decide().
+  std::uint64_t changes() const { return changes_; }
 
   const Cluster& cluster() const { return cluster_; }
   /// Null unless it is allocated or preempting.
@@ -117,6 +122,7 @@ class Scheduler {
     std::vector<std::string> demoted{};
   };
 
+  std::optional<Placement> look(View& view, const Request& request, const Nodes& suggested);
   std::string check(const Request& request) const;
   std::vector<int> chains(const Request& request) const;
   std::optional<Found> place(const Request& request, const Nodes& suggested);
@@ -147,6 +153,7 @@ class Scheduler {
   std::map<std::string, std::vector<int>> by_leaf_;    // chains of a leaf type, first tried first
   std::map<std::tuple<int, int, int>, Cell*> leaves_;  // by chain, node, index
   std::map<std::string, Group> groups_;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace almanac::cells

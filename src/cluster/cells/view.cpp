@@ -109,6 +109,7 @@ std::optional<std::vector<Cell*>> View::walk(const std::vector<int>& pods) {
   for (std::size_t i = 1; i < stands_.size(); ++i) {
     for (std::size_t j = i; j > 0 && stands_[j].before(stands_[j - 1]); --j) {
       std::swap(stands_[j], stands_[j - 1]);
+      has_turned_ = true;
     }
   }
   std::vector<Cell*> nodes;
@@ -128,6 +129,7 @@ std::optional<std::vector<Cell*>> View::walk(const std::vector<int>& pods) {
 
 std::optional<Placement> View::place(const std::vector<int>& pods, int priority,
                                      const Nodes& suggested) {
+  has_turned_ = false;
   int counts_as_free_below = kOpportunistic;
   refresh(counts_as_free_below, suggested);
   std::optional<std::vector<Cell*>> nodes = walk(pods);

@@ -30,6 +30,8 @@ class View {
   /// has changed, and a search in each node used.
   std::optional<Placement> place(const std::vector<int>& pods, int priority,
                                  const Nodes& suggested);
+  /// Whether the last place() moved a node in the order.
+  bool has_turned() const { return has_turned_; }
 
  private:
   struct Stand {
@@ -48,6 +50,7 @@ class View {
   std::vector<Stand> stands_;
   const Chain* chain_;
   bool across_;
+  bool has_turned_ = false;
 };
 
 }  // namespace almanac::cells

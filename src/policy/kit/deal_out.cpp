@@ -436,10 +436,26 @@ class Packer {
   std::vector<NodeJob> split_;
 };
 
+/// Whether a job holds what it asks and never asks anything else.
+bool has_all_it_asks(const PackedJob& job) {
+  const auto holds_choice = [&](const cluster::Grant& grant) {
+    const cluster::Amount asked = amount_of(job.choices->all.front(), grant.count());
+    return grant.cpu_milli == asked.cpu_milli && grant.memory_mb == asked.memory_mb;
+  };
+  return job.choices->all.size() == 1 && !job.held.empty() &&
+         std::all_of(job.held.begin(), job.held.end(), holds_choice);
+}
+
 }  // namespace
 
 void pack(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger) {
-  Packer(jobs, vc, ledger).run();
+  if (!std::all_of(jobs.begin(), jobs.end(), has_all_it_asks)) {
+    return Packer(jobs, vc, ledger).run();
+  }
+  for (PackedJob& job : jobs) {
+    for (const cluster::Grant& grant : job.held) ledger.take(grant);
+    job.grants.assign(job.held.begin(), job.held.end());
+  }
 }
 
 }  // namespace almanac::policy

@@ -30,7 +30,9 @@ class DoubtedNodes {
   /// nothing is not doubted, nor is one that goes as announced. Cost: O(events), and for a node
   /// that goes down O(jobs that failed).
   void hear(std::span<const Event> events, const View& view) {
-    if (!empty()) expire(view.now);
+    // Nearly every decision is one of these, and this is all that it costs.
+    if (empty() && (events.empty() || events.back().kind < EventKind::node_down)) return;
+    expire(view.now);
     // Events are in order of kind: mostly the last one tells that none is of a node.
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       if (event->kind < EventKind::node_down) return;

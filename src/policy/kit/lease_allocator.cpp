@@ -43,6 +43,7 @@ bool LeaseAllocator::stays(JobId job, const Deal& deal, const View& view) const 
 std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal, const View& view,
                                         std::vector<Wish>& wishes) const {
   std::vector<JobId> open;
+  open.reserve(jobs.size());
   for (const JobId job : jobs) {
     const bool is_kept = stays(job, deal, view);
     if (!is_kept && !asked(job, view).is_cpu_job()) {
@@ -71,6 +72,7 @@ std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,
     wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
   }
   std::vector<JobId> open;
+  open.reserve(deal.jobs.size());
   for (const JobId job : deal.jobs) {
     if (named_.has(job)) continue;
     if (asked(job, view).is_cpu_job()) {

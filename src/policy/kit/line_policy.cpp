@@ -20,9 +20,10 @@ void LinePolicy::decide(std::span<const Event> events, const View& view, Plan& p
   for (std::uint32_t vc = 0; vc < lines_.size(); ++vc) {
     Line& line = lines_[vc];
     if (!line.touched && !all_at_once) continue;
-    const std::size_t changes = plan.changes().size();
+    const std::size_t planned = plan.changes().size();
+    const std::uint64_t before = changes(VcId{vc});
     serve(VcId{vc}, line.jobs, view, plan);
-    line.touched = plan.changes().size() != changes;
+    line.touched = plan.changes().size() != planned || changes(VcId{vc}) != before;
   }
   look_at_quotas(view, plan);
   if (!stopped_.empty()) plan.wake(view.now);

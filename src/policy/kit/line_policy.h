@@ -7,12 +7,13 @@
 ///
 /// What follows: jobs stand in a line by priority and then as they came, and those that were
 /// stopped join it again with the next decision; jobs for which a quota has no room are passed by.
-/// A virtual cluster is served when something happens in it and once more after each plan that
-/// changed it; where virtual clusters depend on each other (serves_apart()), all are served at each
+/// A virtual cluster is served when something happens in it and once more after it was served with
+/// an effect; where virtual clusters depend on each other (serves_apart()), all are served at each
 /// decision.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,8 @@ class LinePolicy : public Policy {
   /// Whether serve() would change nothing again that it has just not changed, whatever happens in
   /// other virtual clusters and however late it is.
   virtual bool serves_apart(const View& view) const = 0;
+  /// Grows when serve() changes something of `vc` that it looks at, beside the plan.
+  virtual std::uint64_t changes(VcId) const { return 0; }
   /// Starts jobs of `waiting` in the plan, and takes these out of it.
   virtual void serve(VcId vc, std::vector<JobId>& waiting, const View& view, Plan& plan) = 0;
   /// Told of a job that comes to wait for the first time, of one that runs already, and of one that

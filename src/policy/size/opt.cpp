@@ -54,11 +54,13 @@ class Opt final : public ChosenSize {
   bool deals_out() const override { return true; }
   void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
                 cluster::Ledger& ledger) override {
+    bool any_choice = false;
     for (PackedJob& job : jobs) {
       job.choices = &choices_.of(job.job, view);
       job.wish = job.choices->least;
+      any_choice = any_choice || job.choices->all.size() > 1;
     }
-    wish_for_the_best_mix(jobs, vc, ledger);
+    if (any_choice) wish_for_the_best_mix(jobs, vc, ledger);
     pack(jobs, vc, ledger);
   }
 

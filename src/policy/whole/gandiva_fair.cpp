@@ -44,12 +44,16 @@ class GandivaFair final : public LeaseAllocator {
     std::vector<JobId> waiting{};  // the one that has run least first
   };
   using Accounts = std::vector<Account>;  // in order of owners
+  struct Book {
+    Accounts accounts{};
+    std::vector<JobId> filed{};  // the jobs of all accounts, as of the last deal
+  };
 
   Time stands_in_lease(const Deal&, const View&) const override { return kNever; }
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
-    Accounts& accounts = accounts_[deal.vc];
-    file_jobs(accounts, deal, view);
+    Accounts& accounts = books_[deal.vc].accounts;
+    file_jobs(books_[deal.vc], deal, view);
     set_dues(accounts, deal, view, plan);
     begin_alike(accounts, deal.left.size());
     bool any_fits = false;
@@ -82,8 +86,12 @@ class GandivaFair final : public LeaseAllocator {
     return is_known ? *at : *accounts.insert(at, {.owner = owner});
   }
 
-  /// Those of owners that have no job are closed.
-  static void file_jobs(Accounts& accounts, const Deal& deal, const View& view) {
+  /// Closes accounts of owners that have no job.
+  static void file_jobs(Book& book, const Deal& deal, const View& view) {
+    if (std::equal(deal.jobs.begin(), deal.jobs.end(), book.filed.begin(), book.filed.end()))
+      return;
+    book.filed.assign(deal.jobs.begin(), deal.jobs.end());
+    Accounts& accounts = book.accounts;
     for (Account& account : accounts) account.jobs.clear();
     for (const JobId job : deal.jobs) {
       find(accounts, owner_of(job, view)).jobs.push_back(job);
@@ -167,15 +175,28 @@ class GandivaFair final : public LeaseAllocator {
     }
   };
 
+  /// In order of what they have run, then as they stand.
+  static void put_least_first(std::vector<JobId>& jobs, const View& view) {
+    if (jobs.size() < 2) return;
+    struct Run {
+      Duration attained;
+      std::size_t at;
+      JobId job;
+    };
+    std::vector<Run> runs;
+    runs.reserve(jobs.size());
+    for (const JobId job : jobs) runs.push_back({view.attained(job), runs.size(), job});
+    std::sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
+      return one.attained != other.attained ? one.attained < other.attained : one.at < other.at;
+    });
+    std::transform(runs.begin(), runs.end(), jobs.begin(), [](const Run& run) { return run.job; });
+  }
+
   /// Names jobs that wait until none finds GPUs. As GPUs become ever fewer, an owner that has no
   /// job for those of a type will have none later.
   void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
                   std::vector<Wish>& wishes) const {
-    for (Account& account : accounts) {
-      std::stable_sort(account.waiting.begin(), account.waiting.end(), [&](JobId one, JobId other) {
-        return view.attained(one) < view.attained(other);
-      });
-    }
+    for (Account& account : accounts) put_least_first(account.waiting, view);
     // Those that run all have GPUs again: whose turn it is does not matter.
     const auto all_run = [&](const Account& account) {
       return std::all_of(account.waiting.begin(), account.waiting.end(),
@@ -234,7 +255,7 @@ class GandivaFair final : public LeaseAllocator {
 
   static constexpr double kTooLittle = 1e-9;  // GPUs
   bool trades_;
-  std::map<VcId, Accounts> accounts_;
+  std::map<VcId, Book> books_;
 };
 
 }  // namespace

@@ -58,8 +58,9 @@ class Hived final : public LinePolicy {
     site_of(job, view).adopt(job, owner_of(job, view), view.grants(job));
   }
   void left(JobId job, const View& view) override { site_of(job, view).release(job); }
-  /// What cells are free or doomed may change with each attempt.
-  bool serves_apart(const View&) const override { return false; }
+  bool serves_apart(const View&) const override { return !placement_->draws(); }
+  /// What cells are free or doomed may change with attempts, also with those in vain.
+  std::uint64_t changes(VcId vc) const override { return sites_[index(vc)].changes(); }
   int priority(JobId job, const View& view) const override { return owner_of(job, view).priority; }
 
   CellSite& site_of(JobId job, const View& view) { return sites_[index(view.progress(job).vc)]; }

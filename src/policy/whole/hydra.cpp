@@ -44,10 +44,9 @@ class Hydra final : public Allocator {
 
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
-    const std::vector<Stock> all = stock(vc, plan.ledger);
-    std::vector<Stock> left = all;
-    Free free_s(all.size());
-    std::vector<JobId> waiting;
+    std::vector<JobId>& waiting = lines_[vc];
+    waiting.clear();
+    std::vector<JobId> running;
     for (const JobId job : jobs) {
       const bool runs = view.progress(job).phase == Phase::running;
       if (!runs && !asked(job, view).is_cpu_job()) {
@@ -55,7 +54,18 @@ class Hydra final : public Allocator {
         continue;
       }
       wishes.push_back({job});
-      if (!runs || !take(left, job, view)) continue;
+      if (runs) running.push_back(job);
+    }
+    if (waiting.empty()) return;
+    by_deadline(waiting, view);
+    const std::vector<Stock> all = stock(vc, plan.ledger);
+    std::vector<Stock> left = all;
+    std::erase_if(running, [&](JobId job) { return !take(left, job, view); });
+    // Without an idle GPU no job can start, and nothing is lined up.
+    const auto has_idle = [](const Stock& each) { return each.milli >= cluster::kWholeGpu; };
+    if (std::none_of(left.begin(), left.end(), has_idle)) return;
+    Free free_s(all.size());
+    for (const JobId job : running) {
       for (std::size_t type = 0; type < all.size(); ++type) {
         if (all[type].gpu_type != type_held(job, view)) continue;
         const double ends_s = time_left_s(job, type_held(job, view), vc, view, plan.ledger);
@@ -71,15 +81,13 @@ class Hydra final : public Allocator {
       free_s[type].resize(gpus, 0.0);
       std::reverse(free_s[type].begin(), free_s[type].end());
     }
-    by_deadline(waiting, view);
-    std::vector<JobId>& line = lines_[vc] = waiting;
     for (std::size_t at = 0; at < waiting.size(); at += considered_) {
       if (std::none_of(free_s.begin(), free_s.end(),
                        [](const auto& type) { return !type.empty() && type.front() <= 0; })) {
         break;
       }
       const std::size_t count = std::min(considered_, waiting.size() - at);
-      line_up_jobs(std::span(line).subspan(at, count), vc, all, free_s, left, view, plan.ledger,
+      line_up_jobs(std::span(waiting).subspan(at, count), vc, all, free_s, left, view, plan.ledger,
                    wishes);
     }
   }

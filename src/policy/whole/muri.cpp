@@ -54,8 +54,8 @@ class Muri final : public LeaseAllocator {
 
   void deal(Deal& deal, const View& view, Plan& plan, std::vector<Wish>& wishes) override {
     Jobs open = keep_groups(deal, view, wishes);
-    std::stable_sort(open.begin(), open.end(),
-                     [&](JobId one, JobId other) { return rank(one, view) < rank(other, view); });
+    std::erase_if(open, [&](JobId job) { return !is_in(deal.left, asked(job, view)); });
+    sort_by_rank(open, view);
     for (const Jobs& group : grouped(choose(open, deal.left, view), deal, view, plan.ledger)) {
       if (!take(deal.left, asked(group.front(), view))) continue;
       wishes.push_back({.job = group.front(), .beside = {group.begin() + 1, group.end()}});
@@ -67,6 +67,22 @@ class Muri final : public LeaseAllocator {
   double rank(JobId job, const View& view) const {
     return seconds(by_remaining_ ? work_left(job, view) : view.attained(job)) *
            asked(job, view).gpus;
+  }
+
+  void sort_by_rank(Jobs& jobs, const View& view) const {
+    struct Ranked {
+      double rank;
+      std::size_t at;
+      JobId job;
+    };
+    std::vector<Ranked> ranked;
+    ranked.reserve(jobs.size());
+    for (const JobId job : jobs) ranked.push_back({rank(job, view), ranked.size(), job});
+    std::sort(ranked.begin(), ranked.end(), [](const Ranked& one, const Ranked& other) {
+      return one.rank != other.rank ? one.rank < other.rank : one.at < other.at;
+    });
+    std::transform(ranked.begin(), ranked.end(), jobs.begin(),
+                   [](const Ranked& each) { return each.job; });
   }
 
   /// The jobs that are to run if up to four share what one of them asks.
@@ -97,6 +113,12 @@ class Muri final : public LeaseAllocator {
   /// Groups of `jobs`, which are in order of rank, in order of their first.
   std::vector<Jobs> grouped(const Jobs& jobs, const Deal& deal, const View& view,
                             const cluster::Ledger& ledger) {
+    if (view.speeds == nullptr) {  // none may share
+      std::vector<Jobs> alone;
+      alone.reserve(jobs.size());
+      for (const JobId job : jobs) alone.push_back({job});
+      return alone;
+    }
     std::vector<int> gpus_of;
     for (const JobId job : jobs) gpus_of.push_back(asked(job, view).gpus);
     std::int64_t milli = 0;

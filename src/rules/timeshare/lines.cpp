@@ -13,8 +13,8 @@ constexpr double kForever = std::numeric_limits<double>::infinity();
 
 using Free = std::vector<std::vector<double>>;
 
-/// GPUs of a type, in order of when they are free. Those that are free at once count as one: they
-/// may be thousands.
+/// GPUs of a type, in order of when they are free. GPUs that are free at the same time count as one
+/// part: they may be thousands. A step of the search makes a row, so a row keeps its memory.
 class Row {
  public:
   Row() = default;
@@ -24,37 +24,41 @@ class Row {
       if (parts_.empty() || parts_.back().at_s != free_s[gpu]) parts_.push_back({free_s[gpu], 0});
       ++parts_.back().gpus;
     }
+    end_ = parts_.size();
   }
   /// When so many are free; infinite = there are not as many.
   double free_s(int gpus) const {
-    for (const Part& part : parts_) {
-      gpus -= part.gpus;
-      if (gpus <= 0) return part.at_s;
+    for (std::size_t at = 0; at < end_; ++at) {
+      gpus -= parts_[at].gpus;
+      if (gpus <= 0) return parts_[at].at_s;
     }
     return kForever;
   }
   /// Becomes `before` once a job has taken the first `gpus`, which are free again at `end_s`; of
   /// these GPUs the first `most`.
   void follow(const Row& before, int gpus, double end_s, int most) {
-    parts_.clear();
-    const auto add = [&](double at_s, int count) {
-      count = std::min(count, most);
-      if (count > 0) parts_.push_back({at_s, count});
-      most -= count;
-    };
-    int to_take = gpus;
-    bool is_back = false;
-    for (const Part& part : before.parts_) {
-      if (most <= 0) return;
-      if (!is_back && part.at_s > end_s) {
-        add(end_s, gpus);
-        is_back = true;
-      }
-      const int taken = std::min(part.gpus, to_take);
-      to_take -= taken;
-      add(part.at_s, part.gpus - taken);
+    if (parts_.size() <= before.end_) parts_.resize(before.end_ + 1);
+    end_ = 0;
+    std::size_t at = 0;
+    int left = 0;  // of the part at `at`
+    for (int to_take = gpus; to_take > 0 && at < before.end_; ++at) {
+      left = before.parts_[at].gpus - to_take;
+      if (left > 0) break;
+      to_take = -left;
     }
-    if (!is_back) add(end_s, gpus);
+    for (bool is_back = false; most > 0;) {
+      const bool any_left = at < before.end_;
+      if (!is_back && (!any_left || before.parts_[at].at_s > end_s)) {
+        add(end_s, gpus, most);
+        is_back = true;
+      } else if (any_left) {
+        add(before.parts_[at].at_s, left > 0 ? left : before.parts_[at].gpus, most);
+        left = 0;
+        ++at;
+      } else {
+        return;
+      }
+    }
   }
 
  private:
@@ -62,7 +66,15 @@ class Row {
     double at_s = 0;
     int gpus = 0;
   };
+
+  void add(double at_s, int gpus, int& most) {
+    const int count = std::min(gpus, most);
+    parts_[end_++] = {at_s, count};
+    most -= count;
+  }
+
   std::vector<Part> parts_;
+  std::size_t end_ = 0;  // of the parts; those behind are memory of earlier steps
 };
 
 class Search {
@@ -115,10 +127,10 @@ class Search {
   }
 
   /// Lets a job stand in line for GPUs of a type, of which `after` is then what is free.
-  void place(std::size_t job, std::size_t type, Row& after) {
-    now_.places[job] = {type, start(job, type)};
+  void place(std::size_t job, std::size_t type, double start_s, Row& after) {
+    now_.places[job] = {type, start_s};
     asked_ -= jobs_[job].gpus;
-    after.follow(*free_[type], jobs_[job].gpus, end(job, type), asked_);
+    after.follow(*free_[type], jobs_[job].gpus, start_s + jobs_[job].takes_s[type], asked_);
     free_[type] = &after;
   }
 
@@ -140,7 +152,7 @@ class Search {
         if (end(job, other) < end(job, type)) type = other;
       }
       now_.cost_s += cost(job, end(job, type));
-      place(job, type, depths_[depth++].after);
+      place(job, type, start(job, type), depths_[depth++].after);
     }
     asked_ = asked;
     free_ = before;
@@ -153,6 +165,8 @@ class Search {
   void branch(std::size_t first_type, std::size_t depth) {
     if (steps_left_ == 0) return;
     --steps_left_;
+    // Sums in another order may differ in their last digits.
+    const double most = best_.cost_s * (1 - 1e-12);
     double bound = now_.cost_s;
     auto& [next, after] = depths_[depth];
     next.clear();
@@ -160,38 +174,50 @@ class Search {
       if (is_placed_[job]) continue;
       double best_s = kForever;
       for (std::size_t type = first_type; type < free_.size(); ++type) {
-        const double end_s = end(job, type);
+        const double start_s = start(job, type);
+        const double end_s = start_s + jobs_[job].takes_s[type];
         best_s = std::min(best_s, end_s);
-        if (end_s < kForever) next.emplace_back(cost(job, end_s), job, type);
+        if (end_s < kForever) next.push_back({cost(job, end_s), job, type, start_s});
       }
       bound += cost(job, best_s);
+      if (bound >= most) return;
     }
-    // Sums in another order may differ in their last digits.
-    if (bound >= best_.cost_s * (1 - 1e-12)) return;
     if (next.empty()) {
-      best_ = now_;
+      if (bound < most) best_ = now_;
       return;
     }
     std::sort(next.begin(), next.end());
-    for (const auto& [cost_s, job, type] : next) {
-      const Row* const before = free_[type];
-      const Lines::Place old = now_.places[job];
+    for (const Choice& choice : next) {
+      const Row* const before = free_[choice.type];
+      const Lines::Place old = now_.places[choice.job];
       const double spent_s = now_.cost_s;
-      now_.cost_s += cost_s;
-      place(job, type, after);
-      is_placed_[job] = true;
-      branch(type, depth + 1);
-      is_placed_[job] = false;
-      now_.places[job] = old;
+      now_.cost_s += choice.cost_s;
+      place(choice.job, choice.type, choice.start_s, after);
+      is_placed_[choice.job] = true;
+      branch(choice.type, depth + 1);
+      is_placed_[choice.job] = false;
+      now_.places[choice.job] = old;
       now_.cost_s = spent_s;
-      free_[type] = before;
-      asked_ += jobs_[job].gpus;
+      free_[choice.type] = before;
+      asked_ += jobs_[choice.job].gpus;
     }
   }
 
+  /// A job at GPUs of a type, next in line there.
+  struct Choice {
+    double cost_s = 0;
+    std::size_t job = 0;
+    std::size_t type = 0;
+    double start_s = 0;
+
+    bool operator<(const Choice& other) const {
+      return std::tie(cost_s, job, type) < std::tie(other.cost_s, other.job, other.type);
+    }
+  };
+
   /// What a step of the search needs, kept for the next one as deep.
   struct Depth {
-    std::vector<std::tuple<double, std::size_t, std::size_t>> next;  // cost, job, type
+    std::vector<Choice> next;
     Row after;
   };
 

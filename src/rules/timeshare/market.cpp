@@ -49,8 +49,12 @@ class Market {
       double for_a_gpu;
       std::uint32_t offer;
     };
+    const std::size_t most_offers = buyers.size() * static_cast<std::size_t>(window.rounds);
     std::vector<Worth> by_worth;
+    by_worth.reserve(most_offers);
     std::vector<Offer> offers;  // in order of buyers
+    offers.reserve(most_offers);
+    bounds_.reserve(most_offers + buyers.size());
     for (std::size_t at = 0; at < buyers.size(); ++at) {
       const Buyer& buyer = buyers[at];
       most_.push_back(static_cast<int>(
@@ -107,7 +111,11 @@ class Market {
         until -= third;
       }
     }
-    for (; from < until; ++from) look(from);
+    for (from = first_possible(from, until); from < until; ++from) {
+      // Below 0 all of a job must be had, however far below.
+      const bool is_last_alike = from + 1 == until || bounds_[from + 1] >= 0;
+      if (bounds_[from] >= 0 || is_last_alike) look(from);
+    }
     return found;
   }
 
@@ -118,24 +126,49 @@ class Market {
     double gain;
   };
 
+  /// The first bound from `from` on for which there are the GPUs: the less may be left, the more
+  /// they are that must be had.
+  std::size_t first_possible(std::size_t from, std::size_t until) const {
+    std::vector<int> rounds;
+    while (from < until) {
+      const std::size_t middle = from + (until - from) / 2;
+      if (must_have(bounds_[middle], rounds) < 0) {
+        from = middle + 1;
+      } else {
+        until = middle;
+      }
+    }
+    return from;
+  }
+
+  /// Sets the rounds that buyers must have so that no more than `left_s` is left of any that can
+  /// have so little, and returns the GPUs, times rounds, that are left then; below 0 = there are
+  /// not as many.
+  double must_have(double left_s, std::vector<int>& rounds) const {
+    rounds.assign(buyers_.size(), 0);
+    double gpus = window_.gpus * window_.rounds;
+    for (std::size_t at = 0; at < buyers_.size(); ++at) {
+      const Buyer& buyer = buyers_[at];
+      const double needed_s = std::max(buyer.least_s, buyer.left_s - left_s);
+      if (needed_s <= 0) continue;
+      const double needed = std::ceil(needed_s / window_.round_s - kTolerance);
+      rounds[at] = static_cast<int>(std::clamp(needed, 0.0, 1.0 * most_[at]));
+      gpus -= static_cast<double>(rounds[at]) * buyer.gpus;
+    }
+    return gpus;
+  }
+
   /// The most that can be had with no more than `left_s` left of any job that can have so little;
   /// minus infinity = there are not the GPUs for it.
   double fill(double left_s, std::vector<int>& rounds) const {
-    rounds.clear();
-    double gpus = window_.gpus * window_.rounds;
-    std::int64_t due = 0;  // rounds that must be had, and are not counted yet
-    for (std::size_t at = 0; at < buyers_.size(); ++at) {
-      const Buyer& buyer = buyers_[at];
-      const double needed = std::max(buyer.least_s, buyer.left_s - left_s) / window_.round_s;
-      rounds.push_back(
-          static_cast<int>(std::clamp(std::ceil(needed - kTolerance), 0.0, 1.0 * most_[at])));
-      gpus -= static_cast<double>(rounds.back()) * buyer.gpus;
-      due += rounds.back();
-    }
+    double gpus = must_have(left_s, rounds);
     if (gpus < 0) return -std::numeric_limits<double>::infinity();
+    // Rounds that must be had, and are not counted yet.
+    std::int64_t due = std::accumulate(rounds.begin(), rounds.end(), std::int64_t{0});
     double worth = 0;
-    for (const Offer& offer : offers_) {
-      if (due == 0 && gpus < least_gpus_) break;
+    auto next = offers_.begin();
+    for (; next != offers_.end() && gpus >= least_gpus_; ++next) {
+      const Offer& offer = *next;
       int& had = rounds[offer.buyer];
       if (offer.round <= had) {
         worth += offer.gain;
@@ -145,6 +178,12 @@ class Market {
         ++had;
         gpus -= buyers_[offer.buyer].gpus;
       }
+    }
+    // Without a branch, which would be a coin's toss for the processor.
+    for (; due > 0; ++next) {
+      const bool is_had = next->round <= rounds[next->buyer];
+      worth += is_had * next->gain;
+      due -= is_had;
     }
     double longest_s = 0;
     for (std::size_t at = 0; at < buyers_.size(); ++at) {

@@ -49,6 +49,8 @@ class CellSite {
   void adopt(JobId job, const CellOwner& owner, std::span<const cluster::Grant> held);
   void release(JobId job);
   void look_at_nodes(const cluster::Ledger& ledger);
+  /// While it stays the same, so do the answers of place() to the same attempts.
+  std::uint64_t changes() const { return cells_ ? cells_->changes() : 0; }
   /// Whether a job is in the cells of its owner.
   bool is_owners(JobId job) const;
 
