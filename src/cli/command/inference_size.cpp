@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference size: the fewest replicas with which requests meet the objective.
+/// almanac inference size: the fewest replicas with which requests are served as asked.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,7 +12,6 @@
 #include "inference/placing.h"
 #include "inference/prefixes.h"
 #include "inference/sizing.h"
-#include "inference/workload/workload.h"
 #include "table/output_file.h"
 #include "text/human.h"
 
@@ -27,16 +26,6 @@ struct SizeOptions {
   double gpu_hour = 0;
   std::string out;
 };
-
-/// What logs drawn like a short one do not go beyond; "" = the log is long enough to tell days
-/// apart, and nothing limits them.
-std::string limit_of_draws(const inference::Requests& requests) {
-  const double hours = inference::hours_of(requests);
-  if (hours >= inference::kLeastHoursForDay) return {};
-  const double minutes = 60 * hours / static_cast<double>(inference::peak_parts(3600 * hours));
-  return fmt::format(", in which no {:.0f} minutes have more requests than the busiest of this log",
-                     minutes);
-}
 
 /// Says so where a number is none for the following day, and why.
 void note_doubts(const inference::Requests& requests, const std::vector<std::string>& doubts) {
@@ -99,11 +88,10 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
   std::string holds_for;
   for (const auto& part : sized->parts) {
     const inference::Size& size = part.size;
-    note(fmt::format("{}: {}; {} {} enough for this log{}", fmt::join(part.models, " with "),
-                     text::counted(static_cast<std::uint64_t>(size.replicas), "copy", "copies"),
-                     size.for_log, size.for_log == 1 ? "is" : "are",
+    note(fmt::format("{}: {} copies; {} serve this log as asked{}",
+                     fmt::join(part.models, " with "), size.replicas, size.for_log,
                      size.drawn == 0 ? ""
-                                     : fmt::format(", {} for {} of {} logs drawn like it too",
+                                     : fmt::format(", {} serve {} of {} logs drawn like it too",
                                                    size.replicas, size.served, size.drawn)));
     note_doubts(told.requests, size.doubts);
     if (holds_for.empty() || !size.doubts.empty()) holds_for = size.holds_for();
@@ -145,12 +133,12 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
-    note(
-        fmt::format("{} {} enough for this log; {} are enough for {} of {} logs drawn like it{} "
-                    "(--confidence 0: this log alone)",
-                    text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
-                    size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn,
-                    limit_of_draws(told->requests)));
+    note(fmt::format(
+        "{} {} enough for this log; {} are enough for {} of {} logs drawn like it, none "
+        "of them busier than the busiest stretch of this log (--confidence 0: this log "
+        "alone)",
+        text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
+        size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn));
   }
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);
