@@ -303,8 +303,8 @@ class Sizing {
                                   : fmt::format("; {} serve{} this log alone (--confidence 0)",
                                                 for_log, for_log == 1 ? "s" : "");
     return fail(Code::unavailable,
-                fmt::format("{} replicas do not serve {:.4g} % of {} as asked{}", asked_.most,
-                            100 * asked_.share, what, alone),
+                fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
+                            asked_.most, 100 * asked_.share, what, alone),
                 {}, "more replicas, GPUs of a replica, or time");
   }
 

@@ -228,7 +228,7 @@ TEST(Size, SaysWhyItRecommendsNothing) {
   const Requests requests = bursty(4000, 0.02, 0.1);
   const auto found = size_fleet(of_8b(), requests, {.objective = kObjective, .most = 2});
   ASSERT_FALSE(found);
-  EXPECT_THAT(found.error().message, HasSubstr("2 replicas do not serve 90 % of the requests"));
+  EXPECT_THAT(found.error().message, HasSubstr("with 2 replicas fewer than 90 % of the requests"));
   Requests few = requests;
   few.all.resize(5);
   EXPECT_THAT(to_string(size_fleet(of_8b(), few, {.objective = kObjective}).error()),

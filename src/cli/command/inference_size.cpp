@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac inference size: the fewest replicas with which requests are served as asked.
+/// almanac inference size: the fewest replicas with which requests meet the objective.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,6 +26,17 @@ struct SizeOptions {
   double gpu_hour = 0;
   std::string out;
 };
+
+/// Says what logs drawn like a short one may be, and between which numbers the need of hours like
+/// it lies; "" = the log tells days apart.
+std::string limit_of_draws(const InferenceCase& told, const inference::Size& size) {
+  constexpr double kLeastHoursForDay = 20;
+  if (inference::hours_of(told.requests) >= kLeastHoursForDay) return {};
+  return fmt::format(
+      ", in which the busiest part of this log may last throughout, with bursts on top, so that "
+      "hours like it need {} to {}",
+      size.for_log, size.replicas);
+}
 
 /// Says so where a number is none for the following day, and why.
 void note_doubts(const inference::Requests& requests, const std::vector<std::string>& doubts) {
@@ -88,10 +99,11 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
   std::string holds_for;
   for (const auto& part : sized->parts) {
     const inference::Size& size = part.size;
-    note(fmt::format("{}: {} copies; {} serve this log as asked{}",
-                     fmt::join(part.models, " with "), size.replicas, size.for_log,
+    note(fmt::format("{}: {}; {} {} enough for this log{}", fmt::join(part.models, " with "),
+                     text::counted(static_cast<std::uint64_t>(size.replicas), "copy", "copies"),
+                     size.for_log, size.for_log == 1 ? "is" : "are",
                      size.drawn == 0 ? ""
-                                     : fmt::format(", {} serve {} of {} logs drawn like it too",
+                                     : fmt::format(", {} for {} of {} logs drawn like it too",
                                                    size.replicas, size.served, size.drawn)));
     note_doubts(told.requests, size.doubts);
     if (holds_for.empty() || !size.doubts.empty()) holds_for = size.holds_for();
@@ -133,12 +145,12 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
-    note(fmt::format(
-        "{} {} enough for this log; {} are enough for {} of {} logs drawn like it, none "
-        "of them busier than the busiest stretch of this log (--confidence 0: this log "
-        "alone)",
-        text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
-        size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn));
+    note(
+        fmt::format("{} {} enough for this log; {} are enough for {} of {} logs drawn like it{} "
+                    "(--confidence 0: this log alone)",
+                    text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
+                    size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn,
+                    limit_of_draws(*told, *size)));
   }
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);
