@@ -216,21 +216,22 @@ class Sizing {
 
   /// The fewest replicas, `least` or more, for the log and for what may follow it.
   Result<Size> for_following(int least) {
-    auto learnt = fit_workload(requests_);
+    const auto learnt = fit_workload(requests_);
     if (!learnt) {
       return fail(
           learnt.error().code,
           fmt::format("nothing can be said of what follows a log that {}", learnt.error().message),
           {}, "--confidence 0 looks at this log alone");
     }
-    learnt_ = *std::move(learnt);
-    // Those with most requests say soonest that a fleet is too small.
-    std::vector<std::pair<std::int64_t, std::uint64_t>> by_size;
-    for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
-      by_size.emplace_back(-following(learnt_, seed).requests, seed);
+    for (int draw = 1; draw <= kDraws; ++draw) {
+      following_.push_back(following(*learnt, static_cast<std::uint64_t>(draw)));
     }
-    std::sort(by_size.begin(), by_size.end());
-    for (const auto& [size, seed] : by_size) seeds_.push_back(seed);
+    // Those with most requests say soonest that a fleet is too small.
+    seeds_.resize(following_.size());
+    std::iota(seeds_.begin(), seeds_.end(), std::size_t{0});
+    std::stable_sort(seeds_.begin(), seeds_.end(), [&](std::size_t a, std::size_t b) {
+      return following_[a].requests > following_[b].requests;
+    });
     for (int tried = least; tried <= asked_.most; ++tried) {
       const auto found = divisions(tried);
       if (!found) return tl::unexpected(found.error());
@@ -316,8 +317,9 @@ class Sizing {
     std::vector<Result<double>> attained(seeds_.size(), 1.0);
     tbb::parallel_for(std::size_t{0}, seeds_.size(), [&](std::size_t at) {
       if (missed > missed_at_most) return;
-      const Requests drawn = generate_following(learnt_, seeds_[at]);
-      attained[at] = attained_of_(replicas, prefill, drawn, Until::known);
+      const std::size_t draw = seeds_[at];
+      attained[at] =
+          attained_of_(replicas, prefill, generate(following_[draw], draw + 1), Until::known);
       if (attained[at] && *attained[at] < asked_.share) ++missed;
     });
     for (const auto& each : attained) {
@@ -331,8 +333,8 @@ class Sizing {
   const Requests& requests_;
   const SizeQuestion& asked_;
   std::map<int, std::vector<Division>> divisions_;
-  Workload learnt_;
-  std::vector<std::uint64_t> seeds_;  // of the drawn logs
+  std::vector<Workload> following_;
+  std::vector<std::size_t> seeds_;
 };
 
 /// The groups of a plan in parts: those of one have models in common.

@@ -43,7 +43,7 @@ struct Size {
 
 /// The fewest replicas, divided as is best, that serve the log as asked and, of 20 logs that may
 /// follow it, as many as the confidence says; of longer logs each day. Such a log is drawn as
-/// fit_workload() and generate_following() have it. No smaller fleet is enough: up to 8 replicas
+/// fit_workload(), following() and generate() have it. No smaller fleet is enough: up to 8 replicas
 /// all are tried; beyond, the number for the log is found by doubling and halving, with the three
 /// below it tried too, for one replica more may harm.
 ///

@@ -2,7 +2,7 @@
 
 /// \file
 /// The report of a service that was played: what its requests saw, what it took, and why requests
-/// were not served as asked.
+/// missed the objective.
 #pragma once
 
 #include <string>

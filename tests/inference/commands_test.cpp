@@ -311,7 +311,7 @@ TEST_F(InferenceCommand, ExplainsARequest) {
   EXPECT_NEAR(told["waited_ms"].get<double>() + told["prefill_ms"].get<double>(),
               told["ttft_ms"].get<double>(), 2e-3);
   EXPECT_EQ(json::parse(run("explain", {"--request", "40", "-o", "json"}).out)["verdict"],
-            "served as asked");
+            "met the SLO");
   const ProgramRun wrong = run("explain", {"--request", "41"});
   EXPECT_NE(wrong.status, 0);
   EXPECT_THAT(wrong.err, HasSubstr("requests 1 to 40"));

@@ -12,7 +12,6 @@
 #include "inference/placing.h"
 #include "inference/prefixes.h"
 #include "inference/sizing.h"
-#include "inference/workload/workload.h"
 #include "table/output_file.h"
 #include "text/human.h"
 
@@ -28,14 +27,15 @@ struct SizeOptions {
   std::string out;
 };
 
-/// What logs drawn like a short one do not go beyond; "" = the log is long enough to tell days
-/// apart, and nothing limits them.
-std::string limit_of_draws(const inference::Requests& requests) {
-  const double hours = inference::hours_of(requests);
-  if (hours >= inference::kLeastHoursForDay) return {};
-  const double minutes = 60 * hours / static_cast<double>(inference::peak_parts(3600 * hours));
-  return fmt::format(", in which no {:.0f} minutes have more requests than the busiest of this log",
-                     minutes);
+/// Says what logs drawn like a short one may be, and between which numbers the need of hours like
+/// it lies; "" = the log tells days apart.
+std::string limit_of_draws(const InferenceCase& told, const inference::Size& size) {
+  constexpr double kLeastHoursForDay = 20;
+  if (inference::hours_of(told.requests) >= kLeastHoursForDay) return {};
+  return fmt::format(
+      ", in which the busiest part of this log may last throughout, with bursts on top, so that "
+      "hours like it need {} to {}",
+      size.for_log, size.replicas);
 }
 
 /// Says so where a number is none for the following day, and why.
@@ -150,7 +150,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
                     "(--confidence 0: this log alone)",
                     text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
                     size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn,
-                    limit_of_draws(told->requests)));
+                    limit_of_draws(*told, *size)));
   }
   note_doubts(told->requests, size->doubts);
   note_prefixes(*told, plan, *fleet);

@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kFewestRequests = 20;
 /// Of a tenant to be told apart from the others.
 constexpr std::size_t kFewestOfTenant = 50;
+constexpr double kLeastHoursForDay = 20;
 
 std::vector<double> quantiles(std::vector<double> values, double from, int steps) {
   std::vector<double> made;
@@ -80,6 +81,13 @@ double drift_of(std::span<const double> values) {
     }
   }
   return pairs > 0 ? std::sqrt(std::max(0.0, squares / pairs)) : 0;
+}
+
+/// In how many parts the most is looked for that a log of less than a day shows of something:
+/// eighths, but of three minutes at least, for shorter bursts are no load of hours.
+std::size_t parts_of(double span_s) {
+  constexpr double kShortest_s = 180, kMost = 8;
+  return static_cast<std::size_t>(std::clamp(std::floor(span_s / kShortest_s), 2.0, kMost));
 }
 
 /// The mean of the part of `values` that has the largest, as a multiple of the mean of all.
@@ -308,7 +316,7 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
               .together = together(prompts, outputs),
               .bursts = bursts_of(even_s, hours * 3600, longest_s)};
   if (hours < kLeastHoursForDay) {
-    const std::size_t parts = peak_parts(hours * 3600);
+    const std::size_t parts = parts_of(hours * 3600);
     made.requests_peak = busiest_of(even_s, hours * 3600, parts);
     made.prompt_peak = peak_of(prompts, parts);
     made.output_peak = peak_of(outputs, parts);
@@ -319,11 +327,6 @@ Tenant learnt(const Requests& requests, const std::vector<RequestId>& of,
 }
 
 }  // namespace
-
-std::size_t peak_parts(double span_s) {
-  constexpr double kShortest_s = 180, kMost = 8;
-  return static_cast<std::size_t>(std::clamp(std::floor(span_s / kShortest_s), 2.0, kMost));
-}
 
 Result<Workload> fit_workload(const Requests& requests) {
   if (requests.size() < kFewestRequests) {

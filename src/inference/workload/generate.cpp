@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <span>
 
 #include "base/rng.h"
 #include "inference/request_log.h"
@@ -251,39 +250,9 @@ void stretch(Lengths& lengths, double times) {
   }
 }
 
-/// Leaves out, evenly, those of the places in [0, span_s) by which one of so many equal parts has
-/// more than `most`.
-void thin(std::vector<double>& places_s, double span_s, std::size_t parts, double most) {
-  const auto part_of = [&](double at_s) {
-    return std::min(parts - 1,
-                    static_cast<std::size_t>(at_s / span_s * static_cast<double>(parts)));
-  };
-  std::vector<double> counts(parts, 0), seen(parts, 0);
-  for (const double at_s : places_s) counts[part_of(at_s)] += 1;
-  std::erase_if(places_s, [&](double at_s) {
-    const std::size_t part = part_of(at_s);
-    const double kept = std::min(1.0, most / counts[part]);
-    const double before = std::floor(seen[part] * kept);
-    seen[part] += 1;
-    return std::floor(seen[part] * kept) == before;
-  });
-}
+}  // namespace
 
-/// The most requests of each tenant in a part of a short log, as that one had them; 0 = unknown.
-std::vector<double> peaks_of(const Workload& learnt) {
-  const std::vector<std::size_t> counts = counts_of(learnt);
-  const auto parts = static_cast<double>(peak_parts(learnt.hours * 3600));
-  std::vector<double> made;
-  for (std::size_t each = 0; each < counts.size(); ++each) {
-    const double mean = static_cast<double>(counts[each]) / parts;
-    made.push_back(std::round(learnt.tenants[each].requests_peak * mean));
-  }
-  return made;
-}
-
-/// `peaks`: as peaks_of() has them; none = requests come as they are drawn.
-Requests generate_within(const Workload& workload, std::uint64_t seed,
-                         std::span<const double> peaks) {
+Requests generate(const Workload& workload, std::uint64_t seed) {
   const Clock clock(workload);
   const std::vector<std::size_t> counts = counts_of(workload);
   const auto any = [&](std::string Tenant::*name) {
@@ -300,9 +269,7 @@ Requests generate_within(const Workload& workload, std::uint64_t seed,
     Rng when(own, 1), lengths(own, 2), heads_rng(own, 3), adapters_rng(own, 4);
     const AdapterDraw adapter(tenant, made.adapters);
     std::vector<double> even;
-    const double span_s = workload.hours * 3600;
-    scatter(counts[each], 0, span_s, tenant.bursts, when, even);
-    if (!peaks.empty() && peaks[each] > 0) thin(even, span_s, peak_parts(span_s), peaks[each]);
+    scatter(counts[each], 0, workload.hours * 3600, tenant.bursts, when, even);
     Heads heads(tenant, workload.block_tokens, next_id);
     const std::uint32_t model = name_models ? number_in(made.models, tenant.model) : 0;
     const std::uint32_t name = name_tenants ? number_in(made.tenants, tenant.name) : 0;
@@ -327,16 +294,6 @@ Requests generate_within(const Workload& workload, std::uint64_t seed,
   std::stable_sort(made.all.begin(), made.all.end(),
                    [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
   return made;
-}
-
-}  // namespace
-
-Requests generate(const Workload& workload, std::uint64_t seed) {
-  return generate_within(workload, seed, {});
-}
-
-Requests generate_following(const Workload& learnt, std::uint64_t seed) {
-  return generate_within(following(learnt, seed), seed, peaks_of(learnt));
 }
 
 Workload following(const Workload& workload, std::uint64_t seed) {

@@ -109,17 +109,6 @@ Requests generate(const Workload& workload, std::uint64_t seed);
 /// within seconds, and would else become a load that was never seen.
 Workload following(const Workload& workload, std::uint64_t seed);
 
-/// Returns in how many equal parts of a log of less than a day the peaks of a tenant are looked
-/// for: eighths, but of three minutes at least, because shorter bursts are no load of hours.
-std::size_t peak_parts(double span_s);
-/// From here on days are learnt from a log, and no peaks.
-inline constexpr double kLeastHoursForDay = 20;
-
-/// Makes a log of following() of a workload that was learnt from a log. In no part of a short log
-/// (peak_parts()) has a tenant more requests than in the busiest part of that log: what comes
-/// beyond is left out, evenly. The same workload and seed give the same bytes.
-Requests generate_following(const Workload& learnt, std::uint64_t seed);
-
 /// Reads and writes a workload as TOML. Fail with not_found, with invalid naming the place, with
 /// unavailable.
 Result<Workload> parse_workload(std::string_view text, const std::string& name);
