@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -13,6 +14,21 @@ namespace {
 using testing::ElementsAre;
 
 constexpr Step kHour = kStepsAnHour;
+
+TEST(Intensity, PutsMissingHoursOnTheLineBetweenTheirNeighbours) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> hourly{none, 10, none, none, 40, none};
+  fill_gaps(hourly);
+  EXPECT_THAT(hourly, ElementsAre(10, 10, 20, 30, 40, 40));
+}
+
+TEST(Intensity, SumsPartsOfHours) {
+  const Intensity intensity({100, 300});
+  EXPECT_EQ(intensity.end(), 2 * kHour);
+  EXPECT_DOUBLE_EQ(intensity.sum(kHour - 10, kHour + 20), 10 * 100 + 20 * 300);
+  EXPECT_DOUBLE_EQ(intensity.sum(2 * kHour - 1, 3 * kHour), 300);
+  EXPECT_DOUBLE_EQ(intensity.grams_a_watt(0, kHour), 0.1);
+}
 
 /// Half past midnight, an hour long, and may wait for three.
 const Task kTask{.arrival = kHour / 2, .length = kHour, .usual = kHour, .waiting = 3 * kHour};

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/carbon/intensity.h"
+#include "formulas/intensity.h"
 
 namespace almanac::carbon {
 

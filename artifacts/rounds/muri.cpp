@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "rounds/blossom.h"
@@ -20,19 +21,23 @@ namespace {
 
 using interleave::Candidate;
 using interleave::Group;
+using interleave::GroupsOf;
+using interleave::joined;
 using interleave::kMaxGroup;
-using interleave::published_period;
+using interleave::stages_of;
 
-std::vector<Stages> stages_of(const Group& group, std::span<const Candidate> jobs) {
-  std::vector<Stages> stages;
-  for (const std::size_t job : group) stages.push_back(jobs[job].stages);
-  return stages;
-}
-
-Group joined(const Group& one, const Group& other) {
-  Group both = one;
-  both.insert(both.end(), other.begin(), other.end());
-  return both;
+/// The best period as the published simulator looks for it: only among orders without a gap, but
+/// for two jobs. Of two to four jobs; seconds.
+double published_period(std::span<const Stages> jobs) {
+  interleave::Order order;
+  order.fill(-1);
+  const auto last = order.begin() + static_cast<std::ptrdiff_t>(jobs.size());
+  std::iota(order.begin(), last, 0);
+  double best = std::numeric_limits<double>::infinity();
+  do {
+    best = std::min(best, interleave::period_of(order, jobs));
+  } while (std::next_permutation(order.begin(), last));
+  return jobs.size() == 2 ? std::min(best, interleave::opposite_period(jobs[0], jobs[1])) : best;
 }
 
 /// Seconds of an iteration, with the rounding of the published simulator.
@@ -46,15 +51,8 @@ double published_iteration(const Group& group, std::span<const Candidate> jobs) 
 /// once, and equal groups tie or not by the last bit.
 class PublishedWeights {
  public:
-  explicit PublishedWeights(std::span<const Candidate> jobs) : jobs_(jobs) {
-    std::map<std::array<double, 4>, int> kinds;
-    for (const Candidate& job : jobs) {
-      const Stages& stages = job.stages;
-      const std::array<double, 4> times{stages.load, stages.compute, stages.network,
-                                        job.iteration_s};
-      kinds_.push_back(kinds.try_emplace(times, static_cast<int>(kinds.size())).first->second);
-    }
-  }
+  explicit PublishedWeights(std::span<const Candidate> jobs)
+      : jobs_(jobs), kinds_(interleave::kinds_of(jobs)) {}
   /// Names the kinds of jobs of a group, in its order: groups of the same name are alike.
   int name(const Group& group) {
     std::vector<int> kinds;
@@ -213,26 +211,19 @@ std::vector<Group> published_merge(const std::vector<Group>& groups, int gpus,
 }  // namespace
 
 std::vector<Group> published_groups(std::span<const Candidate> jobs, int gpus) {
-  std::vector<std::pair<int, std::vector<Group>>> by_count;  // of GPUs, in order of appearance
-  int excess = -gpus;
-  for (std::size_t job = 0; job < jobs.size(); ++job) {
-    excess += jobs[job].gpus;
-    auto known = std::find_if(by_count.begin(), by_count.end(),
-                              [&](const auto& each) { return each.first == jobs[job].gpus; });
-    if (known == by_count.end()) known = by_count.insert(known, {jobs[job].gpus, {}});
-    known->second.push_back({job});
-  }
+  std::vector<int> gpus_of;
+  for (const Candidate& job : jobs) gpus_of.push_back(job.gpus);
+  std::vector<GroupsOf> by_gpus = interleave::single_groups(gpus_of);
+  int excess = std::accumulate(gpus_of.begin(), gpus_of.end(), -gpus);
   PublishedWeights weights(jobs);
   std::size_t passes = 0;
   do {
     // A pass changes the order of groups even where it merges none.
-    for (auto& [count, groups] : by_count) {
+    for (auto& [count, groups] : by_gpus) {
       groups = published_merge(groups, count, weights, excess);
     }
   } while (++passes < kMaxGroup && excess > 0);
-  std::vector<Group> all;
-  for (auto& [count, groups] : by_count) all.insert(all.end(), groups.begin(), groups.end());
-  return all;
+  return interleave::all_groups(by_gpus);
 }
 
 std::unique_ptr<Scheduler> make_muri(const Machines& machines, bool by_remaining) {

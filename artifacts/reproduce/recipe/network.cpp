@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
+#include "formulas/link_score.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
-#include "rules/links/link_score.h"
 
 namespace almanac::reproduce {
 

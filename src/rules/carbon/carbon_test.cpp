@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/carbon/intensity.h"
 #include "rules/carbon/scaling.h"
 
 namespace almanac::carbon {
@@ -14,23 +11,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::Optional;
-
-constexpr Step kHour = kStepsAnHour;
-
-TEST(Intensity, PutsMissingHoursOnTheLineBetweenTheirNeighbours) {
-  const double none = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> hourly{none, 10, none, none, 40, none};
-  fill_gaps(hourly);
-  EXPECT_THAT(hourly, ElementsAre(10, 10, 20, 30, 40, 40));
-}
-
-TEST(Intensity, SumsPartsOfHours) {
-  const Intensity intensity({100, 300});
-  EXPECT_EQ(intensity.end(), 2 * kHour);
-  EXPECT_DOUBLE_EQ(intensity.sum(kHour - 10, kHour + 20), 10 * 100 + 20 * 300);
-  EXPECT_DOUBLE_EQ(intensity.sum(2 * kHour - 1, 3 * kHour), 300);
-  EXPECT_DOUBLE_EQ(intensity.grams_a_watt(0, kHour), 0.1);
-}
 
 const ElasticTask kElastic{.on = {{0, 0}, {10, 50}, {16, 100}}, .least = 1, .most = 2, .work = 26};
 

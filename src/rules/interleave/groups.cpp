@@ -5,12 +5,11 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "rules/interleave/matching.h"
 
 namespace almanac::interleave {
-namespace {
-
 std::vector<Stages> stages_of(const Group& group, std::span<const Candidate> jobs) {
   std::vector<Stages> stages;
   for (const std::size_t job : group) stages.push_back(jobs[job].stages);
@@ -23,18 +22,40 @@ Group joined(const Group& one, const Group& other) {
   return both;
 }
 
+std::vector<int> kinds_of(std::span<const Candidate> jobs) {
+  std::map<std::array<double, 4>, int> numbers;
+  std::vector<int> kinds;
+  for (const Candidate& job : jobs) {
+    const Stages& stages = job.stages;
+    const std::array<double, 4> times{stages.load, stages.compute, stages.network, job.iteration_s};
+    kinds.push_back(numbers.try_emplace(times, static_cast<int>(numbers.size())).first->second);
+  }
+  return kinds;
+}
+
+std::vector<GroupsOf> single_groups(std::span<const int> gpus_of) {
+  std::vector<GroupsOf> made;
+  for (std::size_t job = 0; job < gpus_of.size(); ++job) {
+    auto known = std::find_if(made.begin(), made.end(),
+                              [&](const GroupsOf& each) { return each.gpus == gpus_of[job]; });
+    if (known == made.end()) known = made.insert(known, {.gpus = gpus_of[job]});
+    known->groups.push_back({job});
+  }
+  return made;
+}
+
+std::vector<Group> all_groups(std::span<const GroupsOf> by_gpus) {
+  std::vector<Group> all;
+  for (const auto& [gpus, groups] : by_gpus) all.insert(all.end(), groups.begin(), groups.end());
+  return all;
+}
+
+namespace {
+
 /// Weights of groups, worked out once for jobs that are alike: there are few models, and many jobs.
 class KnownWeights {
  public:
-  explicit KnownWeights(std::span<const Candidate> jobs) : jobs_(jobs) {
-    std::map<std::array<double, 4>, int> kinds;
-    for (const Candidate& job : jobs) {
-      const Stages& stages = job.stages;
-      const std::array<double, 4> times{stages.load, stages.compute, stages.network,
-                                        job.iteration_s};
-      kinds_.push_back(kinds.try_emplace(times, static_cast<int>(kinds.size())).first->second);
-    }
-  }
+  explicit KnownWeights(std::span<const Candidate> jobs) : jobs_(jobs), kinds_(kinds_of(jobs)) {}
   double operator()(const Group& group) {
     std::vector<int> kinds;
     for (const std::size_t job : group) kinds.push_back(kinds_[job]);
@@ -89,17 +110,10 @@ bool in_vain(const Group& group, std::span<const Candidate> jobs) {
 
 std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeight& weight,
                          std::size_t most_matched) {
-  std::vector<std::pair<int, std::vector<Group>>> by_count;  // of GPUs, in order of appearance
-  int excess = -gpus;
-  for (std::size_t job = 0; job < gpus_of.size(); ++job) {
-    excess += gpus_of[job];
-    auto known = std::find_if(by_count.begin(), by_count.end(),
-                              [&](const auto& each) { return each.first == gpus_of[job]; });
-    if (known == by_count.end()) known = by_count.insert(known, {gpus_of[job], {}});
-    known->second.push_back({job});
-  }
+  std::vector<GroupsOf> by_gpus = single_groups(gpus_of);
+  int excess = std::accumulate(gpus_of.begin(), gpus_of.end(), -gpus);
   for (std::size_t pass = 0; pass < kMaxGroup; ++pass) {
-    for (auto& [count, groups] : by_count) {
+    for (auto& [count, groups] : by_gpus) {
       for (std::size_t at = 0; at < groups.size() && excess > 0;) {
         const std::size_t most = std::min(most_matched, groups.size() - at);
         merge(std::span(groups).subspan(at, most), count, weight, excess);
@@ -108,9 +122,7 @@ std::vector<Group> group(std::span<const int> gpus_of, int gpus, const GroupWeig
       std::erase_if(groups, [](const Group& each) { return each.empty(); });
     }
   }
-  std::vector<Group> all;
-  for (const auto& [count, groups] : by_count) all.insert(all.end(), groups.begin(), groups.end());
-  return all;
+  return all_groups(by_gpus);
 }
 
 std::vector<Group> group(std::span<const Candidate> jobs, int gpus) {

@@ -26,6 +26,24 @@ struct Candidate {
 /// Jobs, as places in the list of candidates.
 using Group = std::vector<std::size_t>;
 
+/// Returns the stages of the jobs of a group, in its order.
+std::vector<Stages> stages_of(const Group& group, std::span<const Candidate> jobs);
+/// Returns the jobs of `one`, then those of `other`.
+Group joined(const Group& one, const Group& other);
+/// Returns the kind of each job: jobs with equal stages and iterations are of one kind, and kinds
+/// are numbered as they appear.
+std::vector<int> kinds_of(std::span<const Candidate> jobs);
+
+/// Groups whose jobs ask the same GPUs.
+struct GroupsOf {
+  int gpus = 0;
+  std::vector<Group> groups{};
+};
+/// Returns a group for each job, by the GPUs it asks in order of appearance.
+std::vector<GroupsOf> single_groups(std::span<const int> gpus_of);
+/// Returns all groups, in order.
+std::vector<Group> all_groups(std::span<const GroupsOf> by_gpus);
+
 /// Seconds that an iteration of each job of a group takes; alone that of the job.
 double iteration_of(const Group& group, std::span<const Candidate> jobs);
 /// The weight of a group: the share of four resources that it uses.

@@ -5,15 +5,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "base/check.h"
 
 namespace almanac::interleave {
-namespace {
-
-/// Which job stands where in the cycle; -1 = none.
-using Order = std::array<int, kMaxGroup>;
 
 double period_of(const Order& order, std::span<const Stages> jobs) {
   const auto at = [&](std::size_t place) -> const Stages* {
@@ -43,13 +38,10 @@ double period_of(const Order& order, std::span<const Stages> jobs) {
   return start[8] - start[4];
 }
 
-/// Two jobs of which one loads while the other computes and sends.
 double opposite_period(const Stages& one, const Stages& other) {
   return std::max(one.load, other.compute + other.network) +
          std::max(other.load, one.compute + one.network);
 }
-
-}  // namespace
 
 Period period(std::span<const Stages> jobs) {
   ALMANAC_CHECK(!jobs.empty() && jobs.size() <= kMaxGroup, "a group of {} jobs", jobs.size());
@@ -66,19 +58,6 @@ Period period(std::span<const Stages> jobs) {
   } while (std::next_permutation(order.begin(), order.end()));
   if (jobs.size() == 2) period.best = std::min(period.best, opposite_period(jobs[0], jobs[1]));
   return period;
-}
-
-double published_period(std::span<const Stages> jobs) {
-  ALMANAC_CHECK(jobs.size() >= 2 && jobs.size() <= kMaxGroup, "a group of {} jobs", jobs.size());
-  Order order;
-  order.fill(-1);
-  const auto last = order.begin() + static_cast<std::ptrdiff_t>(jobs.size());
-  std::iota(order.begin(), last, 0);
-  double best = std::numeric_limits<double>::infinity();
-  do {
-    best = std::min(best, period_of(order, jobs));
-  } while (std::next_permutation(order.begin(), last));
-  return jobs.size() == 2 ? std::min(best, opposite_period(jobs[0], jobs[1])) : best;
 }
 
 double group_iteration_s(double period, std::size_t jobs) {

@@ -6,6 +6,7 @@
 /// Source   Zhao et al., SIGCOMM'22 (Muri), section 4, and the simulator published with it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -22,6 +23,14 @@ struct Stages {
   double sum() const { return load + compute + network; }
 };
 
+/// Which job stands at each place of the cycle in which a group takes turns; -1 = none.
+using Order = std::array<int, kMaxGroup>;
+
+/// The time after which all jobs have done an iteration in this order; seconds.
+double period_of(const Order& order, std::span<const Stages> jobs);
+/// The same for two jobs of which one loads while the other computes and sends.
+double opposite_period(const Stages& one, const Stages& other);
+
 /// The time after which all jobs of a group have done an iteration, over the orders in which they
 /// can take turns; seconds.
 struct Period {
@@ -31,10 +40,6 @@ struct Period {
 
 /// Of one to four jobs. Cost: 24 orders.
 Period period(std::span<const Stages> jobs);
-
-/// The best period as Muri's published simulator looks for it: only among orders without a gap, but
-/// for two jobs. Of two to four jobs; seconds.
-double published_period(std::span<const Stages> jobs);
 
 /// Seconds an iteration of each job of a group takes; `period` is stretched as measured for groups
 /// of that size. Of two to four jobs.

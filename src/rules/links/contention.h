@@ -8,7 +8,7 @@
 /// step is longer:
 ///
 ///   shifted        a step is longer by the mean over time of what is sent beyond the capacity, in
-///                  capacities: 1 - the score of the link (link_score.h). The jobs keep their
+///                  capacities: 1 - Cassini's score of the link. The jobs keep their
 ///                  shifts, so this is the same part of the period for all
 ///   not shifted    iterations drift, and stand to each other in all ways for as long: the same
 ///                  mean over all shifts, over the time in which the job itself sends

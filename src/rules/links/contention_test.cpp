@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rules/links/link_score.h"
 #include "rules/links/turns.h"
 
 namespace almanac::links {
@@ -98,39 +97,6 @@ RC_GTEST_PROP(ContentionProperty, NobodyGainsAndNoLinkIsOverfull, ()) {
     sent += gbps * flows[at].sends_ms / flows[at].period_ms / factors[at];
   }
   RC_ASSERT(sent <= 10 * (1 + 1e-6));
-}
-
-RC_GTEST_PROP(ContentionProperty, ShiftedJobsLoseWhatTheScoreOfTheLinkSays, ()) {
-  std::vector<Flow> flows = draw_flows(4);
-  std::vector<Sender> senders;
-  std::vector<int> shifts;
-  for (Flow& flow : flows) {
-    const int period = int(flow.period_ms);
-    shifts.push_back(*rc::gen::inRange(0, period));
-    flow.shift_ms = shifts.back();
-    senders.push_back(
-        {period, {{period - int(flow.sends_ms), period, flow.gbps > 0 ? flow.gbps : 10}}});
-  }
-  // More steps in a common period count as drifting.
-  std::int64_t steps = 0;
-  for (const Sender& sender : senders) steps += perimeter_ms(senders) / sender.period_ms;
-  RC_PRE(steps <= 512);
-  const double score = link_score(senders, shifts, 10);
-  const auto factors = stretches(flows, 10);
-  RC_ASSERT(std::abs(factors[0] - (2 - score)) < 1e-6);
-}
-
-RC_GTEST_PROP(ContentionProperty, TwoJobsAreShiftedAsWellAsByTryingAll, ()) {
-  std::vector<Flow> flows = draw_flows(2);
-  std::vector<Sender> senders;
-  for (const Flow& flow : flows) {
-    const int period = int(flow.period_ms);
-    senders.push_back(
-        {period, {{period - int(flow.sends_ms), period, flow.gbps > 0 ? flow.gbps : 10}}});
-  }
-  const auto shifts = best_shifts(flows, 10);
-  for (std::size_t at = 0; at < flows.size(); ++at) flows[at].shift_ms = shifts[at].value();
-  RC_ASSERT(std::abs(stretches(flows, 10)[0] - (2 - align(senders, 10).score)) < 1e-6);
 }
 
 /// The mean over all shifts against single transfers of jobs whose periods have no common multiple.

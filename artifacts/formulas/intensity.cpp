@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/carbon/intensity.h"
+#include "formulas/intensity.h"
 
 #include <algorithm>
 #include <cmath>

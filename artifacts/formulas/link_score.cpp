@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rules/links/link_score.h"
+#include "formulas/link_score.h"
 
 #include <algorithm>
 #include <limits>
