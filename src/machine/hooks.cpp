@@ -141,6 +141,7 @@ void Hooks::work() {
                          {"ALMANAC_STATE", std::string(to_string(state_then(job, call.note)))},
                          {"ALMANAC_JOB_ID", number_in_words(job.number)},
                          {"ALMANAC_JOB_NAME", job.asked->name},
+                         {"ALMANAC_JOB_COMMENT", job.asked->comment},
                          {"ALMANAC_USER", job.asked->user},
                          {"ALMANAC_REASON", call.note.detail}}},
         kHookPatience, &ends_);

@@ -66,6 +66,7 @@ store::Submission any_submission() {
   made.after_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
   made.after_not_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
   made.requeue = *rc::gen::arbitrary<bool>();
+  made.comment = "for the paper, \"take 2\"";
   made.kept = *rc::gen::arbitrary<bool>();
   made.indices = *rc::gen::unique<std::vector<std::int32_t>>(rc::gen::inRange(0, 10'000));
   made.at_once = *rc::gen::inRange(0, 10);

@@ -49,6 +49,7 @@ inline Submission draw_submission() {
   asked.gid = draw_number<std::uint32_t>();
   asked.vc = draw_text();
   asked.qos = draw_text();
+  asked.comment = draw_text();
   asked.account = draw_text();
   asked.partition = draw_text();
   asked.model = draw_text();

@@ -36,6 +36,7 @@ struct ArrayTask {
 struct Submission {
   // Its user, and what it is for.
   std::string name{};
+  std::string comment{};  ///< Free text of its user.
   std::string user{};
   std::uint32_t uid = 0;
   std::uint32_t gid = 0;

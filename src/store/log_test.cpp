@@ -54,6 +54,7 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   Job job = ran(7, Time(100s), Time(160s), Time(460s));
   job.state = JobState::timeout;
   job.asked.change().name = "train";
+  job.asked.change().comment = "for the paper, take 2";
   job.asked.change().user = "ann";
   job.asked.change().vc = "night";
   job.asked.change().qos = "urgent";
@@ -80,6 +81,7 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   EXPECT_EQ(trace.id(trace.jobs[0].id), "7");
   EXPECT_EQ(request.submit, Time(100s));
   EXPECT_EQ(trace.names[request.name], "train");
+  EXPECT_EQ(trace.names[request.comment], "for the paper, take 2");
   EXPECT_EQ(trace.names[request.user], "ann");
   EXPECT_EQ(trace.names[request.vc], "night");
   EXPECT_EQ(trace.names[request.qos], "urgent");

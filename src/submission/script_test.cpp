@@ -166,6 +166,13 @@ TEST_F(SubmissionScript, FindsGpusHoweverTheyAreAsked) {
   EXPECT_EQ(asked("--gres=none").gpus, 0);
 }
 
+TEST_F(SubmissionScript, KeepsComments) {
+  EXPECT_EQ(asked("--comment='for the paper, take 2'").comment, "for the paper, take 2");
+  const auto script = read("#SBATCH --comment=theirs\n#ALMANAC --comment ours\n");
+  ASSERT_TRUE(script) << to_string(script.error());
+  EXPECT_EQ(script->asked.comment, "ours");
+}
+
 TEST_F(SubmissionScript, ReadsArrays) {
   const auto indices = [](const char* text) { return asked(std::string("-a ") + text).indices; };
   EXPECT_THAT(indices("0-3"), ElementsAre(0, 1, 2, 3));

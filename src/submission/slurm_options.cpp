@@ -98,6 +98,7 @@ const std::vector<Option>& slurm_options() {
   static const std::vector<Option> options{
       as_own("name", "job-name"),
       {"partition", 'p', needed, set_partition},
+      as_own("comment"),
       as_own("qos"),
       {"time", 't', needed,
        [](Draft& d, Text t) { return put(d.asked.time_limit, read_limit(t, 1min)); }},
@@ -149,7 +150,6 @@ const std::vector<Option>& slurm_options() {
       left_out("bb", '\0', needed),
       left_out("bbf", '\0', needed),
       left_out("clusters", 'M', needed),
-      left_out("comment", '\0', needed),
       left_out("constraint", 'C', needed, "--gpus=TYPE:N asks a type"),
       left_out("container", '\0', needed),
       left_out("contiguous", '\0', none),

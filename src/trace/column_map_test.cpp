@@ -149,7 +149,8 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
   EXPECT_EQ(
       error("[columns]\nsubmit = \"t\"\n"),
       "map.toml:2:10: unknown key \"submit\"; "
-      "known are job_id, submit_s, eligible_s, gap_s, wait_s, run_s, gpus, span_s, name, user, "
+      "known are job_id, submit_s, eligible_s, gap_s, wait_s, run_s, gpus, span_s, name, comment, "
+      "user, "
       "vc, kind, gpu_type, gpu_share, gpu_profile, gpu_memory_gb, cpus, memory_gb, nodes, "
       "node_list, shards, mps, time_limit_s, predicted_s, start_s, end_s, state, attempts, "
       "model, batch, steps, max_gpus, min_gpus, alternatives, group, metric, deadline_s, "

@@ -102,6 +102,7 @@ inline constexpr FieldSpec kFields[] = {
     {"gpus", &Request::gpus, Notation::usual, Written::always},
     {"span_s", &Outcome::span},
     {"name", &Request::name},
+    {"comment", &Request::comment},
     {"user", &Request::user},
     {"vc", &Request::vc},
     {"kind", &Request::kind},

@@ -53,6 +53,7 @@ struct Request {
   Time worthless_at = kNoTime;  ///< Its value falls to 0 from the deadline to here; missing = at
                                 ///< the deadline (trace/value.h).
   NameId name = kNoName;
+  NameId comment = kNoName;  ///< Free text of its user.
   NameId user = kNoName;
   NameId vc = kNoName;
   NameId kind = kNoName;

@@ -100,14 +100,16 @@ TEST_F(Told, CommandsOfTheSiteHearOfJobs) {
   Config config{.state = state(), .machine = made_up(4), .policy = "fifo", .futures = 0};
   config.hooks = hooks(
       "[[hook]]\non = [\"FAILED\"]\ncommand = 'echo \"$ALMANAC_JOB_ID "
-      "$ALMANAC_USER $ALMANAC_STATE $ALMANAC_REASON\" >> " +
+      "$ALMANAC_USER $ALMANAC_STATE $ALMANAC_REASON: $ALMANAC_JOB_COMMENT\" >> " +
       to + "'\n" + "[[hook]]\nusers = [\"ann\"]\ncommand = 'echo ann >> " + to + "'\n" +
       "[[hook]]\non = [\"started\"]\ncommand = 'echo begins >> " + to + "'\n" +
       "[[hook]]\non = [\"CANCELLED\"]\ncommand = 'echo gone >> " + to + "'\n");
   begin(std::move(config));
-  EXPECT_TRUE(comes_to(submit(shell("exit 3")), JobState::failed));
+  store::Submission fails = shell("exit 3");
+  fails.comment = "take 2; $(touch evil)";
+  EXPECT_TRUE(comes_to(submit(fails), JobState::failed));
   EXPECT_TRUE(eventually([&] {
-    return text("heard") == "begins\n1 me FAILED FAILED: exit status 3\n";
+    return text("heard") == "begins\n1 me FAILED FAILED: exit status 3: take 2; $(touch evil)\n";
   })) << text("heard");
   store::Submission held = shell("true");
   held.hold = true;

@@ -118,11 +118,13 @@ TEST_F(CommandTest, SaysThatNoServiceAnswers) {
 TEST_F(CommandTest, RunsAJobFromSubmissionToHistory) {
   ServiceProcess service(state_);
   wait_for_service();
-  const std::string job = submit({"--gpus", "2", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"});
+  const std::string job = submit({"--gpus", "2", "--comment", "for the paper", "--", "sh", "-c",
+                                  "echo $CUDA_VISIBLE_DEVICES"});
   EXPECT_EQ(job, "1");
   ASSERT_TRUE(ends_as(job, "COMPLETED"));
   EXPECT_EQ(run({"logs", "-f", job}).out, "0,1\n");
   EXPECT_THAT(run({"show", job}).out, HasSubstr("State        COMPLETED"));
+  EXPECT_THAT(run({"show", job}).out, HasSubstr("\nComment      for the paper\n"));
   EXPECT_THAT(run({"jobs"}).out, HasSubstr(" CD "));
   EXPECT_THAT(run({"explain", job}).out, testing::Not(""));
   const ProgramRun history = run({"history", "-o", "csv"});
