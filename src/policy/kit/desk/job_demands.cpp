@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/kit/desk/job_demands.h"
 
-#include <cmath>
-
 namespace almanac::policy {
-
-Duration JobDemands::time_for(Duration work, JobId job) const {
-  const float rate = believed_rate(job);
-  if (rate == 1) return work;
-  return Duration{std::llround(static_cast<double>(work.count()) / rate)};
-}
 
 void JobDemands::make_room_for_choices() {
   if (choices_.size() < view_->num_jobs()) choices_.resize(view_->num_jobs());
 }
 
-Time JobDemands::choose_demand(JobId job) {
-  const Acceptable* const accepted = asked_.enter(job, *view_);
-  if (accepted == nullptr && !chooses()) return Time::max();
+Time JobDemands::choose_demand(JobId job, const Acceptable* accepted) {
   make_room_for_choices();
   Choice& choice = choices_[index(job)];
   choice.rate = accepted == nullptr ? 1 : accepted->rate;

@@ -5,6 +5,7 @@
 /// size of the composition choose when it joins the queue.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -71,7 +72,11 @@ class JobDemands : public OpenDecision {
   /// Of the demands that will do for a job the one that it asks for now.
   DemandId asked_id(JobId job) const { return asked_.asked(job, *view_); }
   /// Chooses what a job is to have; gives until when that stands.
-  Time choose_demand(JobId job);
+  Time choose_demand(JobId job) {
+    const Acceptable* const accepted = asked_.enter(job, *view_);
+    if (accepted == nullptr && !chooses()) return Time::max();
+    return choose_demand(job, accepted);
+  }
   /// Sees to it that all jobs of the view have a choice, where choices are made.
   void make_room_for_choices();
   void choose(JobId job, const cluster::Demand& demand) {
@@ -81,7 +86,11 @@ class JobDemands : public OpenDecision {
     return index(job) < choices_.size() ? choices_[index(job)].rate : 1;
   }
   /// How long a job takes for `work` at its rate.
-  Duration time_for(Duration work, JobId job) const;
+  Duration time_for(Duration work, JobId job) const {
+    const float rate = believed_rate(job);
+    if (rate == 1) return work;
+    return Duration{std::llround(static_cast<double>(work.count()) / rate)};
+  }
 
   std::unique_ptr<Shape> shape_;  // null = as asked
   std::unique_ptr<Size> size_;    // null = as asked
@@ -89,6 +98,10 @@ class JobDemands : public OpenDecision {
   AskedDemands asked_;
   cluster::DemandTable demands_;  // that shape_ and size_ answered
   std::vector<Choice> choices_;   // by job; none = no job had a choice so far
+
+ private:
+  /// The same for a job that accepts several demands, or where a shape or a size chooses.
+  Time choose_demand(JobId job, const Acceptable* accepted);
 };
 
 }  // namespace almanac::policy

@@ -28,11 +28,21 @@ class OpenDecision {
   Time now() const { return view_->now; }
 
   /// Whether a job runs, and does not start or move in this very plan.
-  bool runs(JobId job) const;
+  bool runs(JobId job) const {
+    return view_->progress(job).phase == Phase::running && !starts(job);
+  }
   /// Whether a job starts or moves in this very plan.
-  bool starts(JobId job) const;
+  bool starts(JobId job) const {
+    const Plan::Change* const change = plan_->find(job);
+    return change != nullptr &&
+           (change->action == Plan::Action::start || change->action == Plan::Action::move);
+  }
   /// What a running job holds, also when it starts in this very plan.
-  std::span<const cluster::Grant> grants(JobId job) const;
+  std::span<const cluster::Grant> grants(JobId job) const {
+    const Plan::Change* const change = plan_->find(job);
+    if (change != nullptr && change->num_grants > 0) return plan_->grants(*change);
+    return view_->grants(job);
+  }
   /// Whether quotas have room for one more job of `demand`.
   bool is_within_quotas(const cluster::Demand& demand) const {
     return plan_->quotas == nullptr || plan_->quotas->has_room(demand.claim);
