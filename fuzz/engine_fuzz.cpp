@@ -104,7 +104,7 @@ Case decode(Bytes& bytes) {
     request.nodes = bytes.below(4);
   }
   if (!made.trace.jobs.empty() && bytes.below(4) == 0) {
-    made.options.watched = JobId{static_cast<std::uint32_t>(made.trace.jobs.size() / 2)};
+    made.options.watch.job = JobId{static_cast<std::uint32_t>(made.trace.jobs.size() / 2)};
   }
   return made;
 }

@@ -168,7 +168,7 @@ class Recount {
     std::map<const Run*, Time> on;
     for (const Sleep& sleep : played_.sleeps) {
       const bool boots = sleep.end != kNever && !sleep.drained;
-      const Time until = boots ? sleep.end + input_.options.boot : sleep.end;
+      const Time until = boots ? sleep.end + input_.options.nodes.boot : sleep.end;
       for (const Run& run : played_.runs) {
         if (run.start >= until || run.end <= sleep.start) continue;
         for (const cluster::Grant& grant : run.grants) {
