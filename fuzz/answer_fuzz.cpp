@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   check(serve::read_job(text));
   check(serve::read_jobs(text));
-  check(serve::read_sweep(text));
+  check(serve::read_tuning(text));
   check(serve::read_overview(text));
   check(serve::read_nodes(text));
   check(serve::read_tenancy(text));
