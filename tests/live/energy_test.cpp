@@ -193,7 +193,7 @@ TEST_F(Drawn, IsOnlySpokenOfInADryRunAndOnlyOfTheCanary) {
   ASSERT_TRUE(eventually([&] { return !idle_notes(job).empty(); }));
   ASSERT_TRUE(has_drawn(job, 500));
   EXPECT_EQ(look(job).attempts, 1);
-  EXPECT_NE(idle_notes(job)[0].find("(dry: nobody is told)"), std::string::npos);
+  EXPECT_NE(idle_notes(job)[0].find("(dry: no one is notified)"), std::string::npos);
   end();
   begin_drawing(false,
                 {.mode = service::IdleMode::requeue, .after = 100ms, .only = {"somebody else"}});
