@@ -2,11 +2,11 @@
 
 /// \file
 /// Shockwave: believes how long a job has left by the batches that it has seen, and buys each job
-/// rounds on a market (timeshare/market.h).
+/// rounds on a market (rules/timeshare/market.h).
 ///
 /// Source   Zheng et al., NSDI'23 (Shockwave), sections 4 to 6, and its published program: the
 ///          window, how beliefs are formed, calibrated and averaged.
-/// Differs  as timeshare/market.h says.
+/// Differs  as rules/timeshare/market.h says.
 #pragma once
 
 #include <map>

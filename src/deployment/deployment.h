@@ -117,7 +117,7 @@ double vote_accuracy(const std::vector<double>& accuracies);
 
 /// The numbers of slices of instances that fill a MIG GPU of seven, largest first, in order.
 ///
-/// Of an A100, H100 or H200 (slices/board.h), without the wide and media profiles.
+/// Of an A100, H100 or H200 (cluster/slices/board.h), without the wide and media profiles.
 const std::vector<std::vector<int>>& mig_splits();
 /// Memory of an instance as a part of the GPU's: slices of memory are eighths.
 double mig_memory(int slices);

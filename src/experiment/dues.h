@@ -3,7 +3,7 @@
 /// \file
 /// Who had how much of what was due to it in a run: tenants of the cluster by their guarantees,
 /// else users, all alike. A tenant without a guarantee, and jobs of none, are due what is left.
-/// GPUs are those that a job asks (fairness/dues.h).
+/// GPUs are those that a job asks (rules/fairness/dues.h).
 ///
 /// Cost     as fairness::judge(), and 56 bytes a GPU job.
 #pragma once

@@ -32,7 +32,7 @@ struct InferredCluster {
 ///
 /// If the log's header gives the machine (Trace::machine) and its jobs name at most one virtual
 /// cluster, that machine. Else, if the log names the nodes of at least half of the GPU jobs that
-/// ran, those (sim/named_nodes.h). Else
+/// ran, those (experiment/named_nodes.h). Else
 /// GPUs per node: the most that a job had on one node; 8 when the log has no nodes. Virtual
 /// clusters: those that jobs name, if at least half of the jobs name one; else a single one. Size
 /// of each: the most GPUs that ran at once, where the log has start times; else so many that every

@@ -90,7 +90,7 @@ struct Summary {
                                   ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
-  /// Of tenants, else users (sim/dues.h); NaN and "" where there are not two.
+  /// Of tenants, else users (experiment/dues.h); NaN and "" where there are not two.
   double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Part of the GPU time that
                                                                   ///< would have to change hands.
   double jain_due = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of what each had of

@@ -4,8 +4,8 @@
 /// What a model keeps of its speed beside others on the same GPUs.
 ///
 /// Where the stages of all are known they take turns, each in another stage of its step
-/// (interleave/stages.h): all do a step in a period. Else, and beyond four, they slow each other as
-/// pairs do (perf/sharing.h).
+/// (rules/interleave/stages.h): all do a step in a period. Else, and beyond four, they slow each
+/// other as pairs do (perf/sharing.h).
 ///
 /// One that yields runs in what the others leave, and these are as fast as without it. By stages:
 /// it does a part of a step in each step of theirs, where the resource is idle. Else what all do

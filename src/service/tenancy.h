@@ -2,7 +2,7 @@
 
 /// \file
 /// Who had how much of its due lately, and what its use counts: tenants of the cluster, else users,
-/// all alike. The figures are those of a simulated run (fairness/dues.h), over the last days.
+/// all alike. The figures are those of a simulated run (rules/fairness/dues.h), over the last days.
 #pragma once
 
 #include <chrono>

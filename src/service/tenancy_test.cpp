@@ -28,8 +28,8 @@ TenantOf by_name(const cluster::Cluster& cluster) {
   return [&cluster](const store::Job& each) { return tenant_of(each, cluster); };
 }
 
-// The case of sim/dues_test.cpp: four GPUs for 100 s; ann has them for 80 s, then bob, who came
-// at 0 too, two of them.
+// The case of experiment/dues_test.cpp: four GPUs for 100 s; ann has them for 80 s, then bob, who
+// came at 0 too, two of them.
 TEST(Tenancy, OfUsersIsWhatASimulationSaysOfTheSameJobs) {
   const cluster::Cluster cluster = cluster::uniform(1, 4);
   const std::vector<store::Job> jobs{job("", "ann", 4, 0s, 0s, 80s),

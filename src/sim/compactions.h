@@ -77,8 +77,8 @@ inline constexpr std::int64_t kQuickLooks = 200'000;
 using Loses = std::function<std::optional<Duration>(const Present::Job&)>;
 
 /// For the first 256 jobs that wait for GPUs. A job that holds a part of GPUs
-/// that it asks whole, or several in parts, stays. Cost: a search (defrag/plan.h) for each demand
-/// that waits, at each step.
+/// that it asks whole, or several in parts, stays. Cost: a search (rules/defrag/plan.h) for each
+/// demand that waits, at each step.
 Compactions advise_moves(const trace::Trace& trace, const cluster::Cluster& cluster,
                          const Present& present, const Loses& loses,
                          const defrag::Limits& limits = {});

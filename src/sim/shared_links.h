@@ -2,7 +2,7 @@
 
 /// \file
 /// Which jobs send over which links (policy/contract/link_map.h), and how much they slow each other
-/// there (links/contention.h): a job is as slow as the most crowded of its links makes it.
+/// there (rules/links/contention.h): a job is as slow as the most crowded of its links makes it.
 ///
 /// Cost     Nothing of jobs that lie on one node, or do not tell what they send. Else a link costs
 ///          links::stretches() whenever one of its jobs comes or goes.

@@ -8,7 +8,7 @@
 
 namespace almanac::store {
 
-/// A part counts as a part, an instance as the part of a GPU that it is (slices/part.h).
+/// A part counts as a part, an instance as the part of a GPU that it is (cluster/slices/part.h).
 double gpus_of(const Submission& asked);
 
 }  // namespace almanac::store

@@ -54,7 +54,8 @@ struct Submission {
   std::int32_t min_gpus = 0;  ///< Where policies deal GPUs; 0 = one.
   double gpu_share = 1;
   std::string gpu_type{};
-  std::string gpu_profile{};  ///< Instances are asked, not GPUs: "2g.20gb" (slices/board.h).
+  std::string gpu_profile{};              ///< Instances are asked, not GPUs: "2g.20gb"
+                                          ///< (cluster/slices/board.h).
   std::optional<double> gpu_memory_gb{};  ///< Of each GPU, or instance, as its driver counts.
   std::optional<double> cpus{};
   std::optional<double> memory_gb{};

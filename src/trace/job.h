@@ -63,7 +63,7 @@ struct Request {
   NameId alternatives = kNoName;  ///< What it would take instead (trace/alternative.h).
   NameId group = kNoName;         ///< Of the jobs that are trials of one sweep; missing = of none.
   NameId data_set = kNoName;      ///< What it reads from remote storage; missing = nothing.
-  NameId gpu_profile = kNoName;   ///< Instance of a GPU that is asked for (slices/board.h),
+  NameId gpu_profile = kNoName;   ///< Instance of a GPU that is asked for (cluster/slices/board.h),
                                   ///< "2g.20gb"; missing = a GPU, or gpu_share of it.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.

@@ -36,7 +36,7 @@ TEST(Recipes, ShockwavesGandivaFairIsMatchedGpuByGpu) {
     if (says(row, "gandiva_fair")) return 1e-6;
     if (!says(row, "mean JCT") && !says(row, "makespan")) return row.published;
     if (says(row, "allox")) return 0.01 * row.published;
-    // Another solver, and another order within a plan (timeshare/market.h).
+    // Another solver, and another order within a plan (rules/timeshare/market.h).
     if (says(row, "shockwave")) return 0.1 * row.published;
     const bool makespan_rule = says(row, "min_total_duration") && says(row, "mean JCT");
     return (makespan_rule ? 0.07 : 0.02) * row.published;

@@ -70,7 +70,7 @@ enum class Phase : std::uint8_t {
   cut_off
 };
 
-/// When a job on several nodes begins to send over their links (links/contention.h).
+/// When a job on several nodes begins to send over their links (rules/links/contention.h).
 enum class Sending : std::uint8_t {
   at_once,
   in_turn,  ///< Where no other does, or the rule of turns lets it begin beside one.

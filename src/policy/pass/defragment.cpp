@@ -11,7 +11,7 @@
 ///
 /// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2; volcano-sh/volcano#3948.
 /// Differs  Gandiva moves jobs whenever that packs them tighter; here none moves unless a job
-///          starts in the room at once. Racks are not looked at (defrag/compaction.h).
+///          starts in the room at once. Racks are not looked at (rules/defrag/compaction.h).
 /// Cost     O(demands that wait) a start; a search of at most 200,000 looks for each demand that
 ///          waits in vain, of the first eight for which enough is free.
 #include <algorithm>

@@ -5,7 +5,8 @@
 ///
 /// Source   Amaral et al., SC'17: of all choices that of the largest utility to the system; one
 ///          whose utility to the job is too small is none, and the job waits (TOPO-AWARE-P).
-/// Differs  topology/layout.h says how far the utilities are the paper's. One least utility is for
+/// Differs  cluster/topology/layout.h says how far the utilities are the paper's. One least utility
+/// is for
 ///          all jobs, where each of the paper's says its own. A job may start below it on GPUs of
 ///          which a larger one could have more and be above it: so what a large job can have, a
 ///          small one can.

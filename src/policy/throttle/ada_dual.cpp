@@ -7,7 +7,7 @@
 /// With the order `gpu_time` (least GPU time first), as in `qssf+scan+ada_dual`, this is Ada-SRSF
 /// as far as jobs have their GPUs to themselves.
 ///
-/// Source   Wang et al., Ada-SRSF, the rule AdaDUAL, as links/turns.h has it.
+/// Source   Wang et al., Ada-SRSF, the rule AdaDUAL, as rules/links/turns.h has it.
 /// Differs  the paper's placement LWF-kappa, which puts jobs on the GPUs with the least work queued
 ///          on them, is not here: a GPU that is free has none.
 /// Cost     A rate for each job that starts on several nodes.

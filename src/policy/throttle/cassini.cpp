@@ -17,7 +17,7 @@
 /// Differs  a place whose graph has a loop is not thrown away, but scored with all the others, and
 ///          shifted where the shifts around the loop are consistent; the best shift of a link is
 ///          found at the moments at which transfers meet, and not at angles of 5 degrees
-///          (links/contention.h). Drift of iterations is not simulated.
+///          (rules/links/contention.h). Drift of iterations is not simulated.
 /// Cost     O(links of the job) shifts a place; nothing for jobs that send nothing.
 #include <algorithm>
 #include <map>

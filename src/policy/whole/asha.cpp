@@ -9,7 +9,7 @@
 /// With `stop` a trial below the cut-off of its rung is ended at once, for good.
 ///
 /// Source   Li et al., MLSys'20 (ASHA), algorithm 2; the cut-off of `stop` is that of Liaw et al.,
-///          SoCC'19 (elastic/sweep/hyper_rungs.h).
+///          SoCC'19 (rules/elastic/sweep/hyper_rungs.h).
 #include "rules/elastic/sweep/asha.h"
 
 #include <algorithm>

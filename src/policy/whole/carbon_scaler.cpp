@@ -2,9 +2,9 @@
 
 /// \file
 /// CarbonScaler: elastic jobs have many GPUs while power is clean or cheap, few or none while it is
-/// not, so that each is done in time with the least carbon (carbon/scaling.h). A job plans alone
-/// how many GPUs it has in each quarter of an hour until it is due, anew at each deal; the one that
-/// is due first has GPUs first. What is clean is told by a signal of the host.
+/// not, so that each is done in time with the least carbon (rules/carbon/scaling.h). A job plans
+/// alone how many GPUs it has in each quarter of an hour until it is due, anew at each deal; the
+/// one that is due first has GPUs first. What is clean is told by a signal of the host.
 ///
 /// A job is due at its deadline; one without, when it would have ended on what it asks, had it
 /// waited for `wait_s` first. It has the fewest GPUs until it has reported anything, then at most

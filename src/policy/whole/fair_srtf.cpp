@@ -12,7 +12,8 @@
 ///
 /// How fast a job is on a type Allocator::rate_on_type() says.
 ///
-/// Source   ours; the parts are those of timeshare/shortest_first.h and of Mahajan et al., NSDI'20
+/// Source   ours; the parts are those of rules/timeshare/shortest_first.h and of Mahajan et al.,
+/// NSDI'20
 ///          (Themis), section 3.
 /// Cost     a sort at each decision; a linear program of jobs x types where types differ.
 #include <algorithm>

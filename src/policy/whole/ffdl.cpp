@@ -2,10 +2,10 @@
 
 /// \file
 /// FfDL's elastic scaling: the deal of GPUs under which the speed-ups of all elastic jobs together
-/// are largest, by a dynamic program (elastic/best_deal.h). Jobs beyond one for each GPU wait, the
-/// last that came. A speed-up is the speed that is believed with the best batch beside that on one
-/// GPU; until a job has reported anything it has one GPU, then twice the most that it has reported
-/// of.
+/// are largest, by a dynamic program (rules/elastic/best_deal.h). Jobs beyond one for each GPU
+/// wait, the last that came. A speed-up is the speed that is believed with the best batch beside
+/// that on one GPU; until a job has reported anything it has one GPU, then twice the most that it
+/// has reported of.
 ///
 /// Source   Saxena et al., MASCOTS'20 (elastic scaling in FfDL), section IV.
 /// Differs  The paper knows scaling and batch of each job beforehand; here they are believed from

@@ -2,8 +2,8 @@
 
 /// \file
 /// Ours: GPUs to elastic jobs so that they end soon. What each of six deals leads to is played
-/// forward until all present jobs have ended, and the best is taken (elastic/deal_ahead.h). A job
-/// runs with the batch of the best goodput that is believed.
+/// forward until all present jobs have ended, and the best is taken (rules/elastic/deal_ahead.h). A
+/// job runs with the batch of the best goodput that is believed.
 ///
 /// What all jobs of a model have reported is one belief, so that its later jobs start right; where
 /// steps on some GPUs were reported, the model is corrected by them. How long a job is to train it

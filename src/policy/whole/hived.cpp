@@ -2,8 +2,8 @@
 
 /// \file
 /// Tenants own cells - racks, nodes, sockets, halves of these, GPUs - wherever these are, and no
-/// tenant makes another wait for its own (HiveD). The published scheduler (cells/scheduler.h) says
-/// which GPUs a job gets.
+/// tenant makes another wait for its own (HiveD). The published scheduler
+/// (cluster/cells/scheduler.h) says which GPUs a job gets.
 ///
 /// What a tenant owns is said by its cells or its guarantee (whole/hived/cell_owners.h). What a job
 /// has on a node lies in one cell. A job of a tenant goes into its cells if they have room, and

@@ -10,7 +10,7 @@
 /// come first in a line start, and a job may wait for a fast GPU though a slow one is free. No job
 /// is stopped. How fast a job is on a type Allocator::rate_on_type() says.
 ///
-/// Source   Yang et al., IEEE TC 2023 (Hydra); timeshare/lines.h has what of it was at hand.
+/// Source   Yang et al., IEEE TC 2023 (Hydra); rules/timeshare/lines.h has what of it was at hand.
 /// Differs  Run times are believed, not sampled on each type. One that runs for longer than
 ///          believed is taken to run for a tenth of that longer. A search ends after so many steps,
 ///          not when a clock says so, and the best line so far stands.

@@ -3,10 +3,10 @@
 /// \file
 /// HyperDrive (POP): trials of a sweep by how likely it is that they reach a target. Every
 /// `boundary` steps of a trial its curve is carried on from what it has reported
-/// (elastic/sweep/promise.h), to its last step or to where it gets by the deadline of its group.
-/// Poor trials are ended; promising ones keep their GPUs, and have them before others; the rest
-/// share what is left: at its boundary such a trial gives way to jobs that wait, those before that
-/// have had fewer turns. One of which too little is known is one of the rest.
+/// (rules/elastic/sweep/promise.h), to its last step or to where it gets by the deadline of its
+/// group. Poor trials are ended; promising ones keep their GPUs, and have them before others; the
+/// rest share what is left: at its boundary such a trial gives way to jobs that wait, those before
+/// that have had fewer turns. One of which too little is known is one of the rest.
 ///
 /// The target is that of `target`; else the best metric that the group has reported so far. Once a
 /// trial has reached a target that was told, the others are ended, and it goes on to its end. At
@@ -14,7 +14,8 @@
 /// are.
 ///
 /// Source   Rasley et al., Middleware'17 (HyperDrive), section 3 (POP).
-/// Differs  The curves (elastic/sweep/promise.h). The paper has a target always, and ends all when
+/// Differs  The curves (rules/elastic/sweep/promise.h). The paper has a target always, and ends all
+/// when
 ///          it is reached.
 /// Cost     A curve at each boundary (0.1 ms and more), O(n log n) with n trials of the group.
 #include <algorithm>

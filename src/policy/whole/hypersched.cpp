@@ -2,9 +2,9 @@
 
 /// \file
 /// Sweeps with a deadline: the best trial that a group has when its time is up counts. Trials are
-/// compared at rungs (elastic/sweep/hyper_rungs.h), those below the cut-off rest; GPUs that the
-/// trials which run leave free go to the best of them; once a new trial could not get far enough in
-/// the time that is left none begins or goes on, and at the deadline all are ended.
+/// compared at rungs (rules/elastic/sweep/hyper_rungs.h), those below the cut-off rest; GPUs that
+/// the trials which run leave free go to the best of them; once a new trial could not get far
+/// enough in the time that is left none begins or goes on, and at the deadline all are ended.
 ///
 /// The deadline of a group is the earliest of its trials; a group without one is compared and
 /// widened alike. A unit of GPUs is what a trial asks. One that leaves open on how many GPUs it

@@ -2,9 +2,9 @@
 
 /// \file
 /// Optimus: GPUs one by one, each to the elastic job whose remaining time it shortens most
-/// (elastic/marginal_gain.h). A job's batch stays as asked; how much it has left it tells, how long
-/// steps take on other GPUs is believed from what it has reported. Until it has reported anything
-/// it has one GPU.
+/// (rules/elastic/marginal_gain.h). A job's batch stays as asked; how much it has left it tells,
+/// how long steps take on other GPUs is believed from what it has reported. Until it has reported
+/// anything it has one GPU.
 ///
 /// Source   Peng et al., EuroSys'18 (Optimus), sections 3 and 4.1.
 /// Differs  The paper fits the loss curve to know what is left; here the job tells its total.

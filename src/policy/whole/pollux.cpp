@@ -2,8 +2,8 @@
 
 /// \file
 /// Pollux: GPUs and nodes of elastic jobs by a genetic search for the best mean of their goodputs
-/// (elastic/genetic_search.h), batches by goodput. What a job has reported is all that is believed
-/// of it; one that has reported nothing is taken to be twice as fast on twice the GPUs.
+/// (rules/elastic/genetic_search.h), batches by goodput. What a job has reported is all that is
+/// believed of it; one that has reported nothing is taken to be twice as fast on twice the GPUs.
 ///
 /// Source   Qiao et al., OSDI'21 (Pollux), section 4; 4.2.1 for the power of fairness, which is -1
 ///          in the published program.

@@ -2,12 +2,12 @@
 
 /// \file
 /// PowerFlow: GPUs, in powers of two, and the power limit of each elastic job, so that jobs end
-/// soon within a budget of power (elastic/power_deal.h). What a limit does to a job is believed as
-/// the run's power model tells of its network; how fast it is on other GPUs, from what it has
-/// reported. Until a job has reported anything it has the fewest GPUs that it may have. Where
-/// nothing is known of power limits none is set, and GPUs alone are dealt. Where not all can run,
-/// the shortest do. Times that jobs have left are divided by the square of what each would have
-/// left on its fewest GPUs: else the longest would get most.
+/// soon within a budget of power (rules/elastic/power_deal.h). What a limit does to a job is
+/// believed as the run's power model tells of its network; how fast it is on other GPUs, from what
+/// it has reported. Until a job has reported anything it has the fewest GPUs that it may have.
+/// Where nothing is known of power limits none is set, and GPUs alone are dealt. Where not all can
+/// run, the shortest do. Times that jobs have left are divided by the square of what each would
+/// have left on its fewest GPUs: else the longest would get most.
 ///
 /// Jobs lie as buddies do: the largest first, each on whole nodes or on the fullest node that has
 /// room, so that powers of two leave no node in pieces. A smaller job moves where a larger one

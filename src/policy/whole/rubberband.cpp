@@ -2,9 +2,9 @@
 
 /// \file
 /// Sweeps by successive halving that end by their deadline and take the least GPU time: how many
-/// GPUs each trial has in each stage is planned (elastic/sweep/stage_plan.h), anew as each stage
-/// begins. All trials of a group reach a rung, then the best part of them goes on
-/// (elastic/sweep/halving.h).
+/// GPUs each trial has in each stage is planned (rules/elastic/sweep/stage_plan.h), anew as each
+/// stage begins. All trials of a group reach a rung, then the best part of them goes on
+/// (rules/elastic/sweep/halving.h).
 ///
 /// The deadline of a group is the earliest of its trials; without one the plan takes the least GPU
 /// time. How long steps take is believed of all trials of a model together, from what they have

@@ -13,7 +13,7 @@
 /// Differs  How long a job has left is what the estimate says, and what it has trained is the part
 ///          of its run time that is behind it: that its batch will grow is known to no log, and
 ///          `gavel/shockwave.h` has beliefs about it for the published workloads. As
-///          timeshare/market.h says.
+///          rules/timeshare/market.h says.
 /// Cost     O(n r log(n r)) a lease with n jobs and plans of r rounds.
 #include <algorithm>
 #include <map>

@@ -2,10 +2,10 @@
 
 /// \file
 /// Sia: on GPUs of which type, and on how many, each elastic job runs, by an integer program over
-/// configurations, so that goodputs are large and fair (elastic/typed_program.h). A configuration
-/// is a power of two of GPUs of one node, or whole nodes, of one type. A job may have twice the
-/// most GPUs that it has reported of; until it has reported anything it has one. A change costs a
-/// job the more the younger it is.
+/// configurations, so that goodputs are large and fair (rules/elastic/typed_program.h). A
+/// configuration is a power of two of GPUs of one node, or whole nodes, of one type. A job may have
+/// twice the most GPUs that it has reported of; until it has reported anything it has one. A change
+/// costs a job the more the younger it is.
 ///
 /// A job that waits costs the more the longer: from its beginning if it has never run, else after
 /// ten minutes. So each has its turn.

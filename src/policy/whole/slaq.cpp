@@ -3,9 +3,9 @@
 /// \file
 /// SLAQ: GPUs go to the elastic jobs whose loss they are expected to lower most until the next
 /// deal. The loss is what a job reports as its metric, with the sign turned; how it will go on
-/// falling is believed by curves fitted to the reports (elastic/loss_curve.h). A fall is counted in
-/// units of the largest that the job has shown in as long a time on one GPU, so that jobs with
-/// other losses compare. Each job has one GPU first, in the order in which they came.
+/// falling is believed by curves fitted to the reports (rules/elastic/loss_curve.h). A fall is
+/// counted in units of the largest that the job has shown in as long a time on one GPU, so that
+/// jobs with other losses compare. Each job has one GPU first, in the order in which they came.
 ///
 /// A job of which too little is known counts as one whose loss falls as fast as ever. `believes`
 /// says what counts of a fall that is not sure: what is expected, the least or the most that the
@@ -13,9 +13,9 @@
 ///
 /// Source   Zhang et al., SoCC'17 (SLAQ), sections 4 and 5.
 /// Differs  The paper deals one by one to the largest fall; here the falls of all together are
-///          largest (elastic/best_deal.h), which is the same where each GPU more is worth less. It
-///          has processors and the steps of Spark; here steps are believed of GPUs as reported, and
-///          a job may have twice the most GPUs that it has reported of.
+///          largest (rules/elastic/best_deal.h), which is the same where each GPU more is worth
+///          less. It has processors and the steps of Spark; here steps are believed of GPUs as
+///          reported, and a job may have twice the most GPUs that it has reported of.
 /// Cost     O(jobs x GPUs x most GPUs of a job) a deal, and a curve for each job that has reported
 ///          since the last one.
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 /// \file
 /// Time on types of GPUs, divided among jobs alone and pairs of jobs on the same GPUs by max-min
-/// fairness: the program of timeshare/packed.h in the terms of a policy.
+/// fairness: the program of rules/timeshare/packed.h in the terms of a policy.
 ///
 /// Source   Narayanan et al., OSDI'20 (Gavel), section 4.2.
 /// Cost     a program of n^2 / 2 columns a type with n kinds of as many GPUs.

@@ -2,7 +2,7 @@
 
 /// \file
 /// The cells of a virtual cluster, in the terms of a policy: jobs, demands and grants. Which GPUs a
-/// job gets is said by the scheduler of HiveD (cells/scheduler.h).
+/// job gets is said by the scheduler of HiveD (cluster/cells/scheduler.h).
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it.
 #pragma once
