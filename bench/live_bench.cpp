@@ -11,7 +11,7 @@
 ///
 ///   live_bench poll N SECONDS: N clients look at the queue, each once a second
 ///
-/// The service is that of $ALMANAC_SOCKET. docs/live.md has what was measured.
+/// The service is that of $ALMANAC_SOCKET. docs/guide/live.md has what was measured.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -7,7 +7,7 @@
     run.jobs["qssf"]       # a row a job
 
 Tables are pandas.DataFrames where pandas is installed, else dicts of columns; columns are named as in the CSV and JSON of the
-program. docs/python.md says more.
+program. docs/guide/python.md says more.
 """
 from almanac.frames import to_parquet, with_dates
 from almanac.policy import Cluster, Event, Job, Node, Plan, Policy, View

@@ -13,7 +13,7 @@ void SlurmEngine::add_to(CLI::App& command) {
   command.add_option("--way", way, slurm::kWays)->type_name("WAY");
   command
       .add_option("--levers", levers,
-                  "What may be done to Slurm, as docs/slurm.md says; default: all is dry")
+                  "What may be done to Slurm, as docs/guide/slurm.md says; default: all is dry")
       ->type_name("FILE");
   command
       .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")

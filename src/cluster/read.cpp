@@ -220,7 +220,8 @@ Result<Cluster> read_cluster(const std::string& text) {
           : fail(Code::invalid,
                  fmt::format("not a cluster file: its columns are {}",
                              fmt::join(csv->header(), ", ")),
-                 {.file = text, .line = 1}, "see docs/formats.md, or write a cluster as NxG");
+                 {.file = text, .line = 1},
+                 "see docs/reference/formats.md, or write a cluster as NxG");
   if (made && made->gpus() == 0) {
     return fail(Code::invalid, "the cluster has no node with a GPU", {.file = text});
   }

@@ -22,7 +22,7 @@ namespace almanac::cluster {
 ///   machineId, number of GPUs, ...    Philly's machines
 /// or a text of Slurm: slurm.conf, gres.conf, what scontrol show nodes or sinfo printed
 /// (cluster/slurm_file.h).
-/// docs/formats.md shows each. Fails with not_found or invalid, naming file and line.
+/// docs/reference/formats.md shows each. Fails with not_found or invalid, naming file and line.
 Result<Cluster> read_cluster(const std::string& text);
 
 /// What a line of TOML rests on: of a virtual cluster and a class of nodes, by its key; "" =

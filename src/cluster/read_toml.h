@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The TOML form of a cluster; docs/formats.md shows an example of every key.
+/// The TOML form of a cluster; docs/reference/formats.md shows an example of every key.
 #pragma once
 
 #include <string>

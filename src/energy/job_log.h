@@ -26,7 +26,7 @@ struct LoggedJob {
   std::vector<std::uint32_t> nodes;
 };
 
-/// Whether `path` is a table of jobs as a run leaves it (jobs.csv; docs/formats.md).
+/// Whether `path` is a table of jobs as a run leaves it (jobs.csv; docs/reference/formats.md).
 Result<bool> is_job_log(const std::string& path);
 
 /// Reads the jobs that ran, in order of submission. Fails with the line of a row that is damaged.

@@ -2,7 +2,7 @@
 
 /// \file
 /// Power models as TOML: those of presets/power, which the program carries, and the user's own.
-/// docs/energy.md describes the keys.
+/// docs/guide/energy.md describes the keys.
 #pragma once
 
 #include <span>

@@ -134,7 +134,8 @@ TEST_P(ZeusProfile, IsWhatThePresetSays) {
     EXPECT_EQ(board.gpu_use[at].network, fit->uses[at].network);
     EXPECT_NEAR(board.gpu_use[at].use, fit->uses[at].use, 6e-4);
   }
-  // docs/energy.md: jobs of networks that the fit has not seen are told within 7.5 W and 7.5 %.
+  // docs/guide/energy.md: jobs of networks that the fit has not seen are told within 7.5 W and 7.5
+  // %.
   EXPECT_LT(fit->held_out.draw_w, 7.5);
   EXPECT_LT(fit->held_out.speed, 0.075);
   // There too: 10.1 % where only the network is known, and better than to take a limit for none.

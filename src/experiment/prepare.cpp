@@ -46,7 +46,7 @@ Result<Prepared::Run> compose_run(const Experiment& experiment, const std::strin
   }
   if (!experiment.guest) {
     return fail(Code::usage, "policy - is decided by another program, and only simulate asks one",
-                {}, "simulate it again (docs/script_policies.md)");
+                {}, "simulate it again (docs/guide/script_policies.md)");
   }
   return Prepared::Run{.composition = experiment.guest->composition,
                        .restart = experiment.restart,

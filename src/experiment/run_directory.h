@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leaves a run on disk as a folder that anyone can analyse; docs/formats.md describes it.
+/// Leaves a run on disk as a folder that anyone can analyse; docs/reference/formats.md describes
+/// it.
 #pragma once
 
 #include <string>

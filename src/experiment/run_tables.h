@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The tables of a run, one row a job and one a sample; docs/formats.md describes them.
+/// The tables of a run, one row a job and one a sample; docs/reference/formats.md describes them.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 
 /// \file
 /// Why jobs fail, as data: categories, and the rules that find them in a log. The built-in ones are
-/// presets/failures.toml; docs/failures.md describes the file.
+/// presets/failures.toml; docs/guide/failures.md describes the file.
 ///
 /// Source   Jeon et al., ATC'19, section 4.2 and Table 7: the categories and their classes; root
 ///          causes before implicit signatures.

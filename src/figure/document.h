@@ -2,7 +2,8 @@
 
 /// \file
 /// A report before it is drawn: findings, sections of figures, and where all of it came from. The
-/// same shape for a study, a run, a sweep and a comparison of traces; docs/report.md describes it.
+/// same shape for a study, a run, a sweep and a comparison of traces; docs/guide/report.md
+/// describes it.
 #pragma once
 
 #include <cstdint>

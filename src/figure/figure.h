@@ -70,7 +70,7 @@ struct Reference {
   std::vector<double> y{};
 };
 
-/// How columns become a picture; docs/report.md describes every member.
+/// How columns become a picture; docs/guide/report.md describes every member.
 struct Chart {
   /// Columns between which an interval of `y` lies.
   struct Band {

@@ -8,7 +8,7 @@
 /// the same policy then play on until the job in question has ended.
 ///
 /// What no future knows: jobs that are yet to come and go ahead, run times that hang together (the
-/// jobs of one sweep), nodes that will fail. docs/qos.md says how much that matters.
+/// jobs of one sweep), nodes that will fail. docs/guide/qos.md says how much that matters.
 ///
 /// Cost     a simulation each of what runs and waits now, and O(jobs of the trace) to set it up.
 #pragma once

@@ -2,7 +2,7 @@
 
 /// \file
 /// Reads the column map of a request log: TOML that says which columns of a table, or keys of JSON
-/// lines, mean what (docs/inference.md).
+/// lines, mean what (docs/guide/inference.md).
 #pragma once
 
 #include <string>

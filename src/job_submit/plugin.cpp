@@ -9,8 +9,8 @@
 /// goes on as without it.
 ///
 /// One question a job over the service's socket, one answer, both of lines "name value"
-/// (docs/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or what ALMANAC_JOB_SUBMIT
-/// names in slurmctld's environment.
+/// (docs/guide/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or what
+/// ALMANAC_JOB_SUBMIT names in slurmctld's environment.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>

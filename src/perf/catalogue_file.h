@@ -2,7 +2,7 @@
 
 /// \file
 /// Catalogues as TOML: that of presets/perf, which the program carries, and the user's own.
-/// docs/formats.md, "Speed models", has the keys.
+/// docs/reference/formats.md, "Speed models", has the keys.
 #pragma once
 
 #include <span>

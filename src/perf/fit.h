@@ -7,7 +7,7 @@
 /// that says cores or memory tells how a GPU is fed; a row with a neighbour how jobs share a
 /// GPU; the others how long a step takes, and rows of one GPU among them how types compare.
 ///
-/// Cost     the public profiles, 10,700 rows: docs/perf.md.
+/// Cost     the public profiles, 10,700 rows: docs/guide/perf.md.
 #pragma once
 
 #include <string>

@@ -144,7 +144,7 @@ TEST_F(Figure8, IsPredictedBetterWhereWaitingTakesTime) {
   }
 }
 
-// Why a curve that saturates is the default. Prints the table of docs/qos.md.
+// Why a curve that saturates is the default. Prints the table of docs/guide/qos.md.
 TEST_F(Figure8, IsPredictedWorseByTheParabola) {
   fmt::print("{:<14} {:<8} {:<10} {:>9} {:>6} {:>6} {:>17} {:>6}\n", "one GPU", "Comm", "model",
              "4 or more", "all", "unseen", "unseen, 4 or more", "mean");

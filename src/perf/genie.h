@@ -19,7 +19,7 @@
 /// Source   GENIE (Chen et al., TPDS'20) 5.1, 5.2.
 /// Differs  `nodiv` is the default: Eq 8 with its division cannot reproduce the paper's own Figure
 ///          8. `sync` is ours, after Pollux' step time (step_time.h). Grants that lie unevenly
-///          count with the mean GPUs of a node. docs/qos.md has the errors.
+///          count with the mean GPUs of a node. docs/guide/qos.md has the errors.
 /// Range    4 nodes of 4 K80, batches of 1 to 128.
 /// Cost     bench/perf_bench.cpp; no allocation.
 #pragma once

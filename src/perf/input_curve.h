@@ -14,7 +14,7 @@
 /// Source   the form of memory is Synergy's (Mohan et al., OSDI'22, section 3.2 of their profiler):
 ///          what a cache of fixed hit rate leaves is fetched from disk. That of cores is ours:
 ///          linear would be power 1.
-/// Range    1 to 24 cores and 20 to 250 GB a GPU. Errors: docs/perf.md.
+/// Range    1 to 24 cores and 20 to 250 GB a GPU. Errors: docs/guide/perf.md.
 #pragma once
 
 #include <algorithm>

@@ -43,9 +43,9 @@ struct Profile {
   std::vector<Measurement> rows;
 };
 
-/// Reads what is known by its content: our CSV (docs/formats.md, "Profiles"), or the published
-/// files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with not_found; with unsupported for
-/// a table that is none of these; with invalid: file, line, what was expected.
+/// Reads what is known by its content: our CSV (docs/reference/formats.md, "Profiles"), or the
+/// published files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with not_found; with
+/// unsupported for a table that is none of these; with invalid: file, line, what was expected.
 Result<Profile> read_profile(const std::string& path);
 
 /// As our CSV, which read_profile() reads back. Fails with unavailable.

@@ -12,8 +12,8 @@ struct Alias {
   std::string_view model;
 };
 
-/// Synergy, AdaptDL and Zeus name by short forms, by data set or by version. Sources: docs/perf.md,
-/// docs/energy.md.
+/// Synergy, AdaptDL and Zeus name by short forms, by data set or by version. Sources:
+/// docs/guide/perf.md, docs/guide/energy.md.
 constexpr std::array kAliases{
     Alias{"res18", "resnet-18"},
     Alias{"cifar10", "resnet-18"},

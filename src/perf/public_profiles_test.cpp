@@ -93,8 +93,9 @@ TEST_F(PublicProfiles, AreWhatThePresetSays) {
   }
 }
 
-// docs/perf.md: cores and memory within 10 % of the tables, 14 % of points that were held out where
-// a model needs any; other models of the kind within 36 %, and always nearer than "needs nothing".
+// docs/guide/perf.md: cores and memory within 10 % of the tables, 14 % of points that were held out
+// where a model needs any; other models of the kind within 36 %, and always nearer than "needs
+// nothing".
 TEST_F(PublicProfiles, InputIsAsFarOffAsDocumented) {
   ASSERT_EQ(fit_->inputs.size(), 12);
   for (const InputTrial& trial : fit_->inputs) {
@@ -110,7 +111,7 @@ TEST_F(PublicProfiles, InputIsAsFarOffAsDocumented) {
   }
 }
 
-// docs/perf.md: placements of T4 that were held out within 14 %, of A800 within 40 %.
+// docs/guide/perf.md: placements of T4 that were held out within 14 %, of A800 within 40 %.
 TEST_F(PublicProfiles, PlacementIsAsFarOffAsDocumented) {
   for (const Model& model : fit_->catalogue.models) {
     for (const Board& board : model.boards) {

@@ -34,7 +34,7 @@ Profile read(const std::string& path) {
   throw source::Refused{{Code::unsupported,
                          "no profile: there is no column throughput",
                          {path, 1},
-                         "docs/formats.md, Profiles, has the columns"}};
+                         "docs/reference/formats.md, Profiles, has the columns"}};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 ///
 /// Source   the form is ours, chosen on Gavel's pairs (Narayanan et al., OSDI'20), and has four
 ///          numbers a model and type of GPU. What does not fit on the GPU together is not told.
-/// Range    26 jobs of 7 models on one K80, P100 or V100. Errors: docs/perf.md.
+/// Range    26 jobs of 7 models on one K80, P100 or V100. Errors: docs/guide/perf.md.
 #pragma once
 
 namespace almanac::perf {

@@ -17,7 +17,7 @@
 ///
 /// Source   the factors say theirs. That feeding and computing overlap, so that the slower decides,
 ///          is the pipeline of Synergy (Mohan et al., OSDI'22) and CoorDL.
-/// Cost     bench/perf_bench.cpp; no allocation, no lock; docs/perf.md has the figure.
+/// Cost     bench/perf_bench.cpp; no allocation, no lock; docs/guide/perf.md has the figure.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 /// 8
 ///          GPUs on 2 to 8 nodes of Rubick's they do.
 /// Range    1 to 64 T4 on 1 to 16 nodes, 1 to 8 K80, P100 or V100, 1 to 64 A800. Errors:
-///          docs/perf.md.
+///          docs/guide/perf.md.
 #pragma once
 
 namespace almanac::perf {

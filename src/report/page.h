@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The web page that draws a report document (docs/report.md): one HTML file that asks nothing of
-/// any network. It is built from web/ and is part of the program.
+/// The web page that draws a report document (docs/guide/report.md): one HTML file that asks
+/// nothing of any network. It is built from web/ and is part of the program.
 #pragma once
 
 #include <string>

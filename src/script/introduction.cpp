@@ -59,7 +59,7 @@ Result<Guest> meet(int from, int to) {
     return tl::unexpected(broken.error);
   } catch (const Json::exception&) {
     return fail(Code::invalid, "policy -: its first line is no introduction", {},
-                "docs/script_policies.md says what a program that decides has to say");
+                "docs/guide/script_policies.md says what a program that decides has to say");
   }
 }
 

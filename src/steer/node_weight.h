@@ -8,7 +8,8 @@
 /// then waits for it beside GPUs that are free. So nodes that boot weigh more, and those that sleep
 /// most. A bit that no site sets says that it was us, and from it what a node weighed before.
 ///
-/// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/slurm.md): of a weight only
+/// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/guide/slurm.md): of a
+/// weight only
 ///          the lower 16 bits count when nodes are chosen, so one of these is set too.
 #pragma once
 

@@ -109,7 +109,7 @@ struct Settings {
   }
 };
 
-/// Reads them from a TOML file, as docs/slurm.md describes it.
+/// Reads them from a TOML file, as docs/guide/slurm.md describes it.
 Result<Settings> read_settings(const std::string& path);
 
 }  // namespace almanac::steer

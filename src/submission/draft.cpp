@@ -36,7 +36,7 @@ Error unknown(const std::string& word, const std::vector<Option>& options, const
   std::vector<std::string> names;
   for (const Option& option : options) names.push_back(spelled(option));
   std::string hint = text::did_you_mean(word.substr(0, word.find('=')), names);
-  if (hint.empty()) hint = "the options are in docs/live.md";
+  if (hint.empty()) hint = "the options are in docs/guide/live.md";
   return {Code::invalid, fmt::format("unknown option {}", word), where, std::move(hint)};
 }
 

@@ -2,7 +2,7 @@
 
 /// \file
 /// Says which column of a table means what: the description that every CSV reader runs on. The
-/// known formats write theirs down in C++, users write theirs in TOML (docs/formats.md).
+/// known formats write theirs down in C++, users write theirs in TOML (docs/reference/formats.md).
 #pragma once
 
 #include <map>

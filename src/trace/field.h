@@ -3,8 +3,8 @@
 /// \file
 /// What a job log can tell about a job: the one list from which tables are read (trace/cell.h),
 /// column maps are understood (trace/column_map.h), and our own CSV is read and written
-/// (trace/write.h). A new field is a member of Request or Outcome and a row here; docs/formats.md
-/// says what it means.
+/// (trace/write.h). A new field is a member of Request or Outcome and a row here;
+/// docs/reference/formats.md says what it means.
 #pragma once
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 /// Makes a job log from the parameters of a workload.
 ///
 /// Source   Hu et al., SC'21, sections 3.1 to 3.3, for what a log of a deep-learning cluster looks
-///          like; docs/generator.md says which figure gives which parameter.
+///          like; docs/guide/generator.md says which figure gives which parameter.
 /// Differs  Nothing is copied from a log: the margins (sizes, run times, rhythm, users) are met,
 ///          the joint behaviour is a model.
 #pragma once

@@ -9,7 +9,8 @@
 /// run on as many as its batch has samples, up to `work.most_gpus`; its run time is that on one
 /// GPU.
 ///
-/// Source   GENIE (Chen et al., TPDS'20) 7.1, Table 3; docs/generator.md says what the paper leaves
+/// Source   GENIE (Chen et al., TPDS'20) 7.1, Table 3; docs/guide/generator.md says what the paper
+/// leaves
 ///          open.
 #pragma once
 

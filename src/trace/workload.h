@@ -4,7 +4,7 @@
 /// The parameters of a made-up job log: who submits what, when, and for how long.
 ///
 /// Read from and written to TOML (trace/workload_file.h); turned into a trace by trace/generate.h;
-/// learnt from a trace by trace/fit.h. docs/generator.md explains the model.
+/// learnt from a trace by trace/fit.h. docs/guide/generator.md explains the model.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Writes a job log: our own CSV (docs/formats.md), or SWF 2.2 for the tools that read that.
+/// Writes a job log: our own CSV (docs/reference/formats.md), or SWF 2.2 for the tools that read
+/// that.
 #pragma once
 
 #include <functional>

@@ -2,7 +2,7 @@
 
 /// \file
 /// What the reference's section 2.9 asks of CODA's parts, each watched at work in a simulation. C1,
-/// C2 and C6 are measurements: docs/resources.md.
+/// C2 and C6 are measurements: docs/guide/resources.md.
 #include <algorithm>
 #include <map>
 #include <vector>

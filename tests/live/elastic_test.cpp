@@ -37,8 +37,9 @@ class Elastic : public Box {
     asked.grace = 50s;
     return asked;
   }
-  /// The wrapper of docs/live.md around a training that says how long its steps take, twice as fast
-  /// on twice the GPUs. It takes other GPUs up once it may leave the old ones (file `leave`).
+  /// The wrapper of docs/guide/live.md around a training that says how long its steps take, twice
+  /// as fast on twice the GPUs. It takes other GPUs up once it may leave the old ones (file
+  /// `leave`).
   store::Submission wrapped() const {
     return elastic(
         "train() { trap 'exit 0' TERM; echo step_s 0.$((64 / ALMANAC_GPUS)) 0 "
@@ -198,9 +199,9 @@ TEST_F(Elastic, IsToldByTheNextServiceWhatTheLastDidNot) {
   EXPECT_EQ(look(other).state, JobState::running);
 }
 
-/// What docs/elastic.md gives its readers, word by word.
+/// What docs/guide/elastic.md gives its readers, word by word.
 std::string wrapper_of_the_manual() {
-  std::ifstream file(std::string(std::getenv("ALMANAC_SOURCE_DIR")) + "/docs/elastic.md");
+  std::ifstream file(std::string(std::getenv("ALMANAC_SOURCE_DIR")) + "/docs/guide/elastic.md");
   const std::string manual{std::istreambuf_iterator<char>(file), {}};
   const auto begin = manual.find("#!/bin/bash");
   const auto end = manual.find("```", begin);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/python.md: each example runs, one after the other, and prints what stands below it."""
+"""docs/guide/python.md: each example runs, one after the other, and prints what stands below it."""
 import contextlib
 import io
 import os
@@ -12,9 +12,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python")]
 
-text = (ROOT / "docs/python.md").read_text()
+text = (ROOT / "docs/guide/python.md").read_text()
 examples = re.findall(r"```python\n(.*?)```\n(?:\n```\n(.*?)```)?", text, re.DOTALL)
-assert len(examples) >= 3, f"only {len(examples)} examples in docs/python.md"
+assert len(examples) >= 3, f"only {len(examples)} examples in docs/guide/python.md"
 failures = 0
 scope = {}
 with tempfile.TemporaryDirectory() as folder:
@@ -22,9 +22,9 @@ with tempfile.TemporaryDirectory() as folder:
     for code, wanted in examples:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, "docs/python.md", "exec"), scope)
+            exec(compile(code, "docs/guide/python.md", "exec"), scope)
         if printed.getvalue() != wanted:
             failures += 1
-            print(f"docs/python.md: this\n{code}prints\n{printed.getvalue()}not\n{wanted}")
+            print(f"docs/guide/python.md: this\n{code}prints\n{printed.getvalue()}not\n{wanted}")
     os.chdir("/")
 sys.exit(1 if failures else 0)

@@ -2,7 +2,7 @@
 """A second reader of what `sacct -P` prints, written to be read rather than to be fast.
 
 It enumerates every way to give the fields of a record to the columns, reads times with Python's own
-zones, and shares nothing with the reader in C++ but the rules (docs/formats.md). `read()` gives
+zones, and shares nothing with the reader in C++ but the rules (docs/reference/formats.md). `read()` gives
 {id: job}, where a job is a dict of what `almanac trace convert` writes, and how many records could
 not be read.
 """

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report document: what a C++ command hands to the page. docs/report.md describes it in words.
+// The report document: what a C++ command hands to the page. docs/guide/report.md describes it in words.
 
 export type Unit =
   | '' | 's' | 'fraction' | 'percent' | 'jobs' | 'gpus' | 'gpu_s' | 'cpu_s' | 'users' | 'nodes' | 'W' | 'x' | 'points';

@@ -4,7 +4,7 @@
 /// GENIE: how well a few runs predict how fast a task trains on any placement, what placements
 /// cost, and how many tasks end in time under it and its baselines.
 ///
-/// The paper does not publish its tasks: ours are drawn as docs/qos.md says.
+/// The paper does not publish its tasks: ours are drawn as docs/guide/qos.md says.
 ///
 /// Source   Chen et al., TPDS'20, Figures 8, 10, 13 and 14.
 #include <algorithm>

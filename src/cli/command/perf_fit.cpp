@@ -184,7 +184,8 @@ Result<int> fit_profiles(const PerfFitOptions& options) {
       (catalogue.startup_s > 0 ? fmt::format("startup {:.2f} s\n", catalogue.startup_s) : "") +
           "\nErrors are root mean squares: of the logarithm of fitted / measured speed, as "
           "percent; "
-          "of\nsharing, of the speed relative to alone. docs/perf.md says what was held out.\n");
+          "of\nsharing, of the speed relative to alone. docs/guide/perf.md says what was held "
+          "out.\n");
 }
 
 }  // namespace

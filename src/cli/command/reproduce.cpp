@@ -30,7 +30,7 @@ Result<int> become(const std::vector<std::string>& words) {
   ::execvp(file.c_str(), arguments.data());
   if (errno == ENOENT) {
     return fail(Code::unavailable, fmt::format("{} is not installed", kProgram), {},
-                "build it from the source: docs/reproduce.md");
+                "build it from the source: docs/evidence/reproduce.md");
   }
   return fail(Code::unavailable,
               fmt::format("{} cannot be started: {}", file, std::strerror(errno)));

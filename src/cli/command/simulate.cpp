@@ -34,7 +34,7 @@ Result<script::Guest> meet_guest(const std::string& trace) {
                 fmt::format("policy - is decided by a program at the other end of standard input "
                             "and output, where there is {}",
                             trace == "-" ? "the trace" : "a terminal"),
-                {}, "docs/python.md says how");
+                {}, "docs/guide/python.md says how");
   }
   return script::meet(STDIN_FILENO, STDOUT_FILENO);
 }

@@ -138,7 +138,7 @@ void register_study_failures(Program& program) {
   options->trace.add_reading_to(command);
   command
       .add_option("--rules", options->rules,
-                  "TOML file of rules to put on top of the built-in ones (docs/failures.md)")
+                  "TOML file of rules to put on top of the built-in ones (docs/guide/failures.md)")
       ->type_name("FILE");
   command
       .add_option("--out", options->out,

@@ -293,7 +293,8 @@ void register_tune_run(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
            .add_subcommand("run", "Try hyper-parameters with real jobs, drawn from a TOML space");
-  command.add_option("SPACE", options->file, "What may be tried (docs/tuning.md)")->required();
+  command.add_option("SPACE", options->file, "What may be tried (docs/guide/tuning.md)")
+      ->required();
   command
       .add_option("--name", options->name,
                   "Name of the tuning run; default: name in SPACE, or its file name")

@@ -17,8 +17,8 @@ namespace {
 ///
 /// Source   H100, A100 and L40S: fitted, with Roofline's fixed times, to the time per token of 56
 ///          stages of vLLM runs that inference-sim published and, of the H100's arithmetic, of 4
-///          that inference-perf did (docs/inference.md#the-roofline); of the other two the share
-///          of the peak is set. Other boards take those of the board with the same memory.
+///          that inference-perf did (docs/guide/inference.md#the-roofline); of the other two the
+///          share of the peak is set. Other boards take those of the board with the same memory.
 struct Reached {
   double memory = 0, compute = 0;
 };

@@ -21,7 +21,7 @@ inline constexpr int kNodeGpus = 8;
 /// Time that an iteration takes beyond arithmetic and memory: kernels that are launched layer by
 /// layer, and the engine between two iterations.
 ///
-/// Source   fitted as the shares of Board are (docs/inference.md#the-roofline).
+/// Source   fitted as the shares of Board are (docs/guide/inference.md#the-roofline).
 struct Launch {
   Micros layer = 49, iteration = 830, sequence = 18;
 };

@@ -203,7 +203,7 @@ Result<Workload> load_workload(const std::string& path) {
 std::string to_toml(const Workload& workload) {
   std::string made =
       "# The requests of a service, for `almanac inference generate --workload THIS_FILE`;\n"
-      "# docs/generator.md says what each key means.\n\n[span]\n";
+      "# docs/guide/generator.md says what each key means.\n\n[span]\n";
   made += fmt::format("hours = {:.9g}\nrequests = {}\n", workload.hours, workload.requests);
   if (!workload.day.empty()) made += fmt::format("day = {}\n", spelled(workload.day));
   if (workload.block_tokens != kPlainBlockTokens) {

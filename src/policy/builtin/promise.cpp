@@ -5,7 +5,7 @@
 /// shape that suits the room there is. No job passes the first of those but jobs that are late,
 /// which give way again.
 ///
-/// Source   ours; docs/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
+/// Source   ours; docs/guide/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {
@@ -14,7 +14,7 @@ void register_promise(Registry& registry) {
   registry.add_policy({.name = "promise",
                        .summary = "the cheapest deadlines first that can still be met, in shapes "
                                   "that suit the room there is",
-                       .source = "docs/qos.md",
+                       .source = "docs/guide/qos.md",
                        .order = "promise",
                        .shape = "by_room",
                        .pass = "late"});

@@ -11,7 +11,8 @@
 ///
 /// A job that could meet its deadline when it started is not stopped.
 ///
-/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops no job.
+/// Source   ours; docs/guide/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops no
+/// job.
 ///          The second rule is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
 /// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
 #include <algorithm>
@@ -137,7 +138,7 @@ void register_late(Registry& registry) {
   registry.passes.add(
       {.name = "late",
        .summary = "jobs that are late give way to those whose deadlines can be met",
-       .source = "docs/qos.md",
+       .source = "docs/guide/qos.md",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::stops_jobs},
                   .needs = {Trait::ranks_late_apart}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<LatePass>(desk); });

@@ -8,7 +8,8 @@
 /// asked, and so is, to jobs that name it, a GPU of a rare model that any other would have done
 /// for.
 ///
-/// Source   Ours; what it is compared with is Weng et al., ATC'23 (FGD): docs/fragmentation.md.
+/// Source   Ours; what it is compared with is Weng et al., ATC'23 (FGD):
+/// docs/guide/fragmentation.md.
 #include <algorithm>
 #include <cmath>
 

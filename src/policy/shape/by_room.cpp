@@ -8,7 +8,8 @@
 /// A batch spread over more GPUs takes more GPU time. That is no loss while GPUs stand idle, and
 /// the only way to be in time once a job has waited; in between it costs others their deadlines.
 ///
-/// Source   ours, on the shapes of Chen et al., TPDS'20 (GENIE), section 6; docs/qos.md compares.
+/// Source   ours, on the shapes of Chen et al., TPDS'20 (GENIE), section 6; docs/guide/qos.md
+/// compares.
 #include "policy/registry.h"
 #include "policy/shape/in_time.h"
 
@@ -47,7 +48,7 @@ class ByRoom final : public Shape {
 void register_by_room(Registry& registry) {
   registry.shapes.add({"by_room",
                        "least GPU time while room is scarce, else the most cost-effective, in time",
-                       "docs/qos.md",
+                       "docs/guide/qos.md",
                        {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
                                 Trait::chooses_gpus, Trait::revises_waiting}}},
                       [](const Parameters&) { return std::make_unique<ByRoom>(); });

@@ -9,7 +9,7 @@
 /// steps on some GPUs were reported, the model is corrected by them. How long a job is to train it
 /// tells.
 ///
-/// Source   ours; docs/elastic.md compares it with the published ones.
+/// Source   ours; docs/guide/elastic.md compares it with the published ones.
 /// Cost     some ms a deal with 30 jobs, and a fit for each new report.
 #include <algorithm>
 #include <cmath>
@@ -84,7 +84,7 @@ void register_hasten(Registry& registry) {
       {.name = "hasten",
        .summary =
            "GPUs to elastic jobs so that they end soon, by playing forward what deals lead to",
-       .source = "Almanac (docs/elastic.md)",
+       .source = "Almanac (docs/guide/elastic.md)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
        .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},

@@ -19,9 +19,9 @@ using Applications = std::map<std::string, Application>;  ///< By name.
 Result<Applications> read_applications(const std::string& file, const std::string& folder,
                                        const std::string& profiles);
 
-/// What `--elastic` names: a TOML file (docs/formats.md, "Elastic applications"), or a folder of
-/// the data that `almanac reproduce` reads. Fails with not_found or invalid: file, line, nearest
-/// key.
+/// What `--elastic` names: a TOML file (docs/reference/formats.md, "Elastic applications"), or a
+/// folder of the data that `almanac reproduce` reads. Fails with not_found or invalid: file, line,
+/// nearest key.
 Result<Applications> read_elastic(const std::string& path);
 
 }  // namespace almanac::elastic

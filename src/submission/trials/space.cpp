@@ -82,7 +82,8 @@ class Reader final : text::TomlReader {
 
   const toml::node& needed(const toml::table& from, const char* key) const {
     const toml::node* const node = from.get(key);
-    if (node == nullptr) refuse(from, fmt::format("{} is missing", key), "docs/tuning.md shows it");
+    if (node == nullptr)
+      refuse(from, fmt::format("{} is missing", key), "docs/guide/tuning.md shows it");
     return *node;
   }
   std::string word(const toml::node& node, std::string_view name) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a tuning run tries, as a TOML file says it (docs/tuning.md): parameters and what they may
-/// be, and the command that is run with them.
+/// What a tuning run tries, as a TOML file says it (docs/guide/tuning.md): parameters and what they
+/// may be, and the command that is run with them.
 #pragma once
 
 #include <cstdint>

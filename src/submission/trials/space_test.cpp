@@ -63,7 +63,7 @@ TEST(Space, IsReadInTheOrderOfTheFile) {
 
 TEST(Space, IsRefusedAtTheLineThatIsWrong) {
   const std::pair<std::string, std::string> kCases[] = {
-      {refused(""), "s.toml:1:1: steps is missing (docs/tuning.md shows it)"},
+      {refused(""), "s.toml:1:1: steps is missing (docs/guide/tuning.md shows it)"},
       {refused(with("trials = 20", "trial = 20")),
        "s.toml:6:1: unknown key trial (did you mean trials?)"},
       {refused(with("trials = 20", "trials = 0")),
