@@ -122,7 +122,7 @@ TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
   EXPECT_EQ(run["complete"], true);
   EXPECT_EQ(run["trace_sha256"].get<std::string>().size(), 64U);
   EXPECT_THAT(done.err, HasSubstr("1 job can never start on this cluster and is left out: job 4 "
-                                  "never: asks 64 GPUs"));
+                                  "never: needs 64 GPUs"));
 }
 
 TEST_F(RunCommand, ShowsWhatWasRecordedBesideThePolicies) {
@@ -268,14 +268,14 @@ TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   EXPECT_EQ(find("fifo")["bound"], false);
   EXPECT_EQ(find("srtf")["bound"], true);
   EXPECT_EQ(find("gittins")["needs"], json::array({"checkpoints"}));
-  EXPECT_THAT(find("gittins")["does"].dump(), HasSubstr("stops running jobs"));
+  EXPECT_THAT(find("gittins")["does"].dump(), HasSubstr("preempts running jobs"));
   const ProgramRun srtf = run_program({"policy", "describe", "srtf"});
   EXPECT_THAT(srtf.out, HasSubstr("# It uses true run times, which only a simulation"));
-  EXPECT_THAT(srtf.out, HasSubstr("# It stops running jobs.\n"));
+  EXPECT_THAT(srtf.out, HasSubstr("# It preempts running jobs.\n"));
   EXPECT_EQ(simulate({"--policy", folder_.write("as_told.toml", srtf.out)}).status, 0)
       << "what is described is a file that runs";
   EXPECT_THAT(run_program({"policy", "describe", "easy"}).out,
-              HasSubstr("# It starts jobs as they ask and lets them run to their end.\n"));
+              HasSubstr("# It gives each job what it requests and never interrupts it.\n"));
 }
 
 TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
@@ -287,7 +287,7 @@ TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
   EXPECT_EQ(explained["waits"][0]["reason"], "SHORT_OF_GPUS");
   EXPECT_EQ(explained["waits"][0]["from_s"], 20);
   EXPECT_EQ(explained["waits"][0]["until_s"], 150);
-  EXPECT_THAT(run_program({"explain", run_, "4"}).out, HasSubstr("never: asks 64 GPUs"));
+  EXPECT_THAT(run_program({"explain", run_, "4"}).out, HasSubstr("never: needs 64 GPUs"));
   EXPECT_EQ(run_program({"explain", run_, "99"}).status, 2);
 }
 
@@ -307,7 +307,7 @@ TEST_F(RunCommand, ExplainsWhichInstanceAJobWaitedFor) {
   EXPECT_THAT(run_program({"explain", run_, "3"}).out,
               HasSubstr("no 2g.20gb is free on any board"));
   EXPECT_THAT(run_program({"explain", run_, "4"}).out,
-              HasSubstr("never: asks a 1g.5gb, an A100-80GB has 1g.10gb"));
+              HasSubstr("never: needs a 1g.5gb, but an A100-80GB offers only 1g.10gb"));
 }
 
 TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
@@ -537,14 +537,14 @@ TEST_F(RunCommand, SweepsTheSameWithAnyNumberOfThreads) {
 TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
   const ProgramRun unknown = simulate({"--policy", "qsff"});
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("no policy is called qsff (did you mean qssf?"));
+  EXPECT_THAT(unknown.err, HasSubstr("no policy is named qsff (did you mean qssf?"));
   EXPECT_FALSE(std::filesystem::exists(run_)) << "nothing half-written";
   EXPECT_EQ(run_program({"simulate", folder_ / "missing.csv"}).status, 66);
   EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
   EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
   EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));
   EXPECT_THAT(simulate({"--policy", "fifo+ftf"}).err,
-              HasSubstr("order ftf needs a choice that decides in leases"));
+              HasSubstr("order ftf requires a choice that decides in leases"));
   std::filesystem::create_directory(run_);
   std::ofstream(run_ + "/thesis.tex") << "precious";
   const ProgramRun full = simulate({"--policy", "fifo"});

@@ -216,7 +216,7 @@ class Refusals(Case):
         log = self.write("log.csv", LOG)
         for work, status, words in (
                 (lambda: almanac.read_trace(self.folder / "none.csv"), 66, "none.csv"),
-                (lambda: almanac.simulate(log, ["fifoo"], cluster="1x8"), 2, "no policy is called fifoo"),
+                (lambda: almanac.simulate(log, ["fifoo"], cluster="1x8"), 2, "no policy is named fifoo"),
                 (lambda: almanac.simulate(log, ["fifo"], cluster="1y8"), None, "1y8"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"estimate": "tarot"})()], cluster="1x8"), 2, "tarot"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"name": "a/b"})()], cluster="1x8"), 65, "a/b"),
