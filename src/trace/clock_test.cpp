@@ -107,8 +107,8 @@ TEST(SacctClock, LetsRunTimesDecideWhereNoZoneExplainsTheTimes) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "jobs that started before they were submitted, taken as submitted at their start: 1",
-          "jobs whose end contradicts their run time, taken to end when that had passed: 1"));
+          "jobs that started before they were submitted (treated as submitted at their start): 1",
+          "jobs whose end contradicts their run time (the end is computed from the run time): 1"));
 }
 
 TEST(SacctClock, LeavesTimesWithAZoneAlone) {

@@ -214,7 +214,7 @@ TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
 TEST_F(RunCommand, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   const ProgramRun done = simulate({"--policy", "all"});
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.err, HasSubstr("left out of all, as no job has a deadline: chronus\n"));
+  EXPECT_THAT(done.err, HasSubstr("left out because no job has a deadline: chronus\n"));
   EXPECT_THAT(done.out, Not(HasSubstr("chronus")));
   const json run = json::parse(file("run.json"));
   const json& names = run["configuration"]["policy"];
@@ -322,7 +322,7 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
   const auto at = replayed.out.find("tenant bob was ");
   ASSERT_NE(at, std::string::npos) << replayed.out;
   const std::string said = replayed.out.substr(at, replayed.out.find('\n', at) - at);
-  EXPECT_THAT(said, HasSubstr(" below its fair share over the whole run"));
+  EXPECT_THAT(said, HasSubstr(" less than its fair share over the whole run"));
   EXPECT_THAT(run_program({"explain", run_, "2"}).out, HasSubstr(said + "\n"));
   const json kept = json::parse(run_program({"explain", run_, "2", "-o", "json"}).out);
   EXPECT_EQ(kept.at(0)["tenant"], said);
@@ -411,7 +411,8 @@ TEST_F(RunCommand, RefusesALogThatHasNothingToSimulate) {
   const std::string cpu = folder_.write("cpu.csv", "job_id,submit_s,run_s,gpus,cpus\n1,0,9,0,4\n");
   const ProgramRun refused = run_program({"simulate", cpu, "--cluster", "1x8"});
   EXPECT_EQ(refused.status, 65);
-  EXPECT_THAT(refused.err, HasSubstr("no job asks a GPU, and the cluster does not count cores"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("no job requests a GPU, and the cluster does not count cores"));
   EXPECT_EQ(refused.out, "");
 }
 
@@ -472,7 +473,7 @@ TEST_F(RunCommand, ComparesRuns) {
   EXPECT_THAT(csv.out, testing::StartsWith("policy,jobs,finished,avg_jct_s"));
   const ProgramRun nowhere = run_program({"compare", folder_ / "nothing"});
   EXPECT_EQ(nowhere.status, 66);
-  EXPECT_THAT(nowhere.err, HasSubstr("is this a run directory?"));
+  EXPECT_THAT(nowhere.err, HasSubstr("check that this is a run directory"));
 }
 
 TEST_F(RunCommand, LeavesAReportOnRunsSideBySide) {
