@@ -58,7 +58,7 @@ TEST_F(IncidentsFile, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(error("soon,down,1,\n").find("expected a date or seconds, found \"soon\""),
             std::string::npos);
   EXPECT_NE(error("5,signal,price,\n").find("expected a number, found \"\""), std::string::npos);
-  EXPECT_NE(error("5,notice,1,-3\n").find("in how many seconds the node will go"),
+  EXPECT_NE(error("5,notice,1,-3\n").find("in how many seconds the node will go down"),
             std::string::npos);
 }
 
