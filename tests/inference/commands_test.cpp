@@ -290,12 +290,12 @@ TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
   EXPECT_THAT(made.err, HasSubstr("this log does not tell what the following day needs"));
   const json of = json::parse(made.out);
   EXPECT_GE(of["all"]["attainment"], 0.9);
-  EXPECT_EQ(of["holds_for"], "own hours");
+  EXPECT_EQ(of["valid_for"], "this log only");
   const ProgramRun alone = run_program({"inference", "size", requests_, "--model", "llama-3.1-8b",
                                         "--ttft", "300ms", "--confidence", "0", "-o", "json"});
   EXPECT_EQ(of["gpus"], json::parse(alone.out)["replicas"]);
-  EXPECT_EQ(json::parse(alone.out)["holds_for"], "own hours");
-  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may ask more"));
+  EXPECT_EQ(json::parse(alone.out)["valid_for"], "this log only");
+  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may be busier"));
   EXPECT_THAT(alone.err, HasSubstr("the number is no recommendation for it"));
   const ProgramRun again = run_program(
       {"inference", "simulate", requests_, "--plan", out, "--ttft", "300ms", "-o", "json"});
@@ -414,8 +414,8 @@ TEST_F(MeasuredServer, ThatPausesIsNotDescribedAndAllWhoAskHearIt) {
   start("18944", {"10", "20", "0", "16", "0", "300"});
   const ProgramRun made = measure({"--repeats", "1"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 requests held out, "));
-  EXPECT_THAT(made.err, HasSubstr("it pauses"));
+  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 held-out requests, "));
+  EXPECT_THAT(made.err, HasSubstr("the server pauses"));
   for (const char* command : {"simulate", "size"}) {
     const ProgramRun asked = run(command, {"--profile", profile_});
     EXPECT_THAT(asked.err, HasSubstr("does not describe its server")) << command;
