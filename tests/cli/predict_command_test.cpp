@@ -82,7 +82,7 @@ TEST_F(PredictCommand, EvaluatesAsAList) {
 TEST_F(PredictCommand, SaysWhenThereIsNothingToTest) {
   const ProgramRun done = run_program({"predict", "evaluate", log_, "--from", "2021-01-01"});
   EXPECT_NE(done.status, 0);
-  EXPECT_THAT(done.err, HasSubstr("no job is submitted from 2021-01-01"));
+  EXPECT_THAT(done.err, HasSubstr("no job was submitted from 2021-01-01"));
 }
 
 TEST_F(PredictCommand, ExplainsOneJob) {

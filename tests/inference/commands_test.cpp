@@ -432,7 +432,7 @@ TEST_F(MeasuredServer, NeedsWhatItAsks) {
   EXPECT_THAT(crowded.err, HasSubstr("--together 4,8 leaves out 1"));
   const ProgramRun nobody = measure();
   EXPECT_NE(nobody.status, 0);
-  EXPECT_THAT(nobody.err, HasSubstr("gave no completion"));
+  EXPECT_THAT(nobody.err, HasSubstr("returned no completion"));
 }
 
 }  // namespace
