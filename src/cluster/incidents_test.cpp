@@ -64,7 +64,7 @@ TEST_F(IncidentsFile, SaysWhatIsWrongAndWhere) {
 
 TEST_F(IncidentsFile, AreNotMixedWithChangesOfCapacity) {
   machines_.changes.push_back({.at = Time{1h}, .vc = VcId{0}, .nodes = 2});
-  EXPECT_NE(error("100,down,1,\n").find("the cluster's file changes its capacity"),
+  EXPECT_NE(error("100,down,1,\n").find("the cluster file changes the capacity"),
             std::string::npos);
   EXPECT_EQ(error("100,signal,price,1\n"), "");
 }

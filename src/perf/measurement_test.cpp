@@ -95,7 +95,8 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
   says("{\"v100\": {\"('A3C', 1)\": {\"null\": 3, \"('A3C', 1)\": [-1, 2]}}}",
        "a3c has a throughput of -1 samples a second");
   says("model,throughput\n", "the file has no measurement");
-  says("placement,local_bsz,step_time\n10,4,1\n", "p.csv:2: a placement is GPUs of each node");
+  says("placement,local_bsz,step_time\n10,4,1\n",
+       "p.csv:2: a placement is the number of GPUs on each node");
   says("{\"v100\": {\"ResNet\": {\"null\": 1}}}",
        "a job is written ('Model (batch size N)', GPUs)");
   says("{\"v100\": 3}", "expected throughputs in Gavel's format");

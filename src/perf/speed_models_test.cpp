@@ -110,7 +110,7 @@ TEST(SpeedModels, NothingToldIsNoModel) {
   const Found none = known.find({});
   EXPECT_EQ(none.match, Match::none);
   EXPECT_EQ(none.model, "");
-  EXPECT_NE(none.said.find("its speed is that of its GPUs"), std::string::npos);
+  EXPECT_NE(none.said.find("its speed is assumed from its GPUs"), std::string::npos);
   EXPECT_EQ(none.speed, known.find({.name = "x"}).speed);  // one for all
 }
 
@@ -245,7 +245,7 @@ TEST(CatalogueFile, SaysWhatIsWrongAndWhere) {
   says(kFile, "overlap = 1", "overlap = 0.5", "overlap must be 1 to 100: 0.5");
   says(kFile, "\npower = 1", "\npower = nan", "power must be 0 to 1");
   says(kFile, "batch = [10, 40]", "batch = [40, 10]", "batch must be two numbers above 0");
-  says(kFile, "batch = [10, 40]", "batch = 10", "batch must be the least and the most");
+  says(kFile, "batch = [10, 40]", "batch = 10", "batch must be the smallest and the largest");
   says(kFile, "name = \"resnet-9\"", "name = \"big\"", "big is listed twice");
   says(kFile, "gpu_type = \"K80\"", "gpu_type = \"A10\"", "A10 is listed twice");
   says(kFile, "kind = \"image\"", "kind = 3", "kind must be a text");

@@ -121,7 +121,8 @@ TEST(SacctClock, LeavesTimesWithAZoneAlone) {
   EXPECT_EQ(wait(epoch.jobs.at(0)), 10min);
   const auto refused = try_read(kHeader + std::string(absolute), "Europe/Berlin");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(to_string(refused.error()), HasSubstr("--time-zone is for times without a zone"));
+  EXPECT_THAT(to_string(refused.error()),
+              HasSubstr("--time-zone only applies to times without a zone"));
   EXPECT_FALSE(try_read(kHeader + kNight, "Europe/Atlantis"));
 }
 

@@ -151,18 +151,19 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
   EXPECT_THAT(with("max_gpus,min_gpus", "2,4,3"),
               HasSubstr("min_gpus requires max_gpus, and must not be above gpus: job 1 requests 2, "
                         "at least 3 and at most 4"));
-  EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus needs max_gpus"));
+  EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus requires max_gpus"));
   EXPECT_THAT(with("max_gpus,alternatives", "1,2,cpu:8"),
               HasSubstr("max_gpus and alternatives exclude each other: job 1 has both"));
   for (const std::string_view wrong : {"gpu", "gpu:", "gpu:0", "gpu:1.5", "gpu::2", "cpu:v100:2",
                                        "cpu:0", "gpu:2@0", "gpu:2@x", "tpu:2", "cpu:8||gpu:1"}) {
     EXPECT_THAT(with("alternatives", fmt::format("1,{}", wrong).c_str()),
-                HasSubstr("alternatives must be what the job would take instead, such as "))
+                HasSubstr("alternatives must be what the job would accept instead, such as "))
         << wrong;
   }
   for (const std::string_view wrong : {"0.5", "10:", "10:x", "0:1", "10:1|10:2", "10:1||20:2"}) {
-    EXPECT_THAT(with("steps,metric", fmt::format("1,9,{}", wrong).c_str()),
-                HasSubstr("metric must be what the job reports after so many steps, such as "))
+    EXPECT_THAT(
+        with("steps,metric", fmt::format("1,9,{}", wrong).c_str()),
+        HasSubstr("metric must be the job's reported metric after a number of steps, such as "))
         << wrong;
   }
   EXPECT_THAT(with("metric", "1,10:0.5"),
@@ -249,9 +250,9 @@ TEST_F(ReadTrace, RefusesGzipThatIsCutOff) {
 TEST_F(ReadTrace, RefusesANulByte) {
   const std::string content =
       std::string(kHeader) + "1,0,1,1\n2,0," + std::string(1, '\0') + "1,1\n";
-  EXPECT_EQ(
-      error(content, {.lenient = true}),
-      "t.csv:3: a NUL byte: this is not a text file (UTF-16 must be converted to UTF-8 first)");
+  EXPECT_EQ(error(content, {.lenient = true}),
+            "t.csv:3: the file has a NUL byte: not a text file (UTF-16 must be converted to UTF-8 "
+            "first)");
 }
 
 TEST_F(ReadTrace, RefusesMixedTimeFormats) {

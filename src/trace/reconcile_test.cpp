@@ -52,8 +52,7 @@ TEST_F(Reconcile, MendsRunTimesThatCountFromSubmission) {
   EXPECT_EQ(trace.jobs[0].outcome.run, 100s);
   EXPECT_EQ(trace.jobs[1].outcome.run, 10s);
   EXPECT_EQ(trace.jobs[2].outcome.run, 11s);
-  EXPECT_THAT(trace.notes, ElementsAre(StartsWith("the run time that the log gives counts from "
-                                                  "submission")));
+  EXPECT_THAT(trace.notes, ElementsAre(StartsWith("the log counts run times from submission")));
 }
 
 TEST_F(Reconcile, MendsRunTimesInAnotherUnit) {

@@ -186,7 +186,7 @@ std::string described(const Trace& trace, const Runaway& runaway) {
               ? fmt::format(" {} beyond its limit", spelled(beyond))
               : fmt::format(" since {}", text::format_datetime(job.outcome.start).substr(0, 10));
   if (!runaway.node.empty()) {
-    made += fmt::format(" on {}, while other jobs used all of those nodes", runaway.node);
+    made += fmt::format(" on {}, while other jobs used all of that node", runaway.node);
   }
   return made;
 }

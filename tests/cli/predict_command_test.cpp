@@ -135,7 +135,7 @@ TEST_F(PredictCommand, RefusesWhatIsNoModelInOneLine) {
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
     return done.err;
   };
-  EXPECT_THAT(error("qssf", log_), HasSubstr("this is no model"));
+  EXPECT_THAT(error("qssf", log_), HasSubstr("not a model of almanac predict train"));
   EXPECT_THAT(error("qssf", folder_ / "none"), HasSubstr("none"));
   EXPECT_THAT(error("fifo", model_), HasSubstr("none of the policies uses a learned estimate"));
   std::ifstream stream(model_, std::ios::binary);

@@ -229,7 +229,7 @@ TEST_F(PowerLimitCommand, TakesTheBoardsOwnLimitForNone) {
 
 TEST_F(PowerLimitCommand, SaysWhereALimitMeansNothing) {
   EXPECT_THAT(simulate_limited("100", false).err,
-              HasSubstr("the power limits of GPUs change nothing without --speed"));
+              HasSubstr("power limits of GPUs have no effect without --speed"));
   const ProgramRun low = simulate_limited("10");
   EXPECT_NE(low.status, 0);
   EXPECT_THAT(low.err, HasSubstr("limited.toml: gpu_power_limit_w must be 20 to 200, the limits of "

@@ -193,7 +193,7 @@ TEST_F(Columns, OfAMapNameTheLineOfAMistake) {
 TEST_F(Columns, ThatAreNoneAreSaid) {
   EXPECT_THAT(error(read("a,b\n1,2\n")),
               HasSubstr("a plain table has the columns arrival_s, prompt_tokens and output_tokens; "
-                        "name others in a column map (--columns FILE)"));
+                        "map other names with --columns FILE"));
   EXPECT_THAT(error(read("num_prefill_tokens,num_decode_tokens,num_total_tokens\n1,2,3\n")),
               HasSubstr("log.jsonl:1: has lengths of requests but no arrival times"));
   EXPECT_THAT(error(read("{\"conversation_id\": \"x\", \"conversation\": [], \"turn\": 1}\n")),

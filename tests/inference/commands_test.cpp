@@ -66,7 +66,7 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
       run_program({"inference", "compare", requests_, "--model", "llama-3.1-8b", "--tpot", "1ms",
                    "--replicas", "1..2", "--of", "mark"});
   EXPECT_NE(never.status, 0);
-  EXPECT_THAT(never.err, HasSubstr("meets the objective at no rate of these requests"));
+  EXPECT_THAT(never.err, HasSubstr("does not meet the objective at any rate of these requests"));
 }
 
 TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
@@ -141,8 +141,10 @@ TEST_F(InferenceCommand, ComparesPlansAndMakesOne) {
   const ProgramRun scaled =
       run_program({"inference", "compare", log, "--plan", apart, "--of", "chunked+mark"});
   EXPECT_EQ(scaled.status, 2);
-  EXPECT_THAT(scaled.err, HasSubstr("chunked+mark does not go with --plan: the replicas of a plan "
-                                    "stay (leave out mark)"));
+  EXPECT_THAT(
+      scaled.err,
+      HasSubstr(
+          "chunked+mark does not go with --plan: the replicas of a plan stay (leave out mark)"));
   const ProgramRun aimless = run_program({"inference", "plan", log, "--out", found});
   EXPECT_NE(aimless.status, 0);
   EXPECT_THAT(aimless.err, HasSubstr("every plan is as good as another"));
@@ -240,9 +242,10 @@ TEST_F(InferenceCommand, LetsReplicasComputePromptsForOthers) {
   ASSERT_EQ(split.status, 0) << split.err;
   EXPECT_GE(json::parse(split.out)["prefill_replicas"], 1);
   for (const auto& [wrong, message] :
-       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"}, "leave one"},
+       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"},
+                  "leave at least one"},
         std::pair{std::vector<std::string>{"--replicas", "1..3", "--prefill", "1"},
-                  "go with a scaler"},
+                  "be combined with a scaler"},
         std::pair{std::vector<std::string>{"--wait", "5ms"}, "--batch fixed"}}) {
     const ProgramRun refused = run("simulate", wrong);
     EXPECT_NE(refused.status, 0);

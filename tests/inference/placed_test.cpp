@@ -83,8 +83,9 @@ TEST_F(Placed, ModelsOnOneGpuTakeTurnsByIterations) {
 }
 
 TEST_F(Placed, RefusesWhatCannotBe) {
-  EXPECT_THAT(refused("0-,llama-3.1-8b\n"), HasSubstr("plan.csv:2: gpus: \"0-\" are no GPUs"));
-  EXPECT_THAT(refused("3-1,llama-3.1-8b\n"), HasSubstr("\"3-1\" are no GPUs"));
+  EXPECT_THAT(refused("0-,llama-3.1-8b\n"),
+              HasSubstr("plan.csv:2: gpus: \"0-\" does not name the GPUs"));
+  EXPECT_THAT(refused("3-1,llama-3.1-8b\n"), HasSubstr("\"3-1\" does not name the GPUs"));
   EXPECT_THAT(refused("0-1,llama-3.1-8b\n1,qwen2.5-7b\n"), HasSubstr("plan.csv:3: GPUs 1 are in"));
   EXPECT_THAT(refused("0,qwen2.5-7b\n0,qwen2.5-7b\n"), HasSubstr("GPUs 0 have qwen2.5-7b twice"));
   EXPECT_THAT(refused("0,llama-9\n"), HasSubstr("plan.csv:2: "));
@@ -102,7 +103,7 @@ TEST_F(Placed, RefusesWhatCannotBe) {
   Service moves = service();
   moves.router = "llumnix";
   EXPECT_THAT(why(moves, requests(), "0,llama-3.1-8b\n1,qwen2.5-7b\n"),
-              HasSubstr("router llumnix moves requests"));
+              HasSubstr("router llumnix migrates requests"));
 }
 
 TEST_F(Placed, GpusOfAPlanMayDiffer) {
@@ -127,7 +128,7 @@ TEST_F(Placed, GpusOfAPlanMayDiffer) {
     return read ? "" : to_string(read.error());
   };
   EXPECT_THAT(refused("0,llama-3.1-8b,h100,\n0,qwen2.5-7b,l40s,\n"),
-              HasSubstr(":3: the same GPUs have another board or price"));
+              HasSubstr(":3: another row gives the same GPUs another board or price"));
   EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is called \"h1\""));
   EXPECT_THAT(refused("0,llama-3.1-8b,,-1\n"), HasSubstr("gpu_hour: \"-1\" is not a price"));
 }

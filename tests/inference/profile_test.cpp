@@ -127,7 +127,7 @@ TEST(Profile, IsReadAsItWasWrittenAndAnOldOneWasNeverTested) {
                    "measured,m,1,prefill,10,0.02,0,0\nmeasured,m,1,decode_lt95,12,0,0,0\n"
                    "measured,m,1,decode_ge95,12,0,0,0\n"));
   ASSERT_TRUE(old) << to_string(old.error());
-  EXPECT_THAT(old->warning, HasSubstr("never tested"));
+  EXPECT_THAT(old->warning, HasSubstr("never validated"));
   EXPECT_DOUBLE_EQ(old->step(mixed), 12e3 + 10e3 + 20 * 100);
 }
 

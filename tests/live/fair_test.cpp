@@ -151,7 +151,7 @@ TEST_F(Fair, ExplainSaysForWhomGpusAreKept) {
   ASSERT_TRUE(eventually([&] {
     return service_->explain(late, service::Eyes::owner)
                ->front()
-               .find(fmt::format("GPUs are kept for job {}", old)) != std::string::npos;
+               .find(fmt::format("GPUs are reserved for job {}", old)) != std::string::npos;
   })) << service_->explain(late, service::Eyes::owner)->front();
 }
 

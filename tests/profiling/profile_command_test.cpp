@@ -182,7 +182,7 @@ TEST_F(ProfileCommand, SaysWhatIsWrongBeforeItRunsAnything) {
   says({"--batch", "1", "--cpus", "99"}, "--cpus 99: there are 8 here");
   says({"--batch", "1", "--gpus", "4"}, "--gpus 4: there are 2 here");
   says({"--batch", "1", "--budget", "ten"}, "--budget must be a time like 30s or 10m: ten");
-  says({"--batch", "1", "--progress", "("}, "is no regular expression: missing )");
+  says({"--batch", "1", "--progress", "("}, "is not a regular expression: missing )");
 }
 
 TEST_F(ProfileCommand, PlansWithoutRunning) {

@@ -190,8 +190,8 @@ class Contract(Case):
             for job in view.waiting():
                 plan.start(job, nodes={7: job.gpus})
 
-        for decide, words in ((twice, "named twice"), (running, "does not wait"), (early, "a time that is over"),
-                              (always, "9000 times"), (foreign, "each node is named once")):
+        for decide, words in ((twice, "named twice"), (running, "is not waiting"), (early, "the time has passed"),
+                              (always, "9000 times"), (foreign, "each node must be named once")):
             refusal = self.refused(lambda: self.play(decide))
             self.assertIn(words, str(refusal))
             self.assertEqual(refusal.status, 65)
@@ -236,7 +236,7 @@ class Refusals(Case):
         done = subprocess.run([os.environ["ALMANAC_PROGRAM"], "simulate", log, "--policy", "-"], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(done.returncode, 69)
-        self.assertEqual(done.stderr, "almanac: policy -: the program that decides has ended before the simulation\n")
+        self.assertEqual(done.stderr, "almanac: policy -: the program that decides ended before the simulation\n")
         done = subprocess.run([os.environ["ALMANAC_PROGRAM"], "sweep", log, "--policy", "-"], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(done.returncode, 2)

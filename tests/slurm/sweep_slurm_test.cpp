@@ -83,18 +83,18 @@ TEST_F(SweepOnSlurm, LeavesItsArrayRunningAndGathersItLater) {
       "{} & p=$!; while kill -0 $p && ! [ -e {} ]; do sleep 0.1; done; kill -INT $p; wait $p",
       command, memory));
   EXPECT_EQ(left.status, 130) << left.out;
-  EXPECT_THAT(left.out, HasSubstr("goes on; the same command again gathers it"));
+  EXPECT_THAT(left.out, HasSubstr("continues; run the same command again to collect its results"));
   const std::string job = cluster.must("squeue -h -o %F");
   EXPECT_THAT(left.out, HasSubstr("scancel " + job));
   const Said other = cluster.run(sweep("there.csv", "--engine slurm --parts 3"));
   EXPECT_NE(other.status, 0);
-  EXPECT_THAT(other.out, HasSubstr("other inputs or parts still runs"));
+  EXPECT_THAT(other.out, HasSubstr("other inputs or parts, is still running"));
 
   cluster.must("scontrol release " + job);
   const Said gathered = cluster.run(command);
   ASSERT_EQ(gathered.status, 0) << gathered.out;
   // It may have ended in between; nothing is submitted a second time in any case.
-  EXPECT_THAT(gathered.out, Not(HasSubstr("are to be run")));
+  EXPECT_THAT(gathered.out, Not(HasSubstr("parts to run")));
   EXPECT_EQ(content("there.csv"), content("here.csv"));
 }
 

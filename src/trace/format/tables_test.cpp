@@ -364,7 +364,7 @@ TEST(SacctText, SaysWhatItAssumesOfPartitionsWithoutNodes) {
       "sacct");
   EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "gpu");
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("2 partitions are taken to share no node"));
+  EXPECT_THAT(trace.notes[0], HasSubstr("2 partitions are assumed to share no node"));
 }
 
 TEST(SacctText, SaysWhyThereMayBeNoGpus) {
