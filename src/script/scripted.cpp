@@ -84,8 +84,8 @@ class Scripted final : public policy::Policy {
     // The round aborts on what never comes to an end, and this program is not to be blamed for it.
     constexpr int kMost = 9'000;
     if (decisions_at_once_ > kMost) {
-      throw Broken(fmt::format("it requested a wake-up at {1} s for that same instant {0} times", kMost,
-                               seconds(view.now)));
+      throw Broken(fmt::format("it requested a wake-up at {1} s for that same instant {0} times",
+                               kMost, seconds(view.now)));
     }
   }
 
