@@ -37,7 +37,7 @@ Result<bool> renew(Owner& seen, const char* what, Load&& load) {
     return true;
   }
   if (slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA) return false;
-  return refusal(std::string("ask for ") + what);
+  return refusal(std::string("get ") + what);
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ class Refusals(Case):
                 (lambda: almanac.simulate(log, ["fifo"], cluster="1y8"), None, "1y8"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"estimate": "tarot"})()], cluster="1x8"), 2, "tarot"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"name": "a/b"})()], cluster="1x8"), 65, "a/b"),
-                (lambda: almanac.simulate(log, [Fifo(), Sjf()], cluster="1x8"), None, "one policy of Python")):
+                (lambda: almanac.simulate(log, [Fifo(), Sjf()], cluster="1x8"), None, "only one Python policy")):
             refusal = self.refused(work)
             self.assertIn(words, str(refusal))
             self.assertFalse(str(refusal).startswith("almanac:"))
