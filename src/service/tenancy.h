@@ -94,7 +94,7 @@ class TenancyKeeper {
   mutable std::chrono::steady_clock::time_point made_at_{};
 };
 
-/// "tenant vision was 14 % over its fair share in the last 7 days (114 of 100 GPU-hours)"; "" = it
+/// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; "" = it
 /// is none of `tenancy`.
 std::string beside_its_due(const Tenancy& tenancy, const std::string& name);
 
