@@ -42,13 +42,13 @@
 #include "process/bell.h"
 #include "schedule/admission.h"
 #include "schedule/round.h"
-#include "service/clock.h"
 #include "service/foresight.h"
 #include "service/inbox.h"
 #include "service/journal.h"
 #include "service/notify.h"
 #include "service/outbox.h"
 #include "service/renewal.h"
+#include "service/service_time.h"
 #include "service/tenancy.h"
 #include "trace/trace.h"
 
@@ -451,7 +451,7 @@ class Core : public service::Service, public schedule::Actuator {
   Config config_;
   store::Store store_;
   mutable FairMutex mutex_;  // of all below up to bell_
-  service::Clock clock_;
+  service::ServiceTime clock_;
   Time now_{};
   Time started_{};
   std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of

@@ -75,7 +75,7 @@ Time last_counted(const std::vector<store::Job>& unfinished) {
 Core::Core(Opened opened)
     : config_(std::move(opened.config)),
       store_(std::move(opened.store)),
-      clock_(last_counted(opened.unfinished)),
+      clock_(service::machine_clock(), last_counted(opened.unfinished)),
       now_(clock_.now()),
       started_(now_),
       trace_(std::make_unique<trace::Trace>()),
