@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "machine/requests.h"
 
-/// \file
-/// What users want of jobs. Each wish is judged, put on the disk, and only then done: one that the
-/// disk refuses has changed nothing, now or later. What is put there are the records of the first
-/// jobs and, of a wish for very many, a journal of the others.
 #include <algorithm>
 #include <memory>
-#include <set>
+#include <optional>
+#include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
-#include <malloc.h>
 
-#include "machine/core.h"
-#include "machine/life.h"
+#include "machine/processes.h"
 #include "service/job.h"
 #include "service/log.h"
-#include "shepherd/record.h"
 #include "text/duration.h"
 
 namespace almanac::machine {
 
-using policy::EventKind;
-using policy::Phase;
 using store::JobNumber;
 using trace::JobState;
 
@@ -90,102 +82,68 @@ store::Job amended(store::Job job, const store::Amended& wanted, Amendments& ame
 
 }  // namespace
 
-Result<Core::LookedUp> Core::look_up_ended(const std::vector<JobNumber>& numbers) const {
-  LookedUp made{.at = shepherd::since_boot()};
-  if (numbers.empty()) return made;
-  // The tasks of an array: their numbers follow one another.
-  const auto first = static_cast<std::int64_t>(numbers.front());
-  const auto range = static_cast<std::int64_t>(numbers.back()) - first + 1;
-  auto jobs = store_.jobs(
-      {.above = JobNumber{first - 1}, .limit = std::min(range, 2 * std::ssize(numbers))});
-  if (!jobs) return tl::unexpected(jobs.error());
-  for (store::Job& job : *jobs) {
-    if (service::has_ended(job)) made.jobs.emplace(job.number, std::move(job));
-  }
-  return made;
-}
+Result<void> Requests::change(PlanChange plan) { return inbox_.ask(std::move(plan)); }
 
-bool Core::holds(const LookedUp& looked_up, JobNumber number) const {
-  const auto moved = moved_.find(number);
-  return moved == moved_.end() || moved->second < looked_up.at;
-}
-
-void Core::has_moved(const store::Job& job) {
-  const Duration now = shepherd::since_boot();
-  moved_[job.number] = now;
-  if (job.task) moved_[job.task->array] = now;
-}
-
-std::optional<bool> Core::ended_well(JobNumber number) const {
-  if (looked_up_ != nullptr && holds(*looked_up_, number)) {
-    const auto found = looked_up_->well.find(number);
-    if (found != looked_up_->well.end()) return found->second;
-  }
-  return store_.ended_well(number).value_or(std::nullopt);
-}
-
-Result<void> Core::change(PlanChange plan) { return wishes_.ask(std::move(plan)); }
-
-Result<void> Core::change(Request request) {
+Result<void> Requests::change(Request request) {
   std::vector<JobNumber>& jobs = request.wish.jobs;
   std::sort(jobs.begin(), jobs.end());
   jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
   request.wish.uid = request.caller.uid;
   if (request.wish.what == service::Wish::What::requeue) {
-    auto looked_up = look_up_ended(jobs);
+    auto looked_up = state_.ended.look_up(jobs);
     if (!looked_up) return tl::unexpected(looked_up.error());
     request.looked_up = *std::move(looked_up);
   }
-  return wishes_.ask(std::move(request));
+  return inbox_.ask(std::move(request));
 }
 
-bool Core::take_wish(Lock& lock) {
-  auto taken_out = wishes_.take_one();
+bool Requests::take(Lock& lock) {
+  auto taken_out = inbox_.take_one();
   if (!taken_out) return false;
   Result<service::Journal::Number> taken = 0;
   std::size_t num_jobs = 0;
   if (auto* const request = std::get_if<Request>(&taken_out->asked)) {
     num_jobs = request->wish.jobs.size();
-    taken = take(lock, std::move(*request));
-  } else if (auto done = take(lock, std::get<PlanChange>(taken_out->asked)); !done) {
+    taken = make(lock, std::move(*request));
+  } else if (auto done = make(lock, std::get<PlanChange>(taken_out->asked)); !done) {
     taken = tl::unexpected(std::move(done.error()));
   }
   if (!taken) {
     taken_out->answer.set_value(tl::unexpected(std::move(taken.error())));
     return false;
   }
-  ++revision_;
+  ++state_.revision;
   const auto answer = std::make_shared<std::promise<Result<void>>>(std::move(taken_out->answer));
-  awaited_.push_back(
+  answers_.await(
       {*taken, num_jobs, [answer](const Result<void>& done) { answer->set_value(done); }});
   return true;
 }
 
-Result<void> Core::take(Lock& lock, const PlanChange& plan) {
+Result<void> Requests::make(Lock& lock, const PlanChange& plan) {
   const Result<Change> change = plan();
   if (!change) return tl::unexpected(change.error());
-  if (const auto saved = commit(lock, change->kept); !saved) return saved;
+  if (const auto saved = saving_.commit(lock, change->kept); !saved) return saved;
   change->act();
   return {};
 }
 
-Result<service::Journal::Number> Core::take(Lock& lock, Request request) {
+Result<service::Journal::Number> Requests::make(Lock& lock, Request request) {
   auto judged = judge(request);
   if (!judged) return tl::unexpected(judged.error());
   store::Store::Batch batch;
   std::vector<JobNumber> first;
   for (const auto& [number, after] : judged->first) {
-    const Entry* const entry = book_.find(number);
+    const Entry* const entry = state_.book.find(number);
     const store::Job& before = entry == nullptr ? request.looked_up.jobs.at(number) : entry->job;
-    // What the store does not have yet of it goes along.
-    if (outbox_.is_unsaved(number)) {
+    // All of a record is written that the store does not have yet.
+    if (state_.outbox.is_unsaved(number)) {
       batch.put(after);
     } else {
       batch.change(before, after);
     }
     first.push_back(number);
   }
-  service::Journal journal = outbox_.journal();
+  service::Journal journal = state_.outbox.journal();
   bool journal_changes = journal.saved(first);
   request.wish.jobs.assign(judged->jobs.begin() + std::ssize(first), judged->jobs.end());
   service::Journal::Number number = 0;
@@ -194,55 +152,18 @@ Result<service::Journal::Number> Core::take(Lock& lock, Request request) {
     journal_changes = true;
   }
   if (journal_changes) batch.set(service::Outbox::kJournalKey, journal.to_json());
-  if (const auto saved = commit(lock, batch); !saved) return tl::unexpected(saved.error());
-  outbox_.journal() = std::move(journal);
+  if (const auto saved = saving_.commit(lock, batch); !saved) return tl::unexpected(saved.error());
+  state_.outbox.journal() = std::move(journal);
   request.wish.jobs = std::move(judged->jobs);
   apply(request.wish, request.looked_up.jobs);
-  for (auto& [job, record] : judged->first) outbox_.keep(job, std::move(record));
+  for (auto& [job, record] : judged->first) state_.outbox.keep(job, std::move(record));
   return number;
 }
 
-void Core::answer_awaited(Lock& lock) {
-  constexpr std::size_t kVeryMany = 10'000;
-  bool were_very_many = false;
-  std::erase_if(awaited_, [&](const Awaited& each) {
-    const auto open = outbox_.journal().open().find(each.number);
-    if (open == outbox_.journal().open().end() || !outbox_.trouble().empty()) {
-      each.answer({});
-      were_very_many = were_very_many || each.jobs >= kVeryMany;
-      return true;
-    }
-    const std::vector<JobNumber>& left = open->second.jobs;
-    const bool all_are_refused = std::all_of(
-        left.begin(), left.end(), [this](JobNumber job) { return outbox_.is_refused(job); });
-    if (!all_are_refused) return false;
-    each.answer(
-        fail(Code::invalid,
-             fmt::format("the store does not take the record of job {}{}", left.front(),
-                         left.size() == 1 ? "" : fmt::format(" and {} more", left.size() - 1)),
-             {}, "it is tried again each minute; the service's log says why"));
-    return true;
-  });
-  if (!were_very_many) return;
-  // Their records were here several times until now. What that took is given back, which takes
-  // some time.
-  lock.unlock();
-  ::malloc_trim(0);
-  lock.lock();
-}
-
-void Core::refuse_all() {
-  ends_.ring();
-  entrants_.close();
-  wishes_.close();
-  // The journal has what is not done yet.
-  for (const Awaited& each : std::exchange(awaited_, {})) each.answer({});
-}
-
-Result<Entry*> Core::own(JobNumber number, const service::Caller& caller) {
-  Entry* const entry = book_.find(number);
+Result<Entry*> Requests::find_own(JobNumber number, const service::Caller& caller) {
+  Entry* const entry = state_.book.find(number);
   if (entry == nullptr) {
-    const auto kept = service::kept_job(store_, number);
+    const auto kept = service::kept_job(state_.store, number);
     return kept ? has_ended_as(*kept) : tl::unexpected(kept.error());
   }
   if (service::has_ended(entry->job)) return has_ended_as(entry->job);
@@ -250,7 +171,7 @@ Result<Entry*> Core::own(JobNumber number, const service::Caller& caller) {
   return entry;
 }
 
-Result<Core::Judged> Core::judge(Request& request) {
+Result<Requests::Judged> Requests::judge(Request& request) {
   const bool runs_again = request.wish.what == service::Wish::What::requeue;
   const life::Event event = event_of(request.wish);
   Judged made;
@@ -264,15 +185,15 @@ Result<Core::Judged> Core::judge(Request& request) {
   std::optional<Error> over;  // of what has ended
   bool some_are_left = false;
   for (const JobNumber number : request.wish.jobs) {
-    const Entry* const entry = book_.find(number);
+    const Entry* const entry = state_.book.find(number);
     const bool is_over = entry == nullptr || service::has_ended(entry->job);
     if (is_over && runs_again) {
       if (auto may = may_run_again(number, request); !may) return tl::unexpected(may.error());
-      add(number, next(request.looked_up.jobs.at(number), Process::none, event, now_)->job);
+      add(number, next(request.looked_up.jobs.at(number), Process::none, event, state_.now)->job);
       continue;
     }
     if (is_over && over) continue;
-    if (const auto found = own(number, request.caller); !found && !is_over) {
+    if (const auto found = find_own(number, request.caller); !found && !is_over) {
       return tl::unexpected(found.error());
     } else if (!found) {
       over = found.error();
@@ -280,7 +201,7 @@ Result<Core::Judged> Core::judge(Request& request) {
     }
     some_are_left = true;
     if (request.wish.what != service::Wish::What::update) {
-      auto becomes = next(entry->job, entry->process(), event, now_);
+      auto becomes = next(entry->job, entry->process(), event, state_.now);
       if (becomes) add(number, std::move(becomes->job));
       continue;
     }
@@ -297,7 +218,7 @@ Result<Core::Judged> Core::judge(Request& request) {
   return made;
 }
 
-Result<void> Core::may_amend(const store::Job& job, const Request& request) {
+Result<void> Requests::may_amend(const store::Job& job, const Request& request) {
   const store::Amended& wanted = request.wish.amended;
   const store::Submission asked = amended(job.asked, wanted);
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
@@ -326,129 +247,91 @@ Result<void> Core::may_amend(const store::Job& job, const Request& request) {
   if (!request.caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }
-  if (const auto why = never({.number = job.number, .asked = asked})) {
+  if (const auto why = queue_.why_never({.number = job.number, .asked = asked})) {
     return refuse(Code::usage, fmt::format("could never run here then: {}", *why),
                   "almanac nodes shows what there is");
   }
   return {};
 }
 
-Result<void> Core::may_run_again(JobNumber number, Request& request) {
+Result<void> Requests::may_run_again(JobNumber number, Request& request) {
   auto found = request.looked_up.jobs.find(number);
-  if (found == request.looked_up.jobs.end() || !holds(request.looked_up, number)) {
-    auto kept = service::kept_job(store_, number);
+  if (found == request.looked_up.jobs.end() ||
+      !state_.ended.is_current(request.looked_up, number)) {
+    auto kept = service::kept_job(state_.store, number);
     if (!kept) return tl::unexpected(kept.error());
     forget_what_runs(*kept);
     found = request.looked_up.jobs.insert_or_assign(number, *std::move(kept)).first;
   }
   const store::Job& ended = found->second;
   if (auto may = may_change(ended, request.caller); !may) return may;
-  if (book_.find(number) != nullptr) {
+  if (state_.book.find(number) != nullptr) {
     return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
   }
-  if (ended.end >= now_ - config_.requeue_for) return {};
+  if (ended.end >= state_.now - state_.config.requeue_for) return {};
   return fail(Code::conflict,
               fmt::format("job {} ended more than {} ago: its environment is not kept", number,
-                          text::format_duration(config_.requeue_for)),
+                          text::format_duration(state_.config.requeue_for)),
               {}, "submit it again");
 }
 
-void Core::apply(const service::Wish& wish, const std::map<JobNumber, store::Job>& ended) {
+void Requests::apply(const service::Wish& wish, const std::map<JobNumber, store::Job>& ended) {
   const life::Event event = event_of(wish);
   Amendments amendments;
   std::vector<JobNumber> unchanged;
   for (const JobNumber number : wish.jobs) {
-    Entry* entry = book_.find(number);
+    Entry* entry = state_.book.find(number);
     const auto over = entry == nullptr ? ended.find(number) : ended.end();
     if (over != ended.end()) entry = &bring_back(over->second);
     if (entry != nullptr) {
-      outbox_.cover(number, entry->job, [&] {
+      state_.outbox.cover(number, entry->job, [&] {
         if (wish.what == service::Wish::What::update) {
           if (!service::has_ended(entry->job)) {
             amend(*entry, amended(entry->job, wish.amended, amendments), wish);
           }
         } else {
-          happen(*entry, event);
+          lifecycle_.apply(*entry, event);
         }
       });
     }
-    if (!outbox_.is_unsaved(number)) unchanged.push_back(number);
+    if (!state_.outbox.is_unsaved(number)) unchanged.push_back(number);
   }
-  outbox_.settle(unchanged);
+  state_.outbox.settle(unchanged);
 }
 
-Entry& Core::bring_back(store::Job ended) {
+Entry& Requests::bring_back(store::Job ended) {
   gate_.count(ended, +1);
-  has_moved(ended);
-  return book_.add(std::move(ended));
+  state_.ended.note_move(ended);
+  return state_.book.add(std::move(ended));
 }
 
-void Core::amend(Entry& entry, store::Job after, const service::Wish& wish) {
-  note(entry.job, "changed",
-       fmt::format("{}; by user {}", amendment(entry.job.asked, after.asked), wish.uid));
+void Requests::amend(Entry& entry, store::Job after, const service::Wish& wish) {
+  state_.note(entry.job, "changed",
+              fmt::format("{}; by user {}", amendment(entry.job.asked, after.asked), wish.uid));
   entry.job = std::move(after);
-  touch(entry);
-  if (in_round(entry, Phase::waiting)) {
-    // To the policy it is another job.
-    leave_queue(entry);
-    look_at(entry);
+  state_.mark(entry);
+  if (queue_.is_waiting(entry)) {
+    // To the policy this is another job.
+    queue_.withdraw(entry);
+    state_.book.look_again(entry);
   } else if (entry.waits.what != WaitsFor::What::nothing) {
-    look_at(entry);
-  } else if (in_round(entry, Phase::running)) {
-    trace_->jobs[index(entry.id)].request.time_limit = entry.job.asked->time_limit;
+    state_.book.look_again(entry);
+  } else if (queue_.is_running(entry)) {
+    queue_.record_of(entry).request.time_limit = entry.job.asked->time_limit;
     if (!entry.run) return;
-    if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = limit_of(entry);
-    deeds_.resize.push_back(entry.job.number);
+    if (!awaits_its_end(entry.job)) entry.of_runs.change().obey_by = deadline_of(entry, state_);
+    state_.deeds.resize.push_back(entry.job.number);
   }
 }
 
-Result<void> Core::cancel(const std::vector<JobNumber>& numbers, const service::Caller& caller,
-                          bool now) {
-  return change(
-      Request{{.what = service::Wish::What::cancel, .at_once = now, .jobs = numbers}, caller});
-}
-
-Result<void> Core::hold(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
-  return change(Request{{.what = service::Wish::What::hold, .jobs = numbers}, caller});
-}
-
-Result<void> Core::release(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
-  return change(Request{{.what = service::Wish::What::release, .jobs = numbers}, caller});
-}
-
-Result<void> Core::requeue(const std::vector<JobNumber>& numbers, const service::Caller& caller) {
-  return change(Request{{.what = service::Wish::What::requeue, .jobs = numbers}, caller});
-}
-
-Result<void> Core::update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
-                          const service::Caller& caller) {
-  return change(
-      Request{{.what = service::Wish::What::update, .amended = wanted, .jobs = numbers}, caller});
-}
-
-Result<void> Core::read_journal() {
-  const auto kept = store_.get(service::Outbox::kJournalKey);
-  if (!kept) return tl::unexpected(kept.error());
-  if (!*kept) return {};
-  auto read = service::Journal::read(**kept);
-  if (!read) return tl::unexpected(read.error());
-  outbox_.journal() = *std::move(read);
-  for (const auto& [number, wish] : outbox_.journal().open()) {
-    if (wish.what != service::Wish::What::submit) continue;
-    last_number_ = std::max(last_number_, static_cast<std::int64_t>(wish.jobs.back()));
-    if (auto restored = restore_tasks(wish); !restored) return restored;
-  }
-  return {};
-}
-
-Result<void> Core::apply_journal() {
+Result<void> Requests::apply_journal() {
   const std::map<service::Journal::Number, service::Wish> open =
-      outbox_.journal().open();  // it changes meanwhile
+      state_.outbox.journal().open();  // it changes meanwhile
   for (const auto& [number, wish] : open) {
     if (wish.what == service::Wish::What::submit) continue;
     std::map<JobNumber, store::Job> ended;
     if (wish.what == service::Wish::What::requeue) {
-      auto looked_up = look_up_ended(wish.jobs);
+      auto looked_up = state_.ended.look_up(wish.jobs);
       if (!looked_up) return tl::unexpected(looked_up.error());
       ended = std::move(looked_up->jobs);
     }
