@@ -2,7 +2,7 @@
 
 /// \file
 /// What the clock of the wall says now, and one that only goes on. The wall's may be set, also
-/// back: service/service_time.h has one that is not.
+/// back: service/clock.h has one that is not.
 #pragma once
 
 #include <chrono>

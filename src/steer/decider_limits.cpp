@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "schedule/hosts.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 
 namespace almanac::steer {
 
@@ -27,18 +27,17 @@ class Idle final : public schedule::Actuator {
 }  // namespace
 
 void Decider::note_quotas(const Mirror& mirror) {
-  if (quotas_->empty()) return;
-  for (const auto& [number, id] : shown_) {
+  Quotas& quotas = round_->quotas();
+  if (quotas.empty()) return;
+  for (const auto& [number, id] : round_->jobs().first_tasks()) {
     const slurm::Job& job = *mirror.find(number);
-    if (round_->progress(id).phase != Phase::waiting || !quotas_->is_at(job)) continue;
+    if (round_->round().progress(id).phase != Phase::waiting || !quotas.is_at(job)) continue;
     decision_.aside.emplace(number, Aside::at_quota);
-    decision_.quotas.emplace(number, quotas_->tightest(job));
+    decision_.quotas.emplace(number, quotas.tightest(job));
   }
 }
 
-/// Ranks the jobs at a limit in the order in which the policy looks at all that wait where nothing
-/// is free. What runs counts for none of them there.
-void Decider::rank_limited(const Mirror& mirror) {
+void Decider::rank_limited(const Mirror& mirror, const schedule::PastUses& past_use) {
   std::set<JobNumber> limited;
   for (const auto& [number, why] : decision_.aside) {
     const bool is_soon = why == Aside::limited || why == Aside::at_quota ||
@@ -48,9 +47,10 @@ void Decider::rank_limited(const Mirror& mirror) {
   for (Decision::Line& line : decision_.lines) line.ranked = line.jobs;
   if (limited.empty()) return;
 
+  RoundJobs& jobs = round_->jobs();
   std::vector<const slurm::Job*> waiting;
   for (const JobNumber number : limited) waiting.push_back(mirror.find(number));
-  for (const auto& [number, id] : shown_) {
+  for (const auto& [number, id] : jobs.first_tasks()) {
     if (!limited.contains(number)) waiting.push_back(mirror.find(number));
   }
   std::sort(waiting.begin(), waiting.end(), [](const slurm::Job* a, const slurm::Job* b) {
@@ -59,18 +59,20 @@ void Decider::rank_limited(const Mirror& mirror) {
   policy::Composition composition = chosen_.composition;
   composition.packing = "alone";
   Idle idle;
-  const auto policy = schedule::make_policy(
-      composition,
-      schedule::PlayedHost{.estimator = beliefs_.for_round(numbers_), .past_use = past_use_},
-      schedule::kNoSiteRules);
-  schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_,
-                        composition.name);
+  const auto policy =
+      schedule::make_policy(composition,
+                            schedule::PlayedHost{.estimator = experience_.estimator(jobs.numbers()),
+                                                 .past_use = past_use},
+                            schedule::kNoSiteRules);
+  schedule::Round round(decision_.world->cluster, experience_.log(), *policy, idle, kNoRestartCost,
+                        seed_, composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
   std::vector<policy::Event> events;
   for (const slurm::Job* const job : waiting) {
-    const auto known = shown_.find(job->number);
-    const JobId id = known == shown_.end() ? add(*job) : known->second;
-    if (round.admit(id, past_of(*job, std::min(job->submit, decision_.at)))) continue;
+    const auto known = jobs.first_task(job->number);
+    const JobId id = known ? *known : jobs.add(*job);
+    const Time since = std::min(job->submit, decision_.at);
+    if (round.admit(id, jobs.past_of(*job, since))) continue;
     events.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(id))});
   }
   round.run(decision_.at, events);
@@ -84,7 +86,7 @@ void Decider::rank_limited(const Mirror& mirror) {
     std::map<JobNumber, std::vector<JobNumber>> before;
     std::vector<JobNumber> held_up;
     for (const JobId id : order) {
-      const JobNumber number = numbers_[index(id)];
+      const JobNumber number = jobs.number(id);
       if (round.progress(id).vc != line.vc || starts.contains(number)) continue;
       if (limited.contains(number)) {
         held_up.push_back(number);
