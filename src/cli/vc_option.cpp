@@ -4,7 +4,7 @@
 namespace almanac::cli {
 
 CLI::Option* add_vc_option(CLI::App& command, std::string& vc) {
-  return command.add_option("--vc", vc, "What is taken for a job's virtual cluster")
+  return command.add_option("--vc", vc, "Field of Slurm's accounting to use as virtual cluster")
       ->check(CLI::IsMember({"partition", "account", "qos"}))
       ->capture_default_str();
 }
