@@ -16,7 +16,7 @@
 namespace almanac::cli {
 namespace {
 
-using Kind = Setting::Kind;
+using ValueKind = Setting::Kind;
 
 constexpr const char* kMachineFile = "/etc/almanac/almanac.toml";
 const std::string kUrl = "connection.url";
@@ -35,7 +35,7 @@ class ConfigReader : text::TomlReader {
 
   Pairs read(const toml::table& file) const {
     std::vector<std::string> sections;
-    for (const Setting& each : settings()) {
+    for (const Setting& each : all_settings()) {
       if (sections.empty() || sections.back() != each.section) sections.emplace_back(each.section);
     }
     allow(file, sections);
@@ -44,11 +44,11 @@ class ConfigReader : text::TomlReader {
       const toml::table* const keys = table(file, section.c_str());
       if (keys == nullptr) continue;
       std::vector<std::string> known;
-      for (const Setting& each : settings()) {
+      for (const Setting& each : all_settings()) {
         if (section == each.section) known.emplace_back(each.key);
       }
       allow(*keys, known);
-      for (const Setting& each : settings()) {
+      for (const Setting& each : all_settings()) {
         if (section != each.section) continue;
         if (const toml::node* const node = keys->get(each.key)) {
           pairs.emplace_back(
@@ -84,10 +84,11 @@ class ConfigReader : text::TomlReader {
 
   std::string resolved(const Setting& setting, const std::string& text) const {
     const std::filesystem::path told(text);
-    if (setting.kind == Kind::text || text.empty() || told.is_absolute()) return text;
+    if (setting.kind == ValueKind::text || text.empty() || told.is_absolute()) return text;
     const std::filesystem::path beside = std::filesystem::absolute(path()).parent_path() / told;
     std::error_code ignored;
-    const bool is_path = setting.kind == Kind::path || std::filesystem::exists(beside, ignored);
+    const bool is_path =
+        setting.kind == ValueKind::path || std::filesystem::exists(beside, ignored);
     return is_path ? beside.lexically_normal().string() : text;
   }
 };
@@ -146,9 +147,15 @@ bool is_excluded(const CLI::Option& option) {
 
 std::string Setting::name() const { return fmt::format("{}.{}", section, key); }
 
-const std::vector<Setting>& settings() {
+const std::vector<Setting>& all_settings() {
   static const std::vector<Setting> kSettings{
-      {"connection", "socket", "Unix socket of the service", "", {}, "ALMANAC_SOCKET", Kind::path},
+      {"connection",
+       "socket",
+       "Unix socket of the service",
+       "",
+       {},
+       "ALMANAC_SOCKET",
+       ValueKind::path},
       {"connection", "url", "URL of the service, instead of a socket", "", {}, "ALMANAC_URL"},
       {"connection",
        "token",
@@ -156,7 +163,7 @@ const std::vector<Setting>& settings() {
        "",
        {},
        "ALMANAC_TOKEN",
-       Kind::text,
+       ValueKind::text,
        true},
       {"connection",
        "ca",
@@ -164,7 +171,7 @@ const std::vector<Setting>& settings() {
        "",
        {},
        "ALMANAC_CA",
-       Kind::path},
+       ValueKind::path},
       {"cluster",
        "file",
        "Cluster file, or NxG for N nodes of G GPUs",
@@ -172,7 +179,7 @@ const std::vector<Setting>& settings() {
        {"simulate", "sweep", "study", "compare-traces", "advise", "predict evaluate",
         "trace generate"},
        "",
-       Kind::name_or_path},
+       ValueKind::name_or_path},
       {"cluster", "time_zone", "Time zone of logs that name none", "--time-zone"},
       {"cluster",
        "vc",
@@ -186,14 +193,14 @@ const std::vector<Setting>& settings() {
        "--speed",
        {"simulate", "sweep"},
        "",
-       Kind::name_or_path},
+       ValueKind::name_or_path},
       {"policy",
        "power",
        "Power model for simulations",
        "--power",
        {"simulate", "sweep"},
        "",
-       Kind::name_or_path},
+       ValueKind::name_or_path},
       {"output", "format", "Output format of lists: table, wide, json or csv", "--output"},
       {"serve", "engine", "What runs the jobs: machine or slurm", "--engine", {"serve"}},
       {"serve",
@@ -202,33 +209,45 @@ const std::vector<Setting>& settings() {
        "--state",
        {"serve", "backup", "restore", "slurm status", "slurm agents", "slurm levers", "slurm undo"},
        "",
-       Kind::path},
-      {"serve", "policy", "Scheduling policy", "--policy", {"serve"}, "", Kind::name_or_path},
+       ValueKind::path},
+      {"serve", "policy", "Scheduling policy", "--policy", {"serve"}, "", ValueKind::name_or_path},
       {"serve",
        "shadow",
        "Policy to compare with it",
        "--shadow",
        {"serve"},
        "",
-       Kind::name_or_path},
-      {"serve", "speed", "Speed models", "--speed", {"serve"}, "", Kind::name_or_path},
+       ValueKind::name_or_path},
+      {"serve", "speed", "Speed models", "--speed", {"serve"}, "", ValueKind::name_or_path},
       {"serve", "listen", "Address and port of the dashboard and API", "--listen", {"serve"}},
-      {"serve", "tls_cert", "Certificate of this host", "--tls-cert", {"serve"}, "", Kind::path},
-      {"serve", "tls_key", "Key of the certificate", "--tls-key", {"serve"}, "", Kind::path},
+      {"serve",
+       "tls_cert",
+       "Certificate of this host",
+       "--tls-cert",
+       {"serve"},
+       "",
+       ValueKind::path},
+      {"serve", "tls_key", "Key of the certificate", "--tls-key", {"serve"}, "", ValueKind::path},
       {"machine",
        "cluster",
        "Cluster file of this machine",
        "--cluster",
        {"serve"},
        "",
-       Kind::path},
-      {"machine", "power", "Power model", "--power", {"serve"}, "", Kind::name_or_path},
+       ValueKind::path},
+      {"machine", "power", "Power model", "--power", {"serve"}, "", ValueKind::name_or_path},
       {"machine", "max_grace", "Longest grace period of a job", "--max-grace", {"serve"}},
       {"machine", "requeue_for", "How long ended jobs can be requeued", "--requeue-for", {"serve"}},
       {"machine", "age_cap", "Wait after which a job goes first", "--age-cap", {"serve"}},
-      {"machine", "limits", "Limits of users", "--limits", {"serve"}, "", Kind::path},
-      {"machine", "idle", "Rule for jobs with idle GPUs", "--idle", {"serve"}, "", Kind::path},
-      {"machine", "hooks", "Commands to run on job events", "--hooks", {"serve"}, "", Kind::path},
+      {"machine", "limits", "Limits of users", "--limits", {"serve"}, "", ValueKind::path},
+      {"machine", "idle", "Rule for jobs with idle GPUs", "--idle", {"serve"}, "", ValueKind::path},
+      {"machine",
+       "hooks",
+       "Commands to run on job events",
+       "--hooks",
+       {"serve"},
+       "",
+       ValueKind::path},
       {"slurm", "way", "How to reach Slurm", "--way"},
       {"slurm",
        "levers",
@@ -236,7 +255,7 @@ const std::vector<Setting>& settings() {
        "--levers",
        {"serve"},
        "",
-       Kind::path},
+       ValueKind::path},
       {"slurm", "order", "The lever order: off, dry or on", "--order", {"serve"}},
       {"slurm", "agents", "Address and port for the agents of nodes", "--agents", {"serve"}},
       {"slurm",
@@ -245,7 +264,7 @@ const std::vector<Setting>& settings() {
        "--agent-secret",
        {"serve"},
        "",
-       Kind::path},
+       ValueKind::path},
   };
   return kSettings;
 }
@@ -294,7 +313,7 @@ const Configuration& configuration() { return loaded(); }
 
 Result<void> apply_configuration(const Configuration& configuration, CLI::App& command) {
   // What runs the jobs comes first: other settings depend on it.
-  for (const Setting& each : settings()) {
+  for (const Setting& each : all_settings()) {
     const Configuration::Value* const value = configuration.find(each);
     CLI::Option* const option = value == nullptr || *each.option == '\0'
                                     ? nullptr
@@ -317,7 +336,7 @@ Result<void> apply_configuration(const Configuration& configuration, CLI::App& c
 
 serve::Place place_in_force(serve::Place given, const Configuration& configuration) {
   const auto configured = [&](std::string_view key) -> std::string {
-    for (const Setting& each : settings()) {
+    for (const Setting& each : all_settings()) {
       if (each.section != std::string_view("connection") || each.key != key) continue;
       if (std::string value = from_environment(each.environment); !value.empty()) return value;
       const Configuration::Value* const value = configuration.find(each);

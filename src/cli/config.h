@@ -28,9 +28,9 @@ struct Setting {
   const char* section;
   const char* key;
   const char* about;
-  const char* option = "";            ///< The option that gets it as its default; "" = none.
+  const char* option = "";              ///< The option that gets it as its default; "" = none.
   std::vector<const char*> commands{};  ///< That have this option; empty = all that have it.
-  const char* environment = "";       ///< Variable that overrides it; "" = none.
+  const char* environment = "";         ///< Variable that overrides it; "" = none.
   Kind kind = Kind::text;
   bool is_secret = false;
 
@@ -38,7 +38,7 @@ struct Setting {
 };
 
 /// All keys, by section.
-const std::vector<Setting>& settings();
+const std::vector<Setting>& all_settings();
 
 /// The values of one or several files.
 class Configuration {

@@ -26,7 +26,7 @@ constexpr std::array<std::pair<const char*, const char*>, 3> kFirstCommands{{
     {"almanac simulate LOG", "Replay a job log under several policies and compare them"},
 }};
 
-std::string wrapped(const std::string& text, std::size_t width) {
+std::string in_lines(const std::string& text, std::size_t width) {
   return fmt::format("{}\n", fmt::join(text::wrap(text, width), "\n"));
 }
 
@@ -38,7 +38,7 @@ std::string label(const Argument& option) {
   return option.repeats && option.value.find("...") == std::string::npos ? text + "..." : text;
 }
 
-std::string described(const Argument& argument) {
+std::string with_default(const Argument& argument) {
   std::string text = argument.about;
   if (!argument.choices.empty()) text += ": " + either(argument.choices);
   if (!argument.preset.empty() && text.find("(default") == std::string::npos) {
@@ -74,7 +74,7 @@ std::string option_sections(const CommandTable& command, std::size_t width) {
   std::vector<Entry> all;
   std::vector<std::pair<std::string, std::vector<Entry>>> groups;
   for (const Argument& option : command.options) {
-    all.emplace_back(label(option), described(option));
+    all.emplace_back(label(option), with_default(option));
     auto found = std::find_if(groups.begin(), groups.end(),
                               [&](const auto& group) { return group.first == option.group; });
     if (found == groups.end()) found = groups.insert(groups.end(), {option.group, {}});
@@ -139,13 +139,13 @@ std::string help_example(const std::string& line, std::size_t width) {
 
 std::string help_page(const CommandTable& command, std::size_t width) {
   const bool is_program = command.path.empty();
-  std::string page = wrapped(command.about, width);
+  std::string page = in_lines(command.about, width);
   page +=
       fmt::format("\nUsage: {}\n", fmt::join(text::wrap(command.usage(), width - 7), "\n       "));
   if (is_program) page += first_commands(width);
   std::vector<Entry> by_place;
   for (const Argument& each : command.by_place) {
-    by_place.emplace_back(each.names.front() + (each.repeats ? "..." : ""), described(each));
+    by_place.emplace_back(each.names.front() + (each.repeats ? "..." : ""), with_default(each));
   }
   page += section("Arguments", by_place, column_for(by_place), width);
   page += commands_below(command, width);
@@ -158,8 +158,8 @@ std::string help_page(const CommandTable& command, std::size_t width) {
   for (const std::string& each : command.examples) page += help_example(each, width);
   if (is_program) {
     page += topics_below(width);
-    page += "\n" +
-            wrapped("Run almanac help COMMAND for the options of a command, with examples.", width);
+    page += "\n" + in_lines("Run almanac help COMMAND for the options of a command, with examples.",
+                            width);
   }
   return page;
 }

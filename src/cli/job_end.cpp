@@ -15,7 +15,7 @@ namespace almanac::cli {
 
 std::string end_in_words(const serve::ListedJob& listed) {
   const store::Job& job = listed.view.job;
-  std::string text = fmt::format("job {} ended: {}", listed.id, trace::to_string(job.state));
+  std::string text = fmt::format("job {} has ended: {}", listed.id, trace::to_string(job.state));
   if (job.signal != 0) {
     text += fmt::format(", signal {}", job.signal);
   } else if (job.exit_status) {

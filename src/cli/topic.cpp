@@ -24,7 +24,7 @@ std::string paragraph(const std::string& text, std::size_t width) {
   return fmt::format("{}\n", fmt::join(text::wrap(text, width), "\n"));
 }
 
-std::string list(const Entries& entries, std::size_t width) {
+std::string name_list(const Entries& entries, std::size_t width) {
   constexpr std::size_t kWidest = 26;
   std::size_t column = 0;
   for (const auto& [name, words] : entries) {
@@ -36,10 +36,10 @@ std::string list(const Entries& entries, std::size_t width) {
 }
 
 template <typename Slot>
-std::string slot(const char* heading, const Slot& slot, std::size_t width) {
+std::string slot_list(const char* heading, const Slot& slot, std::size_t width) {
   Entries entries;
   for (const auto& each : slot.entries()) entries.emplace_back(each.name, each.summary);
-  return fmt::format("\n{}:\n{}", heading, list(entries, width));
+  return fmt::format("\n{}:\n{}", heading, name_list(entries, width));
 }
 
 std::string formats_page(std::size_t width) {
@@ -51,7 +51,7 @@ std::string formats_page(std::size_t width) {
              "Almanac recognizes the format of a job log from its content; --format NAME overrides "
              "that. Files ending in .gz or .zst are decompressed.",
              width) +
-         "\nJob logs and cluster files:\n" + list(entries, width) + "\n" +
+         "\nJob logs and cluster files:\n" + name_list(entries, width) + "\n" +
          paragraph(
              "For any other CSV file write a column map (--columns FILE): a TOML file that names "
              "the column of each field. docs/reference/formats.md describes it and all formats.",
@@ -69,10 +69,10 @@ std::string policies_page(std::size_t width) {
     entries.emplace_back(each.name, each.summary);
   }
   return paragraph("--policy takes one or several of these names, separated by commas.", width) +
-         "\nPolicies:\n" + list(entries, width) + "\nSets of policies:\n" +
-         list({{"quick", "fifo, easy, las and srtf"},
-               {"all", "Every policy in the list that has something to do in the log"}},
-              width) +
+         "\nPolicies:\n" + name_list(entries, width) + "\nSets of policies:\n" +
+         name_list({{"quick", "fifo, easy, las and srtf"},
+                    {"all", "Every policy in the list that has something to do in the log"}},
+                   width) +
          "\n" +
          paragraph(
              "To replace a part of a policy add it with +, as in qssf+easy:4+best_fit; a value "
@@ -80,9 +80,9 @@ std::string policies_page(std::size_t width) {
              "(almanac policy describe NAME prints one).",
              width) +
          "\nSee also:\n" +
-         list({{"almanac policy list", "all policies and parts, with their sources"},
-               {"almanac policy describe NAME", "what a policy is made of, needs and does"}},
-              width);
+         name_list({{"almanac policy list", "all policies and parts, with their sources"},
+                    {"almanac policy describe NAME", "what a policy is made of, needs and does"}},
+                   width);
 }
 
 std::string serving_page(std::size_t width) {
@@ -91,17 +91,18 @@ std::string serving_page(std::size_t width) {
              "almanac inference simulates replicas of a language model. Names that its options "
              "take:",
              width) +
-         slot("Batching (--batch)", known.formers, width) +
-         slot("Routing (--router)", known.routers, width) +
-         slot("Scaling (--scaler)", known.scalers, width) +
-         slot("Formats of request logs", known.formats, width) + "\nGPU types (--board):\n" + "  " +
+         slot_list("Batching (--batch)", known.formers, width) +
+         slot_list("Routing (--router)", known.routers, width) +
+         slot_list("Scaling (--scaler)", known.scalers, width) +
+         slot_list("Formats of request logs", known.formats, width) + "\nGPU types (--board):\n" +
+         "  " +
          fmt::format("{}\n", fmt::join(text::wrap(inference::board_names(), width - 2), "\n  "));
 }
 
 std::string environment_page(std::size_t width) {
   Entries entries;
   for (const Variable& each : variables()) entries.emplace_back(each.name, each.words);
-  return paragraph("Environment variables that almanac reads:", width) + list(entries, width) +
+  return paragraph("Environment variables that almanac reads:", width) + name_list(entries, width) +
          "\n" + paragraph("Jobs get variables of their own: docs/guide/live.md lists them.", width);
 }
 
@@ -110,7 +111,7 @@ std::string exit_status_page(std::size_t width) {
   for (const Meaning& each : exit_statuses()) {
     entries.emplace_back(fmt::format("{}", static_cast<int>(each.status)), each.words);
   }
-  return paragraph("Exit statuses of every command:", width) + list(entries, width) + "\n" +
+  return paragraph("Exit statuses of every command:", width) + name_list(entries, width) + "\n" +
          paragraph("Commands with exit statuses of their own list them in their --help.", width);
 }
 
@@ -129,7 +130,7 @@ std::string config_page(std::size_t width) {
       "comes from.",
       width);
   std::string_view section;
-  for (const Setting& each : settings()) {
+  for (const Setting& each : all_settings()) {
     if (section != each.section) page += fmt::format("\n[{}]\n", each.section);
     section = each.section;
     std::string words = each.about;

@@ -107,7 +107,7 @@ TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
   EXPECT_THAT(out,
               StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
                          "waited 00:00:00\n"
-                         "  forecast when it came: starts at once (90 % sure) and ends by "));
+                         "  forecast at submission: starts immediately (90 % likely) and ends by "));
   EXPECT_THAT(
       out,
       HasSubstr(

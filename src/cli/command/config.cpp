@@ -54,7 +54,7 @@ InForce in_force(const CLI::App& app, const Setting& setting) {
 
 Result<int> show(const CLI::App& app, const ListOptions& options) {
   std::vector<InForce> all;
-  for (const Setting& each : settings()) all.push_back(in_force(app, each));
+  for (const Setting& each : all_settings()) all.push_back(in_force(app, each));
   figure::Rows rows(all);
   rows.add("setting", "SETTING", &InForce::name);
   rows.add(figure::Tier::key, "value", "VALUE", &InForce::value);

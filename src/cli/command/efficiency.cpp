@@ -113,7 +113,7 @@ Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {
   std::optional<Time> since;
   if (!options.since.empty()) {
     // The times of a log are those of its cluster's wall, whatever zone that is in.
-    auto parsed = parse_time_option("--since", options.since)->group(heading(Group::input));
+    auto parsed = parse_time_option("--since", options.since);
     if (options.log.empty() || !parsed) parsed = parse_since("--since", options.since, now);
     if (!parsed) return tl::unexpected(parsed.error());
     since = *parsed;
@@ -211,7 +211,8 @@ void register_efficiency(Program& program) {
       .add_option("--since", options->since,
                   "Jobs of a log submitted since then, or of the service ended since then: 7d, "
                   "2026-11-22 (default for the service: 7d)")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->group(heading(Group::input));
   command.add_flag("--lenient", options->lenient, "Skip invalid rows of the log and report them")
       ->group(heading(Group::input));
   command.add_flag("--sizes", options->sizes, "Recommend requests: cores, memory and time limit");

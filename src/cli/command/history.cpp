@@ -29,11 +29,11 @@ struct HistoryOptions {
 
 Result<int> history(const HistoryOptions& options) {
   const Time now = wall_clock();
-  const auto since = parse_since("--since", options.since, now)->group(heading(Group::input));
+  const auto since = parse_since("--since", options.since, now);
   if (!since) return tl::unexpected(since.error());
   serve::Client::Query query{{"since", fmt::format("{}", seconds(*since))}};
   if (!options.until.empty()) {
-    const auto until = parse_since("--until", options.until, now)->group(heading(Group::input));
+    const auto until = parse_since("--until", options.until, now);
     if (!until) return tl::unexpected(until.error());
     query.emplace_back("until", fmt::format("{}", seconds(*until)));
   }
@@ -69,9 +69,11 @@ void register_history(Program& program) {
   const auto options = std::make_shared<HistoryOptions>();
   command.add_option("--since", options->since, "Only jobs that ended since then: 7d, 2026-11-22")
       ->type_name("TIME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::input));
   command.add_option("--until", options->until, "Only jobs that ended before then")
-      ->type_name("TIME");
+      ->type_name("TIME")
+      ->group(heading(Group::input));
   command.add_option("-u,--user", options->user, "Only jobs of this user")
       ->type_name("NAME")
       ->group(heading(Group::input));

@@ -28,7 +28,7 @@ struct JobsOptions {
 
 Result<int> jobs(const JobsOptions& options) {
   const Time now = wall_clock();
-  const auto since = parse_since("--since", options.since, now)->group(heading(Group::input));
+  const auto since = parse_since("--since", options.since, now);
   if (!since) return tl::unexpected(since.error());
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
@@ -59,7 +59,8 @@ void register_jobs(Program& program) {
       ->group(heading(Group::input));
   command.add_option("--since", options->since, "Only jobs that ended since then: 7d, 2026-11-22")
       ->type_name("TIME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::input));
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac jobs --user ann --state F");

@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using predict::Evaluation;
-using predict::Group;
+using JobGroup = predict::Group;
 using predict::Score;
 using predict::Tried;
 
@@ -52,14 +52,14 @@ void put(Json& object, const Score& score) {
   object["interval_width_log10"] = number_or_null(score.interval_width);
 }
 
-Json evaluation_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Json evaluation_json(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   Json list = Json::array();
   for (const Tried& tried : evaluation.estimators) {
     Json object{{"name", tried.name}};
     put(object, score(evaluation, tried, all_tested(evaluation)));
     object["summary"] = tried.words;
     object["groups"] = Json::array();
-    for (const Group& group : groups) {
+    for (const JobGroup& group : groups) {
       Json part{{"by", group.by}, {"group", group.name}};
       put(part, score(evaluation, tried, group.jobs));
       object["groups"].push_back(part);
@@ -75,11 +75,11 @@ struct ScoreRow {
   Score score;
 };
 
-std::vector<ScoreRow> scores_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+std::vector<ScoreRow> scores_of(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   std::vector<ScoreRow> all;
   for (const Tried& tried : evaluation.estimators) {
     all.push_back({tried.name, "", "", score(evaluation, tried, all_tested(evaluation))});
-    for (const Group& group : groups) {
+    for (const JobGroup& group : groups) {
       all.push_back({tried.name, group.by, group.name, score(evaluation, tried, group.jobs)});
     }
   }
@@ -113,15 +113,15 @@ figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
   return rows;
 }
 
-figure::Listing groups_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+figure::Listing groups_of(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   figure::Rows rows(groups);
-  rows.add("by", &Group::by);
-  rows.add(figure::Tier::key, "group", &Group::name);
-  rows.add("jobs", [](const Group& group) { return group.jobs.size(); });
+  rows.add("by", &JobGroup::by);
+  rows.add(figure::Tier::key, "group", &JobGroup::name);
+  rows.add("jobs", [](const JobGroup& group) { return group.jobs.size(); });
   for (const Tried& tried : evaluation.estimators) {
     rows.add(
         tried.name,
-        [&](const Group& group) {
+        [&](const JobGroup& group) {
           return score(evaluation, tried, group.jobs).median_abs_log10_error;
         },
         factor);
@@ -156,7 +156,7 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
     return predict::evaluate(*trace, how);
   }();
   if (!evaluation) return tl::unexpected(evaluation.error());
-  const std::vector<Group> by = groups(*evaluation);
+  const std::vector<JobGroup> by = groups(*evaluation);
   if (!options.out.empty()) {
     figure::Document document = predict::evaluation_document(*trace, *evaluation);
     document.provenance.version = ALMANAC_VERSION;

@@ -219,8 +219,7 @@ Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& optio
       return fail(Code::usage,
                   "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
                   "--idle, --hooks and --make-instances require --engine machine",
-                  {}, "a Slurm cluster describes itself, and its power is not measured")
-          ->group(heading(Group::cluster));
+                  {}, "a Slurm cluster describes itself, and its power is not measured");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
@@ -310,7 +309,8 @@ void register_serve(Program& program) {
       command
           .add_option("--cluster", options->cluster,
                       "Cluster file of this machine (default: what is found)")
-          ->type_name("FILE");
+          ->type_name("FILE")
+          ->group(heading(Group::cluster));
   command
       .add_option("--gpus", options->gpus,
                   "Number of GPUs to manage; without a driver, of simulated GPUs")

@@ -81,6 +81,16 @@ Group group_of(std::string_view option) {
   return found == kGroups.end() ? Group::job : found->second;
 }
 
+/// The description of an option with its default as all help has it: "(default 30s)".
+std::string help_of(const submission::Option& option) {
+  std::string help(option.help);
+  constexpr std::string_view kDefault = "; default: ";
+  if (const std::size_t at = help.find(kDefault); at != std::string::npos) {
+    help = fmt::format("{} (default {})", help.substr(0, at), help.substr(at + kDefault.size()));
+  }
+  return help;
+}
+
 void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
   for (const submission::Option& option : submission::own_options()) {
     const InGroup group(command, group_of(option.name));
@@ -89,7 +99,7 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
         option.letter == '\0' ? name : fmt::format("-{},{}", option.letter, name);
     if (option.argument == submission::Argument::none) {
       command.add_flag_callback(
-          spelled, [options, name] { options->asked.push_back(name); }, option.help);
+          spelled, [options, name] { options->asked.push_back(name); }, help_of(option));
       continue;
     }
     command
@@ -98,7 +108,7 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
             [options, name](const std::string& value) {
               options->asked.push_back(name + "=" + value);
             },
-            option.help)
+            help_of(option))
         ->type_name(std::string(option.value));
   }
 }

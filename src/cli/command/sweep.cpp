@@ -159,10 +159,9 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   constexpr double kLoadStep = 0.1;
-  const auto loads =
-      parse_range("--load", options.loads, kLoadStep)->group(heading(Group::simulation));
+  const auto loads = parse_range("--load", options.loads, kLoadStep);
   if (!loads) return tl::unexpected(loads.error());
-  const auto seeds = parse_range("--seeds", options.seeds, 1)->group(heading(Group::simulation));
+  const auto seeds = parse_range("--seeds", options.seeds, 1);
   if (!seeds) return tl::unexpected(seeds.error());
   const bool valid =
       std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; }) &&
@@ -193,12 +192,9 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
 /// This very program with the same arguments, less what says where it runs.
 experiment::SweepArray array_of(const SweepOptions& options,
                                 const std::vector<std::string>& command) {
-  experiment::SweepArray array {
-    .command = report::without_options(command, {"--engine", "--sbatch", "--parts", "--threads"}),
-    .cores = std::max(1, options.threads)
-    } -> group(heading(Group::simulation))
-        ->group(heading(Group::slurm))
-        ->group(heading(Group::slurm));
+  experiment::SweepArray array{
+      .command = report::without_options(command, {"--engine", "--sbatch", "--parts", "--threads"}),
+      .cores = std::max(1, options.threads)};
   array.command.front() = process::own_program().string();
   array.command.push_back(fmt::format("--threads={}", array.cores));
   std::istringstream words(options.sbatch);
@@ -338,10 +334,12 @@ void register_sweep(Program& program) {
       .add_option("--load", options->loads,
                   "Factors on the arrival rate: 0.8,1,1.2, or 0.8..1.2 in steps of 0.1")
       ->type_name("LIST")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   command.add_option("--seeds", options->seeds, "Seeds: 1,2,3 or 1..10")
       ->type_name("LIST")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   command
       .add_option("--out", options->out,
                   "CSV file for all points; the report is next to it, as .html")
@@ -359,19 +357,22 @@ void register_sweep(Program& program) {
                                               "What runs it: this machine, or a Slurm job array, "
                                               "for which all nodes must see --out")
                                   ->check(CLI::IsMember({"machine", "slurm"}))
-                                  ->capture_default_str();
+                                  ->capture_default_str()
+                                  ->group(heading(Group::slurm));
   command
       .add_option("--sbatch", options->sbatch,
                   "Options for sbatch: \"--partition=cpu --time=2:00:00\"")
       ->type_name("OPTIONS")
-      ->needs(engine);
+      ->needs(engine)
+      ->group(heading(Group::slurm));
   CLI::Option* const parts =
       command
           .add_option("--parts", options->parts,
                       "Number of parts, stored in FILE.parts; existing parts are not repeated "
                       "(default on Slurm: one per load and seed, at most 1,000)")
           ->check(CLI::Range(1, kMostParts))
-          ->type_name("N");
+          ->type_name("N")
+          ->group(heading(Group::simulation));
   command
       .add_option("--part", options->part,
                   "Run only part K of N; --parts N gathers them when all exist")
