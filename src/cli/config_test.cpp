@@ -47,8 +47,8 @@ struct Simulate {
 
 TEST_F(Config, ALaterFileOverridesAnEarlierOne) {
   Configuration made;
-  ASSERT_TRUE(made.read(file("machine.toml",
-                             "[policy]\npolicies = \"fifo\"\n[output]\nformat = \"json\"\n")));
+  ASSERT_TRUE(made.read(
+      file("machine.toml", "[policy]\npolicies = \"fifo\"\n[output]\nformat = \"json\"\n")));
   ASSERT_TRUE(made.read(file("user.toml", "[policy]\npolicies = [\"easy\", \"las\"]\n")));
   Simulate simulate;
   ASSERT_TRUE(apply_configuration(made, *simulate.command));
@@ -119,9 +119,9 @@ TEST_F(Config, AValueThatTheOptionDoesNotTakeIsNamedWithItsLine) {
   Simulate simulate;
   const auto applied = apply_configuration(made, *simulate.command);
   ASSERT_FALSE(applied);
-  EXPECT_THAT(to_string(applied.error()),
-              testing::AllOf(HasSubstr("user.toml:2"), HasSubstr("output.format"),
-                             HasSubstr("\"yaml\"")));
+  EXPECT_THAT(
+      to_string(applied.error()),
+      testing::AllOf(HasSubstr("user.toml:2"), HasSubstr("output.format"), HasSubstr("\"yaml\"")));
 }
 
 TEST_F(Config, ServeTakesTheSettingsOfItsEngine) {

@@ -57,8 +57,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->option_text("FILE|NxG");
   begin_group(command, Group::policies);
   command
-      .add_option("--policy", policies,
-                  "Policies, separated by commas; quick and all are sets (almanac help policies)")
+      .add_option("--policy", policies, "Policies, separated by commas; see almanac help policies")
       ->type_name("POLICIES")
       ->capture_default_str();
   begin_group(command, Group::cluster);
@@ -68,14 +67,14 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
   command
       .add_option("--power", experiment.power,
-                  "Power model: a name or a TOML file (almanac energy power lists the names)")
+                  "Power model: a name (see almanac energy power) or a TOML file")
       ->option_text("NAME|FILE")
       ->capture_default_str();
   begin_group(command, Group::simulation);
   command
       .add_option("--speed", experiment.speed,
-                  "Speed models: a name or a TOML file (almanac perf show lists the names); log "
-                  "learns GPU type speeds from LOG (default: run times as recorded)")
+                  "Speed models: a name or a TOML file, or log to learn the speed of each GPU type "
+                  "from the log (default: run times as recorded)")
       ->option_text("NAME|FILE");
   command
       .add_option("--believed-speed", experiment.believed_speed,

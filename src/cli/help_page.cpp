@@ -17,12 +17,15 @@
 namespace almanac::cli {
 namespace {
 
+/// A blank at which a line is not broken.
+constexpr char kKept = '\t';
+
 /// A longer name has a line of its own.
 constexpr std::size_t kWidestName = 26;
 
 constexpr std::array<std::pair<const char*, const char*>, 3> kFirstCommands{{
     {"almanac demo", "Open a dashboard with simulated GPUs, users and jobs"},
-    {"almanac advise LOG", "Recommend a scheduling policy from your cluster's job log"},
+    {"almanac advise LOG", "Find a better scheduling policy for your own cluster"},
     {"almanac simulate LOG", "Replay a job log under several policies and compare them"},
 }};
 
@@ -40,7 +43,10 @@ std::string label(const Argument& option) {
 
 std::string with_default(const Argument& argument) {
   std::string text = argument.about;
-  if (!argument.choices.empty()) text += ": " + either(argument.choices);
+  if (!argument.choices.empty()) {
+    const std::size_t end = std::min(text.find(" (default"), text.size());
+    text.insert(end, ": " + either(argument.choices));
+  }
   if (!argument.preset.empty() && text.find("(default") == std::string::npos) {
     text += fmt::format(" (default {})", argument.preset);
   }
@@ -134,7 +140,18 @@ std::string help_entry(const std::string& name, const std::string& description, 
 
 std::string help_example(const std::string& line, std::size_t width) {
   if (line.size() + 2 <= width) return fmt::format("  {}\n", line);
-  return fmt::format("  {}\n", fmt::join(text::wrap(line, width - 8), " \\\n      "));
+  // An option and its value stay together.
+  std::string kept = line;
+  for (std::size_t at = 0; (at = kept.find(' ', at)) != std::string::npos; ++at) {
+    const bool breaks = kept.compare(at, 3, " --") == 0 || kept.compare(at, 3, " | ") == 0;
+    if (!breaks) kept[at] = kKept;
+  }
+  std::string page;
+  for (std::string part : text::wrap(kept, width - 8)) {
+    std::replace(part.begin(), part.end(), kKept, ' ');
+    page += (page.empty() ? "  " : " \\\n      ") + part;
+  }
+  return page + '\n';
 }
 
 std::string help_page(const CommandTable& command, std::size_t width) {
@@ -152,7 +169,7 @@ std::string help_page(const CommandTable& command, std::size_t width) {
   page += option_sections(command, width);
   if (!command.exit_statuses.empty()) page += "\nExit status (others: almanac help exit-status):\n";
   for (const std::string& each : command.exit_statuses) {
-    page += help_entry(each.substr(0, 3), each.substr(4), 6, width);
+    page += help_entry(each.substr(0, each.find(' ')), each.substr(4), 7, width);
   }
   if (!command.examples.empty()) page += "\nExamples:\n";
   for (const std::string& each : command.examples) page += help_example(each, width);

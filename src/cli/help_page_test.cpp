@@ -13,8 +13,6 @@
 namespace almanac::cli {
 namespace {
 
-
-
 /// A command with options of several groups, declared in another order.
 struct Example {
   CLI::App app{"A program", "almanac"};
@@ -41,7 +39,9 @@ struct Example {
     add_example(*command, "almanac replay log.csv --weeks 6");
     add_exit_status(*command, "1", "The replay differs");
   }
-  std::string page(std::size_t width = 60) const { return help_page(option_table(*command), width); }
+  std::string page(std::size_t width = 60) const {
+    return help_page(option_table(*command), width);
+  }
 };
 
 TEST(HelpPage, ShowsOptionsInGroupsWithTheirDefaults) {
@@ -67,7 +67,7 @@ TEST(HelpPage, ShowsOptionsInGroupsWithTheirDefaults) {
             "  -h, --help         Print this help message and exit\n"
             "\n"
             "Exit status (others: almanac help exit-status):\n"
-            "  1   The replay differs\n"
+            "  1    The replay differs\n"
             "\n"
             "Examples:\n"
             "  almanac replay log.csv --weeks 6\n");

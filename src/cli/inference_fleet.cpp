@@ -16,7 +16,7 @@ void FleetOptions::add_to(CLI::App& command) {
                   "Replicas: a fixed number, or a range such as 1..4 for autoscaling")
       ->type_name("N|A..B")
       ->capture_default_str();
-  command.add_option("--scaler", scaler, "Autoscaling rule (almanac help serving)")
+  command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
       ->capture_default_str();
   command.add_option("--cold-start", cold_start, "Time until a new replica serves requests")
       ->type_name("TIME")

@@ -73,14 +73,14 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   const InGroup group(command, Group::model);
   command
       .add_option("REQUESTS", options->requests,
-                  "Request log, in any known format (almanac help serving)")
+                  "Request log; almanac help serving lists the formats")
       ->required();
   command
       .add_option("--model", options->model,
                   "Model: a name such as llama-3.1-8b, or its config.json")
       ->type_name("NAME|FILE")
       ->required();
-  command.add_option("--board", options->board, "GPU type (almanac help serving)")
+  command.add_option("--board", options->board, "GPU type; see almanac help serving")
       ->type_name("NAME")
       ->capture_default_str();
   command
@@ -100,10 +100,10 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   begin_group(command, Group::engine);
-  command.add_option("--batch", options->former, "Batching rule (almanac help serving)")
+  command.add_option("--batch", options->former, "Batching rule; see almanac help serving")
       ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--router", options->router, "Routing rule (almanac help serving)")
+  command.add_option("--router", options->router, "Routing rule; see almanac help serving")
       ->type_name("NAME")
       ->capture_default_str();
   command

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,15 +22,25 @@ std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
   return names;
 }
 
+/// Where the check of a value begins: a placeholder may have colons of its own.
+std::size_t check_of(const std::string& type) {
+  for (std::size_t at = type.find(':'); at != std::string::npos; at = type.find(':', at + 1)) {
+    const std::string_view rest = std::string_view(type).substr(at + 1);
+    const bool is_range = rest.find(" in [") != std::string_view::npos;
+    if (rest.starts_with('{') || is_range || rest == "POSITIVE" || rest == "NONNEGATIVE") return at;
+  }
+  return std::string::npos;
+}
+
 /// CLI11 writes the kind of a value and what it is checked for as one: "TEXT:{table,json}",
 /// "FACTOR:FLOAT in [0.001 - 1000]".
 void read_type(const std::string& type, Argument& argument) {
-  const std::size_t colon = type.find(':');
+  const std::size_t colon = check_of(type);
   argument.value = type.substr(0, colon);
   // CLI11's own words, where an option has no placeholder.
   if (argument.value == "INT" || argument.value == "UINT") argument.value = "N";
   if (argument.value == "FLOAT") argument.value = "NUMBER";
-  if (argument.value == "TEXT") argument.value = "VALUE";
+  if (argument.value == "TEXT") argument.value = "NAME";
   if (colon == std::string::npos) return;
   const std::string check = type.substr(colon + 1);
   if (check.starts_with('{') && check.ends_with('}')) {

@@ -102,7 +102,7 @@ void ReplicaService::add_to(CLI::App& command) {
   command.add_option("--port", port, "Port on 127.0.0.1 (default 0: any free port)")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
-  command.add_option("--scaler", scaler, "Autoscaling rule (almanac help serving)")
+  command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
       ->capture_default_str();
   command
       .add_option("--rate", rate,

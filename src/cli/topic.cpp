@@ -136,7 +136,7 @@ std::string config_page(std::size_t width) {
     std::string words = each.about;
     if (*each.environment != '\0') words += fmt::format(" (${})", each.environment);
     if (*each.option != '\0') {
-      words += each.commands.empty()
+      words += each.commands.size() < 2
                    ? fmt::format(" ({})", each.option)
                    : fmt::format(" ({} of {})", each.option, fmt::join(each.commands, ", "));
     }

@@ -47,6 +47,7 @@ Result<trace::Trace> TraceOptions::load() const {
 void add_output_option(CLI::App& command, std::string& format) {
   const InGroup group(command, Group::output);
   command.add_option("-o,--output", format, "Output format")
+      ->type_name("FORM")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
 }

@@ -131,11 +131,10 @@ void WithRequests::add_to(CLI::App& command) {
       ->type_name("FILE")
       ->needs(log);
   command
-      .add_option("--service", service,
-                  "The service: "
-                  "model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,tpot=50ms,scaler="
-                  "reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its "
-                  "own),reclaim=yes (replicas preempt jobs)")
+      .add_option(
+          "--service", service,
+          "That service: model, board, gpus, replicas=1..4, ttft, tpot, scaler, cold_start, batch, "
+          "router, vc, nodes (of its own), reclaim (yes: replicas preempt jobs)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }

@@ -259,7 +259,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   EXPECT_THAT(run_program({"policy", "list"}).out,
-              HasSubstr("a bound; needs true run times, deadlines, checkpoints; stops jobs\n"));
+              HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),

@@ -103,8 +103,9 @@ TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
   EXPECT_THAT(neither.err, HasSubstr("no model is given"));
   const ProgramRun scaled = simulate({"--plan", plan, "--scaler", "mark"});
   EXPECT_EQ(scaled.status, 2);
-  EXPECT_THAT(scaled.err, HasSubstr("--scaler cannot be used with --plan: a plan has a fixed set of replicas "
-                                    "(simulate that model alone, with --model, --replicas A..B and"));
+  EXPECT_THAT(scaled.err,
+              HasSubstr("--scaler cannot be used with --plan: a plan has a fixed set of replicas "
+                        "(simulate that model alone, with --model, --replicas A..B and"));
   const ProgramRun both = simulate({"--plan", plan, "--model", "llama-3.1-8b"});
   EXPECT_NE(both.status, 0);
   EXPECT_THAT(both.err, HasSubstr("--plan"));

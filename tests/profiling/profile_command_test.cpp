@@ -177,11 +177,14 @@ TEST_F(ProfileCommand, SaysWhatIsWrongBeforeItRunsAnything) {
     EXPECT_THAT(run.err, HasSubstr(error));
     EXPECT_FALSE(std::filesystem::exists(ids()));
   };
-  says({}, "the command has a batch placeholder, but no --batch is given (for example --batch 16,32,64,128)");
+  says({},
+       "the command has a batch placeholder, but no --batch is given (for example --batch "
+       "16,32,64,128)");
   says({"--batch", "0,1"}, "--batch must be more than 0");
   says({"--batch", "1", "--cpus", "99"}, "--cpus 99: this machine has 8");
   says({"--batch", "1", "--gpus", "4"}, "--gpus 4: this machine has 2");
-  says({"--batch", "1", "--budget", "ten"}, "--budget must be a time such as 30s or 10m, found ten");
+  says({"--batch", "1", "--budget", "ten"},
+       "--budget must be a time such as 30s or 10m, found ten");
   says({"--batch", "1", "--progress", "("}, "is no regular expression: missing )");
 }
 

@@ -207,8 +207,7 @@ TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {
            told.find("GB used at most of 1.0 GB") != std::string::npos;
   })) << run({"efficiency", job}).out
       << run({"efficiency", job}).err;
-  EXPECT_THAT(run({"efficiency", "--user", "nobody-here"}).err,
-              HasSubstr("no job matches"));
+  EXPECT_THAT(run({"efficiency", "--user", "nobody-here"}).err, HasSubstr("no job matches"));
   EXPECT_EQ(run({"cancel", job}).status, 0);
 }
 

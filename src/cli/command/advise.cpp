@@ -333,9 +333,8 @@ Result<int> advise(const AdviseOptions& options) {
 }  // namespace
 
 void register_advise(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::schedule, "advise",
-                      "Recommend a scheduling policy from your cluster's recent job log");
+  CLI::App& command = program.command(Purpose::schedule, "advise",
+                                      "Recommend a scheduling policy from your cluster's job log");
   const auto options = std::make_shared<AdviseOptions>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);

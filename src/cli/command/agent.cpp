@@ -112,9 +112,8 @@ Result<int> run(const AgentOptions& options) {
 }  // namespace
 
 void register_agent(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::run, "agent",
-      "Report resource use of Slurm jobs on this node to the service, and limit their cores");
+  CLI::App& command = program.command(Purpose::run, "agent",
+                                      "Report Slurm jobs of this node to the service; limit cores");
   const auto options = std::make_shared<AgentOptions>();
   command
       .add_option("--daemon", options->daemon,

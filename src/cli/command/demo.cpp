@@ -321,6 +321,7 @@ void register_demo(Program& program) {
       ->check(CLI::Range(0, 65535))
       ->group(heading(Group::connection));
   command.add_option("--policy", options->policy, "Scheduling policy")
+      ->type_name("POLICY")
       ->capture_default_str()
       ->group(heading(Group::policies));
   command.add_option("--speedup", options->speedup, "Seconds of workload per second")

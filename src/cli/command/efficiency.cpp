@@ -197,7 +197,7 @@ void register_efficiency(Program& program) {
                                       "Report allocated and used CPUs, memory, GPUs and time");
   const auto options = std::make_shared<EfficiencyOptions>();
   command
-      .add_option("WHAT", options->what,
+      .add_option("LOG|JOB", options->what,
                   "LOG: output of sacct, - for standard input (default: ask the service). "
                   "JOB: one job, or all tasks of an array")
       ->expected(0, -1)

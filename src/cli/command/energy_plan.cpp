@@ -97,7 +97,8 @@ void register_energy_plan(Program& program) {
       ->capture_default_str();
   command
       .add_option("--power", options->power,
-                  "Power model: a name (almanac energy power) or a TOML file")
+                  "Power model: a name (see almanac energy power) or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac energy plan nodes.csv");

@@ -129,7 +129,8 @@ void register_energy_simulate(Program& program) {
       ->capture_default_str();
   command
       .add_option("--power", options->power,
-                  "Power model: a name (almanac energy power) or a TOML file")
+                  "Power model: a name (see almanac energy power) or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   command.add_option("--out", options->out, "Directory for the report, figures and energy.json")
       ->type_name("DIR")

@@ -360,9 +360,8 @@ Result<int> explain(const ExplainOptions& options) {
 }  // namespace
 
 void register_explain(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::schedule, "explain",
-                      "Explain why a job is waiting, or why it waited in a simulated run");
+  CLI::App& command = program.command(
+      Purpose::schedule, "explain", "Explain why a job waits, in the queue or in a simulated run");
   const auto options = std::make_shared<ExplainOptions>();
   command
       .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
@@ -370,6 +369,7 @@ void register_explain(Program& program) {
   command.add_option("JOB", options->job, "Job id of the run, as in jobs.csv");
   command.add_option("--policy", options->policy, "Only this policy")->type_name("POLICY");
   command.add_option("-o,--output", options->output, "Output format")
+      ->type_name("FORM")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command.add_flag(

@@ -156,9 +156,8 @@ Result<int> run(const ForecastOptions& options) {
 }  // namespace
 
 void register_forecast(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::predict, "forecast",
-      "Forecast when a job would start before you submit it, or score forecasts of a run");
+  CLI::App& command = program.command(Purpose::predict, "forecast",
+                                      "Forecast when a job would start, before you submit it");
   const auto options = std::make_shared<ForecastOptions>();
   CLI::Option* const played = command.add_option(
       "RUN", options->run, "Run directory to score (default: ask the service about a new job)");

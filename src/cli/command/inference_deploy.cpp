@@ -206,9 +206,10 @@ void register_inference_deploy(Program& program) {
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, "
                   "knee, load_s, busy_w")
+      ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
-  std::string planners = "Planners to compare";
+  std::string planners = "Planner, or all to compare them: all";
   for (const auto& each : deployment::registry().planners.names()) planners += ", " + each;
   command.add_option("--planner", options->planner, planners)->capture_default_str();
   deployment::GpuFleet& fleet = options->fleet;

@@ -179,6 +179,7 @@ void register_inference_dispatch(Program& program) {
       .add_option("--variants", options->variants,
                   "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib; for "
                   "abacus also operators and knee")
+      ->type_name("FILE")
       ->required()
       ->group(heading(Group::input));
   command

@@ -79,6 +79,7 @@ void register_inference_generate(Program& program) {
   const auto asked = std::make_shared<MadeRequests>();
   CLI::Option* const like =
       command.add_option("--like", asked->like, "Request log to learn the parameters from")
+          ->type_name("REQUESTS")
           ->group(heading(Group::input));
   like->type_name("REQUESTS");
   add_log_part(command, asked->from, asked->until);
@@ -94,6 +95,7 @@ void register_inference_generate(Program& program) {
   command
       .add_option("--out,OUT", asked->out,
                   "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
       ->capture_default_str()
       ->group(heading(Group::output));
   command

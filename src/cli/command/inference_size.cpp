@@ -181,8 +181,9 @@ void register_inference_size(Program& program) {
       .add_flag("--split", asked->question.split, "Also find the best number of prefill replicas")
       ->group(heading(Group::model));
   command
-      .add_option("--confidence", asked->question.confidence,
-                  "Share of 20 resampled logs that must also meet the objective (0: this log only)")
+      .add_option(
+          "--confidence", asked->question.confidence,
+          "Share of 20 resampled logs that must also meet the objective; 0 for this log only")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));

@@ -263,6 +263,7 @@ void register_perf_show(Program& program) {
            .add_subcommand("show", "Show a speed model, or list all models");
   command.add_option("MODEL", options->model, "Name of a model, or of a job that contains one");
   command.add_option("--models", options->catalogue, "Speed models: a preset or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac perf show");

@@ -298,9 +298,8 @@ Result<int> run(const ServeOptions& options) {
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::run, "serve",
-                      "Start the scheduling service for this machine or for a Slurm cluster");
+  CLI::App& command = program.command(Purpose::run, "serve",
+                                      "Start the scheduling service of a machine or Slurm cluster");
   const auto options = std::make_shared<ServeOptions>();
   command.add_option("--state", options->state, "State directory")
       ->type_name("DIR")
@@ -333,8 +332,8 @@ void register_serve(Program& program) {
       ->group(heading(Group::policies));
   command
       .add_option("--speed", options->speed,
-                  "Speed models, to forecast other numbers of GPUs and to share GPUs: a name or a "
-                  "file of almanac profile (almanac perf show lists the names)")
+                  "Speed models, to forecast other numbers of GPUs and to share GPUs: a name, or a "
+                  "file of almanac profile")
       ->type_name("NAME|FILE")
       ->group(heading(Group::policies));
   command
@@ -348,16 +347,15 @@ void register_serve(Program& program) {
           .add_option("--tls-cert", options->certificate, "TLS certificate chain of this host, PEM")
           ->type_name("FILE")
           ->group(heading(Group::connection));
-  certificate
-      ->needs(command.add_option("--tls-key", options->key, "Key of the certificate, PEM")
-                  ->type_name("FILE")
-                  ->needs(certificate))
-      ->group(heading(Group::connection));
+  certificate->needs(command.add_option("--tls-key", options->key, "Key of the certificate, PEM")
+                         ->type_name("FILE")
+                         ->group(heading(Group::connection))
+                         ->needs(certificate));
   command.add_flag("--plain", options->plain, "Allow unencrypted connections from other machines")
       ->group(heading(Group::connection));
   command
       .add_option("--power", options->power,
-                  "Power model for nodes that do not measure (almanac energy power; default dgx1)")
+                  "Power model for nodes that cannot measure (default dgx1)")
       ->type_name("MODEL")
       ->group(heading(Group::cluster));
   command

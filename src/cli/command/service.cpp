@@ -23,8 +23,8 @@ struct Options {
 }  // namespace
 
 void register_service(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::run, "service", "Run an inference service: replicas of a command behind one port");
+  CLI::App& command = program.command(Purpose::run, "service",
+                                      "Run an inference service: replicas behind one port");
   const auto options = std::make_shared<Options>();
   command
       .add_option("COMMAND", options->words,

@@ -82,7 +82,8 @@ void register_simulate(Program& program) {
       ->type_name("DIR")
       ->group(heading(Group::output));
   command
-      .add_option("--threads", options->threads, "Policies to simulate at once (0: one per core)")
+      .add_option("--threads", options->threads,
+                  "Policies to simulate at once (default 0: one per core)")
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str()

@@ -127,7 +127,9 @@ Result<int> study_failures(const StudyFailuresOptions& options) {
 
 void register_study_failures(Program& program) {
   const auto options = std::make_shared<StudyFailuresOptions>();
-  CLI::App& command = *program.noun(Purpose::understand, "study", "Analyse a job log")
+  CLI::App& command = *program
+                           .noun(Purpose::understand, "study",
+                                 "Analyse jobs, waits and use, as the Helios and Philly studies")
                            .add_subcommand("failures", "Find why jobs failed, from their output");
   command
       .add_option("LOGDIR", options->folder,

@@ -86,7 +86,9 @@ std::string help_of(const submission::Option& option) {
   std::string help(option.help);
   constexpr std::string_view kDefault = "; default: ";
   if (const std::size_t at = help.find(kDefault); at != std::string::npos) {
-    help = fmt::format("{} (default {})", help.substr(0, at), help.substr(at + kDefault.size()));
+    const std::string value = help.substr(at + kDefault.size());
+    const bool is_phrase = value.find(' ') != std::string::npos;
+    help = fmt::format("{} (default{} {})", help.substr(0, at), is_phrase ? ":" : "", value);
   }
   return help;
 }

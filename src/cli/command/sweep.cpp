@@ -347,18 +347,18 @@ void register_sweep(Program& program) {
       ->group(heading(Group::output));
   command
       .add_option("--threads", options->threads,
-                  "Simulations at once (0: one per core; on Slurm, the cores of a task)")
+                  "Simulations at once, on Slurm cores of a task (default 0: all cores)")
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
-  CLI::Option* const engine = command
-                                  .add_option("--engine", options->engine,
-                                              "What runs it: this machine, or a Slurm job array, "
-                                              "for which all nodes must see --out")
-                                  ->check(CLI::IsMember({"machine", "slurm"}))
-                                  ->capture_default_str()
-                                  ->group(heading(Group::slurm));
+  CLI::Option* const engine =
+      command
+          .add_option("--engine", options->engine,
+                      "What runs the simulations; slurm is a job array, whose nodes must see --out")
+          ->check(CLI::IsMember({"machine", "slurm"}))
+          ->capture_default_str()
+          ->group(heading(Group::slurm));
   command
       .add_option("--sbatch", options->sbatch,
                   "Options for sbatch: \"--partition=cpu --time=2:00:00\"")

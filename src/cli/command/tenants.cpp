@@ -130,8 +130,7 @@ Result<int> tenants(const TenantsOptions& options) {
 
 void register_tenants(Program& program) {
   CLI::App& command =
-      program.command(Purpose::jobs, "tenants",
-                      "Show usage against fair share, by tenant or, without tenants, by user");
+      program.command(Purpose::jobs, "tenants", "Show usage against fair share, by tenant or user");
   const auto options = std::make_shared<TenantsOptions>();
   options->list.add_to(command);
   options->service.add_to(command);

@@ -123,8 +123,8 @@ void register_token(Program& program) {
   CLI::App& creates = *noun.add_subcommand("create", "Create a token and print it");
   creates
       .add_option("--scope", options->scope,
-                  "Permission: read; own (also submit and change its user's jobs); operate (change "
-                  "all jobs, nodes and policies; root only)")
+                  "Permission, where own may change its user's jobs, and operate (root only) all "
+                  "jobs, nodes and policies")
       ->check(CLI::IsMember({"read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")

@@ -27,12 +27,12 @@ void register_trace_convert(Program& program) {
   command
       .add_option("OUT,--out", arguments->out,
                   "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
       ->capture_default_str()
       ->group(heading(Group::output));
   command
-      .add_option(
-          "--to", arguments->to,
-          "Format: csv, dated (CSV with ISO 8601 dates) or swf (default: by the name of OUT)")
+      .add_option("--to", arguments->to,
+                  "Format, where dated is CSV with ISO 8601 dates (default: by the name of OUT)")
       ->check(CLI::IsMember({"csv", "dated", "swf"}));
   add_example(command, "almanac trace convert sacct.txt log.csv.gz");
   program.on(command, [arguments]() -> Result<int> {

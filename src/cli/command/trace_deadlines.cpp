@@ -56,6 +56,7 @@ void register_trace_deadlines(Program& program) {
   command
       .add_option("OUT,--out", arguments->out,
                   "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
       ->capture_default_str()
       ->group(heading(Group::output));
   command

@@ -185,9 +185,11 @@ void register_trace_generate(Program& program) {
           ->group(heading(Group::input));
   CLI::Option* const file =
       command.add_option("--workload", arguments->workload, "TOML file of parameters")
+          ->type_name("FILE")
           ->group(heading(Group::input));
   CLI::Option* const like =
       command.add_option("--like", arguments->like, "Job log to learn the parameters from")
+          ->type_name("TRACE")
           ->group(heading(Group::input));
   preset->excludes(file)->excludes(like);
   file->excludes(like);
@@ -216,13 +218,16 @@ void register_trace_generate(Program& program) {
   command
       .add_option("--out,OUT", arguments->out,
                   "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
       ->capture_default_str()
       ->group(heading(Group::output));
   command
       .add_option("--save-workload", arguments->save_workload,
                   "TOML file to write the parameters to")
+      ->type_name("FILE")
       ->group(heading(Group::output));
   command.add_option("--cluster-out", arguments->cluster_out, "TOML file to write the cluster to")
+      ->type_name("FILE")
       ->group(heading(Group::output));
   add_example(
       command,

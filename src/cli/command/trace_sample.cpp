@@ -66,13 +66,15 @@ void register_trace_sample(Program& program) {
   command
       .add_option("OUT,--out", arguments->out,
                   "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
       ->capture_default_str()
       ->group(heading(Group::output));
-  command
-      .add_option("--as", arguments->to_format, "Format: csv or swf (default: by the name of OUT)")
+  command.add_option("--as", arguments->to_format, "Format (default: by the name of OUT)")
       ->check(CLI::IsMember({"csv", "swf"}));
-  command.add_option("--from", arguments->from, "Only jobs submitted at this time or later");
-  command.add_option("--to", arguments->to, "Only jobs submitted before this time");
+  command.add_option("--from", arguments->from, "Only jobs submitted at this time or later")
+      ->type_name("TIME");
+  command.add_option("--to", arguments->to, "Only jobs submitted before this time")
+      ->type_name("TIME");
   command.add_option("--vc", arguments->sample.vcs, "Only jobs of these virtual clusters")
       ->delimiter(',');
   command.add_option("--user", arguments->sample.users, "Only jobs of these users")->delimiter(',');
