@@ -89,7 +89,7 @@ TEST_F(RunCommand, SaysWhichJobsToMove) {
   EXPECT_EQ(advice.at("steps")[0].at("lost_gpu_s"), 16);
   EXPECT_EQ(advice.at("steps")[0].at("is_proven"), true);
   const ProgramRun before = run_program({"cluster", "defrag", run_, "--at", "20"});
-  EXPECT_THAT(before.out, HasSubstr("no moves make room for a job that waits"));
+  EXPECT_THAT(before.out, HasSubstr("no moves make room for a pending job"));
   EXPECT_EQ(run_program({"cluster", "defrag", run_, "--at", "9000"}).status, 2);
 }
 
@@ -259,7 +259,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   EXPECT_THAT(run_program({"policy", "list"}).out,
-              HasSubstr("a bound; needs true run times, deadlines, checkpoints; stops jobs\n"));
+              HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),
@@ -439,7 +439,7 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
   for (const std::string& arguments : {std::string("policy list"), "trace info '" + trace_ + "'"}) {
     const auto [status, said] = full(arguments);
     EXPECT_EQ(status, 74) << arguments;
-    EXPECT_EQ(said, "almanac: standard output cannot be written: No space left on device\n");
+    EXPECT_EQ(said, "almanac: cannot write standard output: No space left on device\n");
   }
 }
 
@@ -506,7 +506,7 @@ TEST_F(RunCommand, LeavesAReportOnRunsSideBySide) {
   EXPECT_THAT(content("run_wait_cdf.csv"), HasSubstr("\nfifo,"));
   EXPECT_NE(run_program({"compare", run_, "--out", run_}).status, 0);
   if (done.err.find("no report page") != std::string::npos) GTEST_SKIP() << "no report page";
-  EXPECT_THAT(done.err, HasSubstr("the report is " + out + "/report.html"));
+  EXPECT_THAT(done.err, HasSubstr("wrote the report to " + out + "/report.html"));
   EXPECT_THAT(content("report.html"), HasSubstr(R"("kind":"runs")"));
 }
 
