@@ -59,8 +59,8 @@ std::string reasons(const Diagnosis& diagnosis, Lever lever) {
 
 figure::Listing rows_of(const Diagnosis& diagnosis) {
   figure::Rows rows{std::span<const Lever>(slurm::kLevers)};
-  rows.add("lever", "LEVER", [](Lever lever) { return to_string(lever); });
-  rows.add(figure::Tier::key, "works", "WORKS",
+  rows.add("lever", "FEATURE", [](Lever lever) { return to_string(lever); });
+  rows.add(figure::Tier::key, "works", "STATUS",
            [&](Lever lever) { return to_string(diagnosis.of(lever)); });
   rows.add(figure::Tier::key, "because_of", "DEPENDS ON",
            [&](Lever lever) { return reasons(diagnosis, lever); });
@@ -124,6 +124,7 @@ void register_slurm_doctor(Program& program) {
   options->list.add_to(command);
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");
+  add_exit_status(command, "1", "A feature does not work here");
   options->list.on(program, command, [options] { return doctor(*options); });
 }
 
