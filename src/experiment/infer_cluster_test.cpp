@@ -217,7 +217,7 @@ TEST_F(InferCluster, SaysThatItIsABoundWithoutNamesOfNodes) {
   EXPECT_EQ(shape(made.cluster), "2x8");
   EXPECT_TRUE(made.cluster.lower_bound);
   expect_a_reason_on_each_line(to_toml(made));
-  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("as many as ever ran at once: a lower bound"));
+  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("the most ever in use at once: a lower bound"));
   EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # lower bound: 16 GPUs were in use at once"));
 }
 
