@@ -285,7 +285,7 @@ TEST(ImpossibleJobs, AreNamed) {
   note_impossible_jobs(*machines, *trace);
   EXPECT_THAT(
       machines->notes,
-      testing::ElementsAre("1 job used more GPUs of a node than the cluster file lists: job 1 held "
+      testing::ElementsAre("1 job used more GPUs of a node than the cluster file lists: job 1 used "
                            "8 GPUs of m51, which has 2",
                            "1 job ran on nodes that are not in the cluster file, such as m53"));
 }
