@@ -95,7 +95,7 @@ TEST_F(PredictCommand, ExplainsOneJob) {
   EXPECT_LE(object["low_s"].get<double>(), object["high_s"].get<double>());
   EXPECT_GT(object["reasons"].size(), 3U);
   const ProgramRun none = run_program({"predict", "explain", log_, "x", "--model", model_});
-  EXPECT_THAT(none.err, HasSubstr("no job is called x"));
+  EXPECT_THAT(none.err, HasSubstr("unknown job x"));
 }
 
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {

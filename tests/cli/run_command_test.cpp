@@ -89,7 +89,7 @@ TEST_F(RunCommand, SaysWhichJobsToMove) {
   EXPECT_EQ(advice.at("steps")[0].at("lost_gpu_s"), 16);
   EXPECT_EQ(advice.at("steps")[0].at("is_proven"), true);
   const ProgramRun before = run_program({"cluster", "defrag", run_, "--at", "20"});
-  EXPECT_THAT(before.out, HasSubstr("no moves make room for a job that waits"));
+  EXPECT_THAT(before.out, HasSubstr("no moves make room for a pending job"));
   EXPECT_EQ(run_program({"cluster", "defrag", run_, "--at", "9000"}).status, 2);
 }
 
@@ -142,7 +142,7 @@ TEST_F(RunCommand, ShowsWhatWasRecordedBesideThePolicies) {
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.out, HasSubstr("\nas recorded "));
   EXPECT_THAT(done.out, HasSubstr("Closest match to your log: fifo. 67 % of the jobs"));
-  EXPECT_THAT(done.out, HasSubstr("None of these simulations reproduces the log"));
+  EXPECT_THAT(done.out, HasSubstr("No simulation reproduces the log"));
   const json summary = json::parse(file("summary.json"));
   ASSERT_EQ(summary.size(), 2U);
   EXPECT_DOUBLE_EQ(summary[0]["as_recorded"], 2 / 3.0);
@@ -226,14 +226,14 @@ TEST_F(RunCommand, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   EXPECT_THAT(again.err, HasSubstr("all schedules are the same"));
   EXPECT_THAT(again.err, Not(HasSubstr("left out because")));
   const ProgramRun named = simulate({"--policy", "chronus"});
-  EXPECT_THAT(named.out, HasSubstr("chronus (bound)"));
+  EXPECT_THAT(named.out, HasSubstr("chronus (oracle)"));
   EXPECT_THAT(named.err, Not(HasSubstr("left out because")));
   // A log with a deadline.
   folder_.write("trace.csv",
                 "job_id,submit_s,run_s,gpus,deadline_s\n1,0,100,8,150\n2,10,50,8,300\n");
   const ProgramRun due = simulate({"--policy", "all"});
   ASSERT_EQ(due.status, 0) << due.err;
-  EXPECT_THAT(due.out, HasSubstr("chronus (bound)"));
+  EXPECT_THAT(due.out, HasSubstr("chronus (oracle)"));
   EXPECT_THAT(due.err, Not(HasSubstr("has a deadline")));
 }
 
@@ -249,9 +249,9 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
   EXPECT_EQ(summary[2]["complete"], true);
   const ProgramRun compared = run_program({"compare", run_});
   for (const std::string& out : {done.out, compared.out}) {
-    EXPECT_THAT(out, HasSubstr("srtf (bound) "));
+    EXPECT_THAT(out, HasSubstr("srtf (oracle) "));
     EXPECT_THAT(out, HasSubstr("srtf+learned "));
-    EXPECT_THAT(out, HasSubstr("A bound uses true run times"));
+    EXPECT_THAT(out, HasSubstr("An oracle uses true run times"));
   }
   EXPECT_THAT(run_program({"compare", run_, "-o", "csv"}).out,
               HasSubstr(",bound,complete,recorded,signature\n"));
@@ -259,7 +259,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   EXPECT_THAT(run_program({"policy", "list"}).out,
-              HasSubstr("a bound; needs true run times, deadlines, checkpoints; stops jobs\n"));
+              HasSubstr("oracle; needs true run times, deadlines, checkpoints; stops jobs\n"));
   const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
   const auto find = [&](const char* name) {
     return *std::find_if(listed.begin(), listed.end(),
@@ -439,7 +439,7 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
   for (const std::string& arguments : {std::string("policy list"), "trace info '" + trace_ + "'"}) {
     const auto [status, said] = full(arguments);
     EXPECT_EQ(status, 74) << arguments;
-    EXPECT_EQ(said, "almanac: standard output cannot be written: No space left on device\n");
+    EXPECT_EQ(said, "almanac: cannot write standard output: No space left on device\n");
   }
 }
 
@@ -506,7 +506,7 @@ TEST_F(RunCommand, LeavesAReportOnRunsSideBySide) {
   EXPECT_THAT(content("run_wait_cdf.csv"), HasSubstr("\nfifo,"));
   EXPECT_NE(run_program({"compare", run_, "--out", run_}).status, 0);
   if (done.err.find("no report page") != std::string::npos) GTEST_SKIP() << "no report page";
-  EXPECT_THAT(done.err, HasSubstr("the report is " + out + "/report.html"));
+  EXPECT_THAT(done.err, HasSubstr("wrote the report to " + out + "/report.html"));
   EXPECT_THAT(content("report.html"), HasSubstr(R"("kind":"runs")"));
 }
 

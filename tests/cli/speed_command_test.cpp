@@ -104,10 +104,10 @@ TEST_F(SpeedCommand, LeavesOutWhatIsNotSimulated) {
 TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
   ASSERT_EQ(simulate_speeds().status, 0);
   const std::string out = run_program({"explain", run_, "A", "--replay"}).out;
-  EXPECT_THAT(out,
-              StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
-                         "waited 00:00:00\n"
-                         "  forecast when it came: starts at once (90 % sure) and ends by "));
+  EXPECT_THAT(
+      out, StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
+                      "waited 00:00:00\n"
+                      "  forecast at submission: starts immediately (90 % likely) and ends by "));
   EXPECT_THAT(
       out,
       HasSubstr(

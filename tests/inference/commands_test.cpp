@@ -100,11 +100,12 @@ TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
   EXPECT_EQ(json::parse(one.out)["finished"], 3);
   const ProgramRun neither = simulate({});
   EXPECT_NE(neither.status, 0);
-  EXPECT_THAT(neither.err, HasSubstr("nothing says which model is served"));
+  EXPECT_THAT(neither.err, HasSubstr("no model is given"));
   const ProgramRun scaled = simulate({"--plan", plan, "--scaler", "mark"});
   EXPECT_EQ(scaled.status, 2);
-  EXPECT_THAT(scaled.err, HasSubstr("--scaler does not go with --plan: the replicas of a plan stay "
-                                    "(play that model alone, with --model, --replicas A..B and"));
+  EXPECT_THAT(scaled.err,
+              HasSubstr("--scaler cannot be used with --plan: a plan has a fixed set of replicas "
+                        "(simulate that model alone, with --model, --replicas A..B and"));
   const ProgramRun both = simulate({"--plan", plan, "--model", "llama-3.1-8b"});
   EXPECT_NE(both.status, 0);
   EXPECT_THAT(both.err, HasSubstr("--plan"));
@@ -141,10 +142,15 @@ TEST_F(InferenceCommand, ComparesPlansAndMakesOne) {
   const ProgramRun scaled =
       run_program({"inference", "compare", log, "--plan", apart, "--of", "chunked+mark"});
   EXPECT_EQ(scaled.status, 2);
+<<<<<<< HEAD
   EXPECT_THAT(
       scaled.err,
       HasSubstr(
           "chunked+mark does not go with --plan: the replicas of a plan stay (leave out mark)"));
+=======
+  EXPECT_THAT(scaled.err, HasSubstr("chunked+mark cannot be used with --plan: a plan has a fixed "
+                                    "set of replicas (leave out mark)"));
+>>>>>>> b_help
   const ProgramRun aimless = run_program({"inference", "plan", log, "--out", found});
   EXPECT_NE(aimless.status, 0);
   EXPECT_THAT(aimless.err, HasSubstr("every plan is as good as another"));
@@ -279,7 +285,7 @@ TEST_F(InferenceCommand, TellsTenantsTheWorstServedFirstAndLoadsOfAdapters) {
   EXPECT_THAT(run_program({"inference", "simulate", log, "--model", "llama-3.1-8b", "--from", "9s",
                            "--until", "9s"})
                   .err,
-              HasSubstr("--until 9s is not after --from 9s"));
+              HasSubstr("--until 9s must be later than --from 9s"));
 }
 
 TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
@@ -429,7 +435,7 @@ TEST_F(MeasuredServer, NeedsWhatItAsks) {
   url_ = "http://127.0.0.1:18942";
   const ProgramRun few =
       run_program({"inference", "profile", url_, "--prompts", "100,400", "--out", profile_});
-  EXPECT_THAT(few.err, HasSubstr("--prompts 100,400 has 2 lengths of prompts, 3 are needed"));
+  EXPECT_THAT(few.err, HasSubstr("--prompts 100,400 has 2 prompt lengths; 3 are needed"));
   const ProgramRun crowded =
       run_program({"inference", "profile", url_, "--together", "4,8", "--out", profile_});
   EXPECT_THAT(crowded.err, HasSubstr("--together 4,8 leaves out 1"));

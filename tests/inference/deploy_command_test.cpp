@@ -65,7 +65,7 @@ TEST_F(DeployCommand, PlaysEveryPlanAndTellsTurns) {
   EXPECT_NEAR(all["nexus"]["capacity"].get<double>(), 1, 1e-6);
   EXPECT_LT(all["nexus"]["in_time"], 0.99);
   EXPECT_GT(all["nexus"]["plan"][0]["duty_ms"], 0);
-  EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("turn each ms"));
+  EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("switch each, ms"));
 }
 
 TEST_F(DeployCommand, SaysWhichPlansMissTheirObjectiveAndCorrectsThem) {
@@ -119,7 +119,7 @@ TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
 }
 
 TEST_F(DeployCommand, SaysInALineWhatIsWrong) {
-  EXPECT_THAT(run({"--planner", "clover"}).err, HasSubstr("give --mig"));
+  EXPECT_THAT(run({"--planner", "clover"}).err, HasSubstr("add --mig"));
   EXPECT_THAT(run({"--planner", "clovr", "--mig"}).err, HasSubstr("did you mean clover?"));
   const ProgramRun few = run({"--planner", "gslice", "--gpus", "1"});
   EXPECT_EQ(few.status, 69);

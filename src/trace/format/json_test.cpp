@@ -230,6 +230,15 @@ TEST(SacctJson, ReadsTheLaterSpelling) {
   EXPECT_EQ(job.request.gpus, 2);
 }
 
+TEST(SacctJson, ReadsTheCommentOfAJob) {
+  const Trace trace = read(R"({"jobs": [{"job_id": 5, "name": "a",
+    "comment": {"administrator": "", "job": "ablation 3", "system": ""},
+    "state": {"current": "COMPLETED"}, "time": {"elapsed": 10, "end": 1000, "submission": 980},
+    "tres": {"allocated": [{"type": "cpu", "count": 2}]}}]})",
+                           "sacct-json");
+  EXPECT_EQ(trace.names[trace.jobs.at(0).request.comment], "ablation 3");
+}
+
 TEST(SacctJson, TakesSlurmsNoValueAsMissing) {
   const Trace trace =
       read(R"({"jobs": [{"job_id": 5, "state": {"current": "COMPLETED"}, "time": {"elapsed": 10,

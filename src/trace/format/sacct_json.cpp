@@ -156,6 +156,9 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   Request& request = job.request;
   const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
   request.name = intern("name");
+  if (auto comment = object_of(record, "comment")) {
+    request.comment = trace.names.intern(text_of(*comment, "job"));
+  }
   request.user = intern("user");
   request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");

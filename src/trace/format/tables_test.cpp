@@ -323,6 +323,20 @@ TEST(SacctText, KeepsBarsInJobNames) {
   EXPECT_THAT(error(kSacct + std::string("1|few|gpu\n")), HasSubstr("as many fields"));
 }
 
+TEST(SacctText, ReadsTheCommentOfAJob) {
+  const Trace trace = read(
+      "JobID|JobName|User|Partition|Submit|Start|End|ElapsedRaw|State|AllocTRES|Comment|"
+      "AdminComment\n"
+      "1|a|ann|gpu|2024-01-01T00:00:00|||60|COMPLETED|gres/gpu=1|ablation 3|\n"
+      "2|a|ann|gpu|2024-01-01T00:00:01|||60|COMPLETED|gres/gpu=2||\n"
+      "3|a|ann|gpu|2024-01-01T00:00:02|||60|COMPLETED|gres/gpu=4|a|b|c\n",
+      "sacct");
+  ASSERT_EQ(trace.jobs.size(), 3U) << "a bar that may be of either comment refuses no row";
+  EXPECT_EQ(name(trace, trace.jobs[0].request.comment), "ablation 3");
+  EXPECT_EQ(trace.jobs[1].request.comment, kNoName);
+  EXPECT_EQ(trace.jobs[2].request.gpus, 4);
+}
+
 TEST(SacctText, MakesOneJobOfTheSizesOfAResizedOne) {
   const Trace trace =
       read(kSacct + std::string("7|a|gpu|2024-01-01T00:00:00|||60|90|RESIZING|gres/gpu=4|g1\n"
