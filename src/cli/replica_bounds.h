@@ -37,8 +37,9 @@ inline Result<ReplicaBounds> read_replica_bounds(const std::string& what, const 
   if (read && made.least >= 0 && made.most >= 1 && made.least <= made.most && made.most <= kMost) {
     return made;
   }
-  return fail(Code::usage, fmt::format("{}: \"{}\" is no number of replicas", what, told), {},
-              "as 2, or 1..4; 0..4 has none while no request comes");
+  return fail(Code::usage,
+              fmt::format("{} must be a number of replicas or a range, found \"{}\"", what, told),
+              {}, "for example 2, 1..4, or 0..4 to have none while no requests come");
 }
 
 }  // namespace almanac::cli

@@ -18,7 +18,8 @@ struct ServiceOptions {
   serve::Place place{};
 
   void add_to(CLI::App& command);
-  Result<serve::Client> client() const { return serve::Client::to(place); }
+  /// Of the place that the options, the environment or almanac.toml name.
+  Result<serve::Client> client() const;
 };
 
 /// Adds -o, --output with these choices; the first is what is printed if none is given.

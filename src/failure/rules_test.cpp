@@ -72,7 +72,7 @@ TEST(Rules, AreRefusedWithTheirPlace) {
   EXPECT_EQ(refusal(known + "kind = 'cause'\n"),
             "mine.toml:3:8: kind must be root or implicit: \"cause\"");
   EXPECT_EQ(refusal(known + "[[category.rule]]\nid = 'x'\npattern = 'y'\n"),
-            "mine.toml:3:1: rule x needs an example (a line of a log that it decides)");
+            "mine.toml:3:1: rule x needs an example (a line of a log that the rule matches)");
 }
 
 TEST(Rules, WhosePatternIsNoneAreNamed) {

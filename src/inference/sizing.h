@@ -38,7 +38,7 @@ struct Size {
   std::vector<std::string> doubts{};
 
   /// What the number is for.
-  const char* holds_for() const { return doubts.empty() ? "following day" : "own hours"; }
+  const char* valid_for() const { return doubts.empty() ? "next day" : "this log only"; }
 };
 
 /// The fewest replicas, divided as is best, that serve the log as asked and, of 20 logs that may

@@ -154,6 +154,8 @@ class Book {
   bool is_hopeless(const Entry& entry) const;
   /// Puts it into the room of what it waits for, or into none.
   void wait(Entry& entry, WaitsFor room);
+  /// Has a job looked at that waits aside.
+  void look_again(Entry& entry) { wait(entry, {WaitsFor::What::a_look}); }
   /// Has all that are in a room looked at.
   void open(WaitsFor room);
   /// Has those looked at whose time has come.

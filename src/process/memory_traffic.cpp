@@ -63,14 +63,14 @@ std::optional<double> bytes_of(const fs::path& group) {
 Result<MemoryTraffic> MemoryTraffic::open(const std::string& owner, const std::string& mount) {
   if (!counts_all_traffic(mount + "/info/L3_MON/mon_features")) {
     return fail(Code::unsupported,
-                fmt::format("{} counts no memory traffic: resctrl is not mounted, or the processor "
-                            "cannot",
+                fmt::format("{} does not measure memory traffic: resctrl is not mounted, or the "
+                            "processor does not support it",
                             mount),
-                {}, "mount -t resctrl resctrl /sys/fs/resctrl, where the processor can");
+                {}, "mount -t resctrl resctrl /sys/fs/resctrl, if the processor supports it");
   }
   if (::access((mount + "/mon_groups").c_str(), W_OK) != 0) {
     return fail(Code::unsupported,
-                fmt::format("groups cannot be made in {}: {}", mount, std::strerror(errno)));
+                fmt::format("groups cannot be created in {}: {}", mount, std::strerror(errno)));
   }
   return MemoryTraffic(owner, mount);
 }

@@ -49,7 +49,7 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
   EXPECT_EQ(document.findings[1].headline, "Two policies change places as the load rises.");
   EXPECT_THAT(document.findings[1].detail, HasSubstr("easy and sjf between 1x and 2x"));
   EXPECT_EQ(document.findings[2].headline,
-            "From 0.5x to 2x the average wait goes from 25s to 2m 30s under easy.");
+            "From load 0.5x to 2x the mean wait rises from 25s to 2m 30s under easy.");
   const figure::Figure& jct = document.sections[0].figures[0];
   EXPECT_THAT(jct["load"].numbers, ElementsAre(0.5, 1, 2, 0.5, 1, 2));
   EXPECT_THAT(jct["avg_jct_s"].numbers, ElementsAre(50, 100, 300, 50, 120, 200));
@@ -64,10 +64,10 @@ TEST(SweepDocument, DoesNotRecommendABound) {
     points[1].summary.bound = true;
     return sweep_document("log.csv", points, {}).findings[0];
   };
-  EXPECT_EQ(told(false).headline, "easy has the least average completion time.");
-  EXPECT_THAT(told(false).detail, HasSubstr("Left out as bounds: sjf. A bound uses true run"));
-  EXPECT_EQ(told(true).headline, "sjf has the least average completion time.");
-  EXPECT_THAT(told(true).detail, HasSubstr("Each of them is a bound."));
+  EXPECT_EQ(told(false).headline, "easy has the shortest mean completion time.");
+  EXPECT_THAT(told(false).detail, HasSubstr("Left out as oracles: sjf. An oracle uses true run"));
+  EXPECT_EQ(told(true).headline, "sjf has the shortest mean completion time.");
+  EXPECT_THAT(told(true).detail, HasSubstr("Every policy is an oracle."));
 }
 
 TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
@@ -82,7 +82,7 @@ TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
   EXPECT_EQ(compared.best, "sjf");
   EXPECT_EQ(compared.best_choice, "drf");
   ASSERT_THAT(compared.policies, SizeIs(4));
-  EXPECT_EQ(compared.policies[3].caution, "a bound");
+  EXPECT_EQ(compared.policies[3].caution, "oracle");
 }
 
 TEST(SweepDocument, ShowsTheRangeOverSeeds) {

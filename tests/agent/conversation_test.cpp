@@ -196,7 +196,7 @@ TEST_F(ConversationTest, TurnsAwayAnAgentWithAnotherSecret) {
   EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
   EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
-  EXPECT_THAT(agent.said().front(), HasSubstr("is it the key of this node?"));
+  EXPECT_THAT(agent.said().front(), HasSubstr("check that this node uses its own key"));
   EXPECT_THAT(agents_->take_reports(), IsEmpty());
   EXPECT_THAT(agents_->present(), IsEmpty());
 }
@@ -241,7 +241,7 @@ TEST_F(ConversationTest, AnAgentDoesNothingForAnotherService) {
       line.send(seal.close("{\"orders\":{\"patience_ms\":60000,"
                            "\"limits\":[{\"job\":12,\"cores\":1}]}}")));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
-  EXPECT_THAT(agent.said().front(), HasSubstr("has not our secret"));
+  EXPECT_THAT(agent.said().front(), HasSubstr("does not have our secret"));
   EXPECT_EQ(node_.read(node_.v2(12) + "/cpu.max"), "max 100000");
 }
 

@@ -11,7 +11,7 @@
 
 #include "slurm/gateway_link.h"
 #include "slurm/test_cluster.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/record.h"
 #include "support/run_program.h"
 

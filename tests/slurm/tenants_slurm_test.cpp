@@ -12,7 +12,7 @@
 #include "slurm/command_link.h"
 #include "slurm/gateway_link.h"
 #include "slurm/test_cluster.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 
 namespace almanac::steer {
 namespace {

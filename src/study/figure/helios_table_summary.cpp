@@ -140,14 +140,13 @@ Drawing draw_helios_table_summary(const Study& study) {
   figure.n = static_cast<std::int64_t>(gpu_jobs + cpu_jobs);
   figure.caption =
       "Shares are of the jobs whose state is known. Time-outs and preempted jobs are none of the "
-      "three "
-      "endings here; the published columns count them as failed. Names are those of the HeliosData "
-      "release.";
+      "three endings here; the published columns count them as failed. Names are those of the "
+      "HeliosData release.";
   auto& measure = figure.text("measure", "Measure");
   auto& name = figure.text("name", "Name");
   name.detail = true;
   auto& unit = figure.text("unit", "Unit");
-  auto& here = figure.number("this_trace", "This trace");
+  auto& here = figure.number("this_trace", "This log");
   here.units = unit.name;
   std::array<figure::Column*, 5> published{
       &figure.number("venus", "Venus"), &figure.number("earth", "Earth"),
@@ -170,9 +169,9 @@ Drawing draw_helios_table_summary(const Study& study) {
 
 void register_helios_table_summary(Figures& registry) {
   registry.add({.id = "helios_table_summary",
-                .title = "The trace in numbers",
+                .title = "Summary of the logs",
                 .source = "Hu et al., SC'21, HeliosData cluster summary",
-                .part = Part::trace,
+                .part = Part::literature,
                 .needs = {},
                 .draw = draw_helios_table_summary});
 }
