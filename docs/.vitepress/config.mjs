@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of this clone as a website: docs/, CONTRIBUTING.md, CHANGELOG.md and the READMEs of the rooms. tools/docs builds it.
+// The pages of this clone as a website: docs/, the pages next to README.md, and the READMEs of the rooms. tools/docs builds it.
 import {readdirSync, readFileSync, writeFileSync, existsSync} from 'node:fs';
 import {join, dirname, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -40,11 +40,7 @@ export default defineConfig({
   title: 'Almanac',
   description: 'Why GPU jobs wait on a cluster, and what would fix it',
   lang: 'en',
-  srcDir: '..',
-  srcExclude: [
-    '**/node_modules/**', 'build*/**', 'out/**', '.*/**', 'README.md', 'SECURITY.md', 'CODE_OF_CONDUCT.md',
-    'tests/**', 'examples/**', 'bench/**', 'fuzz/**', 'packaging/**', 'python/**', 'web/**',
-  ],
+  srcDir: '.vitepress/pages',  // copies, because packages are only found below docs/
   cleanUrls: false,
   lastUpdated: false,
   markdown: {html: false, anchor: {slugify}, config: keepLinksInside},
@@ -86,7 +82,7 @@ export default defineConfig({
       {text: 'Models of jobs', collapsed: true, items: [guide('predict'), guide('perf'), guide('resources'), guide('network'), guide('elastic')]},
       {
         text: 'Reference', items: [
-          item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
+          item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
           item('CHANGELOG.md'),
         ],
       },
