@@ -17,11 +17,17 @@ const rooms = () => readdirSync(join(root, 'src')).filter((name) => existsSync(j
 /** The anchors that GitHub makes, so that links work there and here; tools/links checks them. */
 const slugify = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, '').replace(/ /g, '-');
 
-/** Links to files that are no pages, such as sources, become text; the README's stand-in here is the overview. */
-function keepLinksInside(md) {
+/** Leaves out comments, and links to what is no page, such as sources. The overview stands in for the README. */
+function adapt(md) {
   const isPage = (href) => /^([a-z]+:|#|\/)/.test(href) || /\.(md|html)(#.*)?$/.test(href);
   const isReadme = (href) => /^(\.\.\/)+README\.md/.test(href);
-  md.core.ruler.push('keep_links_inside', (state) => {
+  md.core.ruler.before('normalize', 'hide_comments', (state) => {
+    state.src = state.src.replace(/^<!--.*-->$/gm, '');
+  });
+  md.core.ruler.push('links_and_terminals', (state) => {
+    for (const token of state.tokens) {
+      if (token.type === 'fence' && /^(console|text)\b/.test(token.info)) token.info = 'txt';
+    }
     const open = [];
     for (const token of state.tokens.flatMap(({children}) => children ?? [])) {
       if (token.type === 'link_open') {
@@ -43,7 +49,7 @@ export default defineConfig({
   srcDir: '.vitepress/pages',  // copies, because packages are only found below docs/
   cleanUrls: false,
   lastUpdated: false,
-  markdown: {html: false, anchor: {slugify}, config: keepLinksInside},
+  markdown: {html: false, anchor: {slugify}, config: adapt},
   themeConfig: {
     search: {provider: 'local'},
     outline: [2, 3],
