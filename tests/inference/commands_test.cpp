@@ -66,7 +66,7 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
       run_program({"inference", "compare", requests_, "--model", "llama-3.1-8b", "--tpot", "1ms",
                    "--replicas", "1..2", "--of", "mark"});
   EXPECT_NE(never.status, 0);
-  EXPECT_THAT(never.err, HasSubstr("meets the objective at no rate of these requests"));
+  EXPECT_THAT(never.err, HasSubstr("does not meet the objective at any rate of these requests"));
 }
 
 TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
@@ -210,7 +210,7 @@ TEST_F(InferenceCommand, RefusesAModelOrBoardThatItDoesNotKnow) {
     return made.err;
   };
   EXPECT_THAT(refused("llama-3.1-8b-fp8", "h100"), HasSubstr("nearest: llama-3.1-8b"));
-  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is called \"h100,a100\""));
+  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is named \"h100,a100\""));
   const std::string config = folder_.write(
       "config.json", R"({"num_hidden_layers":4,"hidden_size":64,"num_attention_heads":4,
                          "intermediate_size":128,"vocab_size":1000,"mamba_d_state":16})");
@@ -241,9 +241,10 @@ TEST_F(InferenceCommand, LetsReplicasComputePromptsForOthers) {
   ASSERT_EQ(split.status, 0) << split.err;
   EXPECT_GE(json::parse(split.out)["prefill_replicas"], 1);
   for (const auto& [wrong, message] :
-       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"}, "leave one"},
+       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"},
+                  "leave at least one"},
         std::pair{std::vector<std::string>{"--replicas", "1..3", "--prefill", "1"},
-                  "go with a scaler"},
+                  "be combined with a scaler"},
         std::pair{std::vector<std::string>{"--wait", "5ms"}, "--batch fixed"}}) {
     const ProgramRun refused = run("simulate", wrong);
     EXPECT_NE(refused.status, 0);
@@ -291,12 +292,12 @@ TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
   EXPECT_THAT(made.err, HasSubstr("this log does not predict the next day"));
   const json of = json::parse(made.out);
   EXPECT_GE(of["all"]["attainment"], 0.9);
-  EXPECT_EQ(of["holds_for"], "own hours");
+  EXPECT_EQ(of["valid_for"], "this log only");
   const ProgramRun alone = run_program({"inference", "size", requests_, "--model", "llama-3.1-8b",
                                         "--ttft", "300ms", "--confidence", "0", "-o", "json"});
   EXPECT_EQ(of["gpus"], json::parse(alone.out)["replicas"]);
-  EXPECT_EQ(json::parse(alone.out)["holds_for"], "own hours");
-  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may ask more"));
+  EXPECT_EQ(json::parse(alone.out)["valid_for"], "this log only");
+  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may be busier"));
   EXPECT_THAT(alone.err, HasSubstr("The size holds for this log"));
   const ProgramRun again = run_program(
       {"inference", "simulate", requests_, "--plan", out, "--ttft", "300ms", "-o", "json"});
@@ -322,10 +323,10 @@ TEST_F(InferenceCommand, LeavesAReport) {
   const std::string out = folder_ / "report";
   const ProgramRun made = run("report", {"--out", out, "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
+  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet", "sizes"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
   }
-  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT at most 300 ms)"));
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT <= 300 ms)"));
   EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
 }
 
@@ -407,7 +408,7 @@ TEST_F(MeasuredServer, OfOneThatAnswersOneRequestAtATimeIsDescribed) {
       run("explain", {"--profile", profile_, "--request", "20", "-o", "json"});
   ASSERT_EQ(played.status, 0) << played.err;
   EXPECT_GE(json::parse(played.out)["waited_ms"], 0.8 * 19 * 200 * 10);
-  EXPECT_THAT(played.err, HasSubstr("its server answers 1 request at a time"));
+  EXPECT_THAT(played.err, HasSubstr("its server handled 1 request at a time"));
 }
 
 TEST_F(MeasuredServer, ThatPausesIsNotDescribedAndAllWhoAskHearIt) {
@@ -415,8 +416,8 @@ TEST_F(MeasuredServer, ThatPausesIsNotDescribedAndAllWhoAskHearIt) {
   start("18944", {"10", "20", "0", "16", "0", "300"});
   const ProgramRun made = measure({"--repeats", "1"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 requests held out, "));
-  EXPECT_THAT(made.err, HasSubstr("it pauses"));
+  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 held-out requests, "));
+  EXPECT_THAT(made.err, HasSubstr("the server pauses"));
   for (const char* command : {"simulate", "size"}) {
     const ProgramRun asked = run(command, {"--profile", profile_});
     EXPECT_THAT(asked.err, HasSubstr("does not describe its server")) << command;
@@ -433,7 +434,7 @@ TEST_F(MeasuredServer, NeedsWhatItAsks) {
   EXPECT_THAT(crowded.err, HasSubstr("--together 4,8 must include 1"));
   const ProgramRun nobody = measure();
   EXPECT_NE(nobody.status, 0);
-  EXPECT_THAT(nobody.err, HasSubstr("gave no completion"));
+  EXPECT_THAT(nobody.err, HasSubstr("returned no completion"));
 }
 
 }  // namespace

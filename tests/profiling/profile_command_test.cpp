@@ -164,9 +164,9 @@ TEST_F(ProfileCommand, SaysWhyACommandCannotBeProfiled) {
   says({"--killed", "4"}, 69, "killed by signal 9 (Killed); its last lines:\n");
   says({"--hang", "4"}, 69, "the command hung with batch 1, 1 GPU, 1 core: no progress for 3 s; ");
   says({"--log", "none"}, 65,
-       "no line of progress is known in what the command printed within 3 s");
-  says({"--log", "own"}, 65, "(--progress 'step (?P<step>[0-9]+)' says what its lines look like)");
-  says({"--end", "2"}, 69, "too few steps to tell a rate");
+       "found no known progress line in what the command printed within 3 s");
+  says({"--log", "own"}, 65, "(describe the lines with --progress 'step (?P<step>[0-9]+)')");
+  says({"--end", "2"}, 69, "too few steps to measure a rate");
   EXPECT_EQ(run_program({"profile", "--out", out(), "--", "no-such-program-here"}).status, 66);
 }
 
@@ -185,7 +185,7 @@ TEST_F(ProfileCommand, SaysWhatIsWrongBeforeItRunsAnything) {
   says({"--batch", "1", "--gpus", "4"}, "--gpus 4: this machine has 2");
   says({"--batch", "1", "--budget", "ten"},
        "--budget must be a time such as 30s or 10m, found ten");
-  says({"--batch", "1", "--progress", "("}, "is no regular expression: missing )");
+  says({"--batch", "1", "--progress", "("}, "is not a regular expression: missing )");
 }
 
 TEST_F(ProfileCommand, PlansWithoutRunning) {
@@ -200,7 +200,8 @@ TEST_F(ProfileCommand, PlansWithoutRunning) {
 TEST_F(ProfileCommand, KeepsWithinItsBudget) {
   const auto run = profile({"--budget", "3s", "-o", "json"}, {"--fixed", "0.05"});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("some conditions were not measured: the budget of 3 s is spent"));
+  EXPECT_THAT(run.err,
+              HasSubstr("some conditions were not measured: the budget of 3 s is used up"));
   EXPECT_TRUE(std::filesystem::exists(out()));
 }
 

@@ -152,8 +152,8 @@ TEST_F(CommandTest, GivesInstancesToJobsThatAskThem) {
         .err;
   };
   EXPECT_THAT(refusal("2g.20gb", "8G"),
-              HasSubstr("asks a 2g.20gb, where it may run there is none"));
-  EXPECT_THAT(refusal("1g.10gb", "20G"), HasSubstr("asks 20 GB of GPU memory, more than there is"));
+              HasSubstr("needs a 2g.20gb, but the nodes it can use have none"));
+  EXPECT_THAT(refusal("1g.10gb", "20G"), HasSubstr("needs 20 GB of GPU memory, more than any GPU"));
   EXPECT_THAT(refusal("1g.11gb", "8G"), HasSubstr("did you mean 1g.10gb?"));
 }
 
@@ -311,7 +311,7 @@ TEST_F(CommandTest, TakesDependenciesAsSlurmSpellsThem) {
   EXPECT_TRUE(ends_as(submit({script}), "COMPLETED"));
   const ProgramRun refused = run({"submit", "--dependency", "aftercorr:1", "--", "true"});
   EXPECT_NE(refused.status, 0);
-  EXPECT_THAT(refused.err, HasSubstr("--dependency=aftercorr:1: is not done here"));
+  EXPECT_THAT(refused.err, HasSubstr("--dependency=aftercorr:1: is not supported here"));
 }
 
 TEST_F(CommandTest, ListsAsJsonAllJobsHoweverManyThereAre) {
@@ -476,7 +476,7 @@ TEST_F(CommandTest, MakesTokensThatAskAsTheirUser) {
   ASSERT_EQ(made.status, 0) << made.err;
   const std::string token = made.out.substr(0, made.out.find('\n'));
   const auto cancel = [&] { return run_program({"cancel", job, "--url", url}); };
-  EXPECT_THAT(cancel().err, HasSubstr("a change needs a token"));
+  EXPECT_THAT(cancel().err, HasSubstr("a change requires a token"));
   ::setenv("ALMANAC_TOKEN", token.c_str(), 1);
   const ProgramRun held = run_program({"hold", job, "--url", url});
   EXPECT_EQ(held.status, 0) << held.err;

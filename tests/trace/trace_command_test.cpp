@@ -116,7 +116,7 @@ TEST_F(TraceCommand, AFolderThatCannotBeMadeIsSaid) {
   folder_.write("file", "x");
   const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "file/out.csv"});
   EXPECT_EQ(run.status, 69);
-  EXPECT_THAT(run.err, HasSubstr("cannot make its folder"));
+  EXPECT_THAT(run.err, HasSubstr("cannot create its folder"));
 }
 
 TEST_F(TraceCommand, SampleKeepsAPart) {

@@ -97,7 +97,7 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
     return inference::size_plan(told.service, told.requests, *told.plan, shown);
   });
   if (!sized) return tl::unexpected(sized.error());
-  std::string holds_for;
+  std::string valid_for;
   for (const auto& part : sized->parts) {
     const inference::Size& size = part.size;
     note(fmt::format("{}: {}; {} {} enough for this log{}", fmt::join(part.models, " with "),
@@ -107,7 +107,7 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
                                      : fmt::format(", {} also for {} of {} resampled logs",
                                                    size.replicas, size.served, size.drawn)));
     note_doubts(told.requests, size.doubts);
-    if (holds_for.empty() || !size.doubts.empty()) holds_for = size.holds_for();
+    if (valid_for.empty() || !size.doubts.empty()) valid_for = size.valid_for();
   }
   if (!asked.out.empty()) {
     if (auto written = table::write_file(asked.out, inference::to_csv(sized->plan)); !written) {
@@ -116,7 +116,7 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
     note(fmt::format("{} can be used with --plan of the other inference commands", asked.out));
   }
   told.plan = std::move(sized->plan);
-  return simulate_placed(told, asked.gpu_hour, options.list, holds_for);
+  return simulate_placed(told, asked.gpu_hour, options.list, valid_for);
 }
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {

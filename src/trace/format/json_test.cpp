@@ -85,10 +85,10 @@ TEST(PhillyJson, KeepsJobsWhoseRunIsUnknown) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "the rows were not in order of submission and have been sorted: 1 came too late",
-          "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED: 1",
-          "jobs whose first start or last end is not recorded, taken as a run of 0 s: 2",
-          "jobs without attempts, taken as a run of 0 s on 0 GPUs: 1"));
+          "the rows were not in order of submission and have been sorted (out of order: 1)",
+          "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED): 1",
+          "jobs whose first start or last end is not recorded (treated as a run of 0 s): 2",
+          "jobs without attempts (treated as a run of 0 s on 0 GPUs): 1"));
 }
 
 TEST(PhillyJson, NamesTheLineOfABadRecord) {
@@ -110,7 +110,7 @@ TEST(PhillyJson, NamesTheLineOfABadRecord) {
   EXPECT_EQ(error(with("17")),
             "t.json:3: a job must be an object (use --lenient to drop such rows)");
   EXPECT_EQ(error(with(good.c_str())),
-            "t.json:3: a job id must be unique: \"a\" is in line 2 already (use --lenient to drop "
+            "t.json:3: a job id must be unique: \"a\" is already in line 2 (use --lenient to drop "
             "such rows)");
 }
 

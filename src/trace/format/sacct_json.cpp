@@ -134,7 +134,7 @@ void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
   if (words.empty()) return;
   const auto word = sacct_state(words);
   if (!word) {
-    intake.remark("jobs whose state does not say how they ended, read as unknown");
+    intake.remark("jobs whose state does not say how they ended (treated as unknown)");
   } else if (*word == "RESIZING") {
     runs.resized(job);
   } else {
