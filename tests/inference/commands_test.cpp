@@ -330,10 +330,10 @@ TEST_F(InferenceCommand, LeavesAReport) {
   const std::string out = folder_ / "report";
   const ProgramRun made = run("report", {"--out", out, "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
+  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet", "sizes"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
   }
-  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT at most 300 ms)"));
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT <= 300 ms)"));
   EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
 }
 

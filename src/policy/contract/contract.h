@@ -218,7 +218,6 @@ class View {
     return records_.jobs[index(job)].outcome.state;
   }
   const cluster::Demand& demand(DemandId id) const { return records_.demands[index(id)]; }
-  std::size_t num_demands() const { return records_.demands.size(); }
   std::size_t num_jobs() const { return records_.jobs.size(); }
   /// Returns the allocation of a running job.
   std::span<const cluster::Grant> grants(JobId job) const {
