@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/order_lever.h"
 
 namespace almanac::steer {

@@ -89,15 +89,15 @@ Beginning::Beginning(Duration every) {
   });
 }
 
-Watchdog::Watchdog() {
+Watchdog::Watchdog(const Clock& clock) : clock_(clock) {
   const auto allowed = watchdog_time();
   if (allowed) patience_ = std::chrono::duration_cast<Duration>(*allowed / 4);
 }
 
 void Watchdog::alive() {
-  if (patience_ == kAlways || Clock::now() < due_) return;
+  if (patience_ == kAlways || clock_.monotonic() < due_) return;
   send("WATCHDOG=1");
-  due_ = Clock::now() + patience_;
+  due_ = clock_.monotonic() + patience_;
 }
 
 }  // namespace almanac::service

@@ -7,11 +7,11 @@
 /// Source   sd_notify(3), sd_watchdog_enabled(3).
 #pragma once
 
-#include <chrono>
 #include <string_view>
 #include <thread>
 
 #include "base/time.h"
+#include "service/clock.h"
 
 namespace almanac::service {
 
@@ -36,7 +36,8 @@ class Beginning {
 /// time that the manager allows; else it ends the service and starts it anew.
 class Watchdog {
  public:
-  Watchdog();
+  /// `clock` must outlive it.
+  explicit Watchdog(const Clock& clock = machine_clock());
   /// Called after each step of the thread that decides. Tells only when it is due.
   void alive();
   /// How long the thread may sleep at most; kAlways = there is no watchdog.
@@ -44,9 +45,9 @@ class Watchdog {
   static constexpr Duration kAlways = Duration::max();
 
  private:
-  using Clock = std::chrono::steady_clock;
+  const Clock& clock_;
   Duration patience_ = kAlways;
-  Clock::time_point due_{};
+  Clock::Instant due_{};
 };
 
 }  // namespace almanac::service

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "process/descriptor.h"
+#include "support/fake_clock.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::service {
@@ -21,7 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::StartsWith;
-using Clock = std::chrono::steady_clock;
 
 /// In the place of the manager.
 class Notify : public testing::Test {
@@ -63,7 +63,8 @@ TEST_F(Notify, TellsTheManagerInItsWords) {
 TEST_F(Notify, HasTheManagerWaitForAStartThatGetsOn) {
   const Beginning beginning(10ms);
   std::string heard;
-  for (const auto begun = Clock::now(); heard.empty() && Clock::now() - begun < 10s;) {
+  const Clock& clock = machine_clock();
+  for (const auto begun = clock.monotonic(); heard.empty() && clock.seconds_since(begun) < 10;) {
     heard = told();  // busy meanwhile
   }
   EXPECT_EQ(heard, "EXTEND_TIMEOUT_USEC=60000000");
@@ -81,11 +82,15 @@ TEST_F(Notify, DoesNotHaveItWaitForAStartThatHangs) {
 TEST_F(Notify, TellsThatItLivesAsOftenAsTheWatchdogWants) {
   ::setenv("WATCHDOG_USEC", "200000", 1);
   ::setenv("WATCHDOG_PID", std::to_string(::getpid()).c_str(), 1);
-  Watchdog watchdog;
+  FakeClock clock;
+  Watchdog watchdog(clock);
   EXPECT_EQ(watchdog.patience(), 50ms);
   watchdog.alive();
   EXPECT_EQ(told(), "WATCHDOG=1");
-  std::this_thread::sleep_for(51ms);
+  clock.advance(49ms);
+  watchdog.alive();
+  EXPECT_EQ(told(), "");
+  clock.advance(1ms);
   watchdog.alive();
   EXPECT_EQ(told(), "WATCHDOG=1");
 }

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/step_back.h"
-#include "base/wall_clock.h"
 #include "energy/power_file.h"
 #include "experiment/summary.h"
 #include "schedule/admission.h"
@@ -118,10 +117,14 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
                     .other = play(shadow)};
 }
 
-Shadow::Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed, Duration age_cap)
-    : past_(std::move(past)), cluster_(cluster), seed_(seed), age_cap_(age_cap), thread_([this] {
-        work();
-      }) {}
+Shadow::Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed, Duration age_cap,
+               const Clock& clock)
+    : past_(std::move(past)),
+      cluster_(cluster),
+      seed_(seed),
+      age_cap_(age_cap),
+      clock_(clock),
+      thread_([this] { work(); }) {}
 
 Shadow::~Shadow() {
   {
@@ -157,7 +160,7 @@ void Shadow::work() {
       const policy::Composition policy = policy_;
       const policy::Composition shadow = *shadow_;
       lock.unlock();
-      const Time now = wall_clock();
+      const Time now = clock_.wall();
       auto past = past_();
       Result<Comparison> made = tl::unexpected(Error{});
       if (past) {

@@ -28,6 +28,7 @@
 #include "cluster/cluster.h"
 #include "experiment/past.h"
 #include "policy/composition.h"
+#include "service/clock.h"
 
 namespace almanac::service {
 
@@ -66,9 +67,9 @@ class Shadow {
   /// All jobs that have ended, in virtual clusters of the one that they are played on.
   using Past = std::function<Result<experiment::Past>()>;
 
-  /// `past` is asked from its thread. `age_cap` as compare().
+  /// Calls `past` from its thread. `age_cap` as compare(). `clock` must outlive it.
   Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed,
-         Duration age_cap = kNoDuration);
+         Duration age_cap = kNoDuration, const Clock& clock = machine_clock());
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
@@ -84,6 +85,7 @@ class Shadow {
   const cluster::Cluster& cluster_;
   std::uint64_t seed_;
   Duration age_cap_;
+  const Clock& clock_;
   mutable std::mutex mutex_;
   std::condition_variable news_;
   policy::Composition policy_;

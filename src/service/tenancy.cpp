@@ -232,9 +232,9 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
 }
 
 Result<Tenancy> TenancyKeeper::get(const Make& make) const {
-  constexpr auto kGood = std::chrono::seconds(5);
+  constexpr Duration kGood = 5s;
   const std::lock_guard lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = clock_.monotonic();
   if (last_ && now < made_at_ + kGood) return *last_;
   auto made = make();
   if (!made) return made;

@@ -5,7 +5,6 @@
 /// all alike. The figures are those of a simulated run (rules/fairness/dues.h), over the last days.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -19,6 +18,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "policy/composition.h"
+#include "service/clock.h"
 #include "service/foresight.h"
 #include "store/job.h"
 
@@ -86,16 +86,19 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
 class TenancyKeeper {
  public:
   using Make = std::function<Result<Tenancy>()>;
+  /// `clock` must outlive it.
+  explicit TenancyKeeper(const Clock& clock = machine_clock()) : clock_(clock) {}
   Result<Tenancy> get(const Make& make) const;
 
  private:
+  const Clock& clock_;
   mutable std::mutex mutex_;
   mutable std::optional<Tenancy> last_;
-  mutable std::chrono::steady_clock::time_point made_at_{};
+  mutable Clock::Instant made_at_{};
 };
 
-/// "tenant vision was 14 % over its fair share in the last 7 days (114 of 100 GPU-hours)"; "" = it
-/// is none of `tenancy`.
+/// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; ""
+/// = it is none of `tenancy`.
 std::string beside_its_due(const Tenancy& tenancy, const std::string& name);
 
 }  // namespace almanac::service

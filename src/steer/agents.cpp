@@ -11,7 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/wall_clock.h"
 #include "service/log.h"
 
 namespace almanac::steer {
@@ -41,18 +40,19 @@ std::string address_of(const sockaddr_storage& address, socklen_t size) {
 }  // namespace
 
 Result<std::unique_ptr<Agents>> Agents::listen(const std::string& address, agent::Keys keys,
-                                               Duration patience) {
+                                               Duration patience, const service::Clock& clock) {
   auto socket = agent::listen_at(address);
   if (!socket) return tl::unexpected(socket.error());
-  return std::unique_ptr<Agents>(new Agents(std::move(*socket), std::move(keys), patience));
+  return std::unique_ptr<Agents>(new Agents(std::move(*socket), std::move(keys), patience, clock));
 }
 
-Agents::Agents(Descriptor socket, agent::Keys keys, Duration patience)
+Agents::Agents(Descriptor socket, agent::Keys keys, Duration patience, const service::Clock& clock)
     : keys_(std::move(keys)),
       patience_(patience),
+      clock_(clock),
       socket_(std::move(socket)),
       port_(agent::port_of(socket_)),
-      ordered_(steady()),
+      ordered_(clock_.monotonic()),
       thread_([this] { work(); }) {}
 
 Agents::~Agents() {
@@ -77,7 +77,7 @@ std::set<std::string> Agents::present() const {
 void Agents::order(const Orders& orders) {
   {
     const std::lock_guard lock(mutex_);
-    ordered_ = steady();
+    ordered_ = clock_.monotonic();
     if (orders == orders_) return;
     orders_ = orders;
   }
@@ -86,7 +86,7 @@ void Agents::order(const Orders& orders) {
 
 std::string Agents::refusal() const {
   const std::lock_guard lock(mutex_);
-  return refusal_.empty() || steady() - refused_ > kRemembered ? "" : refusal_;
+  return refusal_.empty() || clock_.monotonic() - refused_ > kRemembered ? "" : refusal_;
 }
 
 void Agents::work() {
@@ -135,7 +135,7 @@ void Agents::welcome() {
       Guest{.line = agent::LineSocket(std::move(socket), agent::kLongestHello),
             .nonce = agent::new_nonce(),
             .from = address_of(address, size),
-            .heard = steady()});
+            .heard = clock_.monotonic()});
   if (guest->line.send(agent::greeting(guest->nonce))) guests_.push_back(std::move(guest));
 }
 
@@ -156,7 +156,7 @@ bool Agents::take(Guest& guest, std::string_view line) {
   if (!text) return refuse(guest, "sends a line that is not sealed as it should be");
   auto report = agent::read_report(*text);
   if (!report) return refuse(guest, to_string(report.error()));
-  guest.heard = steady();
+  guest.heard = clock_.monotonic();
   const std::lock_guard lock(mutex_);
   if (reports_.size() == kMostReports) reports_.erase(reports_.begin());
   reports_.push_back({guest.node, std::move(*report)});
@@ -180,7 +180,7 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   guest.towards_daemon.emplace(std::move(seal));
   guest.key = keys_.number(hello->node);
   guest.towards_agent.emplace(key, Towards::agent, hello->node, guest.nonce, hello->nonce);
-  guest.heard = steady();
+  guest.heard = clock_.monotonic();
   guest.line.allow(agent::kLongestLine);
   service::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
   return true;
@@ -190,12 +190,12 @@ bool Agents::tell(Guest& guest) {
   std::vector<agent::Limit> limits;
   {
     const std::lock_guard lock(mutex_);
-    if (steady() - ordered_ > patience_) return true;
+    if (clock_.monotonic() - ordered_ > patience_) return true;
     if (const auto found = orders_.find(guest.node); found != orders_.end()) limits = found->second;
   }
-  const bool is_new = guest.told == Time{} || limits != guest.orders;
-  if (!is_new && steady() - guest.told < kSign) return true;
-  guest.told = steady();
+  const bool is_new = guest.told == Instant{} || limits != guest.orders;
+  if (!is_new && clock_.monotonic() - guest.told < kSign) return true;
+  guest.told = clock_.monotonic();
   guest.orders = limits;
   const agent::Orders orders{.patience = patience_, .limits = std::move(limits)};
   return guest.line.send(guest.towards_agent->close(to_text(orders)));
@@ -205,13 +205,13 @@ bool Agents::refuse(const Guest& guest, const std::string& why) {
   const std::string line =
       fmt::format("a peer at {}{} that would be an agent was turned away: {}", guest.from,
                   guest.node.empty() ? "" : ", as " + guest.node + ",", why);
-  if (steady() >= next_warning_) {
+  if (clock_.monotonic() >= next_warning_) {
     service::log_warning(line);
-    next_warning_ = steady() + kWarning;
+    next_warning_ = clock_.monotonic() + kWarning;
   }
   const std::lock_guard lock(mutex_);
   refusal_ = line;
-  refused_ = steady();
+  refused_ = clock_.monotonic();
   return false;
 }
 
@@ -224,7 +224,8 @@ void Agents::forget_silent() {
   }
   std::erase_if(guests_, [&](const std::unique_ptr<Guest>& guest) {
     if (guest->is_replaced) return true;
-    if (steady() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent)) return false;
+    if (clock_.monotonic() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent))
+      return false;
     if (!guest->node.empty()) {
       service::log_warning(fmt::format("the agent of {} is silent", guest->node));
     }

@@ -26,8 +26,12 @@
 #include "base/time.h"
 #include "process/bell.h"
 #include "process/descriptor.h"
+#include "service/clock.h"
 
 namespace almanac::steer {
+
+/// How long orders stand without the daemon.
+inline constexpr Duration kAgentPatience = 60s;
 
 class Agents {
  public:
@@ -40,8 +44,9 @@ class Agents {
 
   /// Listens at "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
   /// unavailable.
-  static Result<std::unique_ptr<Agents>> listen(const std::string& address, agent::Keys keys,
-                                                Duration patience = 60s);
+  static Result<std::unique_ptr<Agents>> listen(
+      const std::string& address, agent::Keys keys, Duration patience = kAgentPatience,
+      const service::Clock& clock = service::machine_clock());
   ~Agents();
   Agents(const Agents&) = delete;
   Agents& operator=(const Agents&) = delete;
@@ -59,22 +64,23 @@ class Agents {
 
  private:
   using Descriptor = process::Descriptor;
+  using Instant = service::Clock::Instant;
   /// A peer that has connected.
   struct Guest {
     agent::LineSocket line;
     std::string nonce;      // ours
     std::uint64_t key = 0;  // which of its node's
     std::string from;       // address
-    Time heard{};
+    Instant heard{};
     std::string node{};  // "" = it has not proved which it is
     bool is_replaced = false;
     std::optional<agent::Seal> towards_agent{};
     std::optional<agent::Seal> towards_daemon{};
-    Time told{};
+    Instant told{};
     std::vector<agent::Limit> orders{};  // as told last
   };
 
-  Agents(Descriptor socket, agent::Keys keys, Duration patience);
+  Agents(Descriptor socket, agent::Keys keys, Duration patience, const service::Clock& clock);
   void work();
   void welcome();
   /// False = it is to go.
@@ -88,19 +94,20 @@ class Agents {
 
   agent::Keys keys_;  // of its thread
   Duration patience_;
+  const service::Clock& clock_;
   Descriptor socket_;
   process::Bell bell_;
   int port_ = 0;
   std::vector<std::unique_ptr<Guest>> guests_;  // of the thread
-  Time next_warning_{};                         // of the thread
+  Instant next_warning_{};                      // of the thread
 
   mutable std::mutex mutex_;
   std::vector<Told> reports_;
   std::set<std::string> present_;
   Orders orders_;
-  Time ordered_{};
+  Instant ordered_{};
   std::string refusal_;
-  Time refused_{};
+  Instant refused_{};
   bool stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins
 };

@@ -14,6 +14,7 @@
 #include "sim/simulation.h"
 #include "stats/quantile.h"
 #include "steer/mark.h"
+#include "steer/planned_round.h"
 #include "steer/record.h"
 #include "text/human.h"
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "perf/catalogue.h"
+#include "service/clock.h"
 #include "slurm/link.h"
 #include "steer/settings.h"
 
@@ -37,6 +38,7 @@ struct Config {
   Duration silence = 15s;
   /// The policy learns of so many jobs that ended before it is begun anew without them.
   std::size_t most_ended = 20'000;
+  const service::Clock* clock = &service::machine_clock();  ///< Must outlive the service.
 };
 
 }  // namespace almanac::steer

@@ -14,7 +14,8 @@ namespace almanac::steer {
 
 void Controller::wait_for(const Stage& stage, const std::function<void()>& act) {
   bool is_said = false;
-  steer::wait_for(stage, act, std::min<Duration>(watchdog_.patience(), 1s), [&](bool is_late) {
+  const Duration pause = std::min<Duration>(watchdog_.patience(), 1s);
+  steer::wait_for(stage, known_.clock, act, pause, [&](bool is_late) {
     if (!is_late) {
       watchdog_.alive();
     } else if (!std::exchange(is_said, true)) {
@@ -28,7 +29,7 @@ void Controller::wait_for(const Stage& stage, const std::function<void()>& act) 
 }
 
 Result<slurm::News> Controller::ask_news() {
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = known_.clock.monotonic();
   Result<slurm::News> news;
   {
     const std::lock_guard lock(known_.mutex);
@@ -37,7 +38,7 @@ Result<slurm::News> Controller::ask_news() {
   wait_for(kAsking, [&] { news = link_->news(); });
   const std::lock_guard lock(known_.mutex);
   asked_at_.reset();
-  news_s_ = seconds_since(begun);
+  news_s_ = known_.clock.seconds_since(begun);
   if (news) {
     if (!failure_.empty()) service::log_info("the controller answers again");
     failure_.clear();
@@ -63,7 +64,7 @@ Duration Controller::pause() const {
 
 std::string Controller::trouble() const {
   if (!failure_.empty() || !asked_at_) return failure_;
-  const auto waited = std::chrono::floor<Duration>(std::chrono::steady_clock::now() - *asked_at_);
+  const auto waited = std::chrono::floor<Duration>(known_.clock.monotonic() - *asked_at_);
   if (waited < known_.config.silence) return {};
   return fmt::format("the controller has not answered for {}", text::human_time(seconds(waited)));
 }

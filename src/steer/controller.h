@@ -5,7 +5,6 @@
 /// answer without the lock, and not for ever.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -53,7 +52,7 @@ class Controller {
   // Under the lock.
   std::string failure_;
   double news_s_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> asked_at_;  // what is not answered yet
+  std::optional<service::Clock::Instant> asked_at_;  // what is not answered yet
 };
 
 }  // namespace almanac::steer

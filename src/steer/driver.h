@@ -33,7 +33,10 @@ class Driver {
   /// never goes back.
   Slice plan(const Scene& scene, Time now);
   /// Does it, without the lock that the others want.
-  void carry_out(Slice& slice, slurm::Link& link) { steer::carry_out(slice, journal_, link); }
+  void carry_out(Slice& slice, slurm::Link& link,
+                 const service::Clock& clock = service::machine_clock()) {
+    steer::carry_out(slice, journal_, link, clock);
+  }
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
   /// All that is to be undone, as a slice, but for what is said so in words; levers should be off.

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "base/wall_clock.h"
 #include "process/bell.h"
 #include "service/service.h"
 #include "slurm/node.h"
@@ -21,7 +20,7 @@
 #include "steer/announced.h"
 #include "steer/canary.h"
 #include "steer/config.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/mirror.h"
 #include "steer/past.h"
@@ -44,7 +43,8 @@ struct Opened {
 
 struct Known {
   explicit Known(Opened opened)
-      : config(std::move(opened.config)),
+      : clock(*opened.config.clock),
+        config(std::move(opened.config)),
         store(std::move(opened.store)),
         site(std::move(opened.site)),
         decider(std::move(opened.decider)),
@@ -52,10 +52,11 @@ struct Known {
         slimmer(std::move(opened.slimmer)),
         driver(std::move(opened.driver)) {}
 
+  const service::Clock& clock;
   Config config;  ///< Its policy and its shadow change, under the lock.
   store::Store store;
   slurm::Site site;
-  Time started = wall_clock();
+  Time started = clock.wall();
   process::Bell bell{};  ///< Wakes the thread that decides.
   std::atomic<std::uint64_t> revision = 1;
 

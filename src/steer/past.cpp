@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/wall_clock.h"
 #include "steer/stage.h"
 #include "text/duration.h"
 
@@ -19,15 +18,16 @@ constexpr Duration kFollow = 5min;
 
 }  // namespace
 
-Past::Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to,
-           accounting::VcFrom vc)
-    : link_(std::move(link)),
+Past::Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slurm::Link> link,
+           Time back_to, accounting::VcFrom vc)
+    : clock_(clock),
+      link_(std::move(link)),
       import_(store, *link_, back_to, vc),
       thread_([this](const std::stop_token& stop) { follow(stop); }) {}
 
 std::string Past::trouble() const {
   const std::lock_guard lock(mutex_);
-  if (asked_ && std::chrono::steady_clock::now() - *asked_ >= kAccounting.longest) {
+  if (asked_ && clock_.monotonic() - *asked_ >= kAccounting.longest) {
     return fmt::format("{} has taken {} already", kAccounting.doing,
                        text::format_duration(kAccounting.longest));
   }
@@ -39,9 +39,9 @@ void Past::follow(const std::stop_token& stop) {
   bool has_come = false;
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    asked_ = std::chrono::steady_clock::now();
+    asked_ = clock_.monotonic();
     lock.unlock();
-    const auto done = import_.step(wall_clock());
+    const auto done = import_.step(clock_.wall());
     const bool all = done && done->done;
     if (all && !std::exchange(has_come, true)) has_come_ = true;
     lock.lock();

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +14,7 @@
 
 #include "accounting/import.h"
 #include "base/time.h"
+#include "service/clock.h"
 #include "slurm/link.h"
 #include "store/store.h"
 
@@ -22,8 +22,9 @@ namespace almanac::steer {
 
 class Past {
  public:
-  /// Begins at once; goes back to `back_to`. `store` outlives it.
-  Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to, accounting::VcFrom vc);
+  /// Begins at once; goes back to `back_to`. `clock` and `store` must outlive it.
+  Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slurm::Link> link,
+       Time back_to, accounting::VcFrom vc);
 
   /// Once: all that accounting had when it began is in the store now.
   bool has_come() { return has_come_.exchange(false); }
@@ -33,13 +34,14 @@ class Past {
  private:
   void follow(const std::stop_token& stop);
 
+  const service::Clock& clock_;
   std::unique_ptr<slurm::Link> link_;
   accounting::Import import_;
   std::atomic<bool> has_come_ = false;
   mutable std::mutex mutex_;  // of the two below
   std::string trouble_;
-  std::optional<std::chrono::steady_clock::time_point> asked_;  // nothing = it rests
-  std::jthread thread_;  // the last: it uses all of the above
+  std::optional<service::Clock::Instant> asked_;  // nothing = it rests
+  std::jthread thread_;                           // the last: it uses all of the above
 };
 
 }  // namespace almanac::steer

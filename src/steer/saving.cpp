@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/saving.h"
 
-#include <chrono>
-
 #include "service/log.h"
-#include "steer/stage.h"
 
 namespace almanac::steer {
 
@@ -27,10 +24,10 @@ void Saving::save(const std::optional<store::Moment>& sample) {
     batch.sample(*sample);
   }
   if (batch.empty()) return;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = known_.clock.monotonic();
   const auto saved = known_.store.commit(batch);
   const std::lock_guard lock(known_.mutex);
-  known_.counters.commit_s += seconds_since(begun);
+  known_.counters.commit_s += known_.clock.seconds_since(begun);
   if (!saved) {
     ++known_.counters.failed_commits;
     if (trouble_.empty()) service::log_error(to_string(saved.error()));

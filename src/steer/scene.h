@@ -7,6 +7,7 @@
 #include "slurm/link.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
+#include "steer/policies.h"
 #include "steer/settings.h"
 
 namespace almanac::steer {

@@ -13,7 +13,7 @@ namespace almanac::steer {
 namespace {
 
 /// A slice that takes longer ends early: there may be news.
-constexpr std::chrono::seconds kLongestSlice{2};
+constexpr Duration kLongestSlice = 2s;
 
 Failure how_it_went(const Entry& entry, const Outcome& outcome) {
   switch (outcome.kind) {
@@ -63,10 +63,11 @@ bool answers(const std::vector<Outcome>& outcomes) {
          outcomes.back().kind != Kind::not_tried;
 }
 
-void renew(Slice& slice, slurm::Link& link, std::chrono::steady_clock::time_point until) {
+void renew(Slice& slice, slurm::Link& link, const service::Clock& clock) {
+  const auto until = clock.monotonic() + kLongestSlice;
   const std::span<const slurm::JobChange> all = slice.renewals;
   bool goes_on = true;
-  while (goes_on && slice.renewed.size() < all.size() && std::chrono::steady_clock::now() < until) {
+  while (goes_on && slice.renewed.size() < all.size() && clock.monotonic() < until) {
     const auto left = all.subspan(slice.renewed.size());
     const auto some = left.first(std::min(left.size(), QueueChange::kAtOnce));
     auto outcomes = outcomes_of(link.change(some), some.size());
@@ -77,10 +78,11 @@ void renew(Slice& slice, slurm::Link& link, std::chrono::steady_clock::time_poin
 
 }  // namespace
 
-void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
-  const auto begun = std::chrono::steady_clock::now();
-  renew(slice, link, begun + kLongestSlice);
-  slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+void carry_out(Slice& slice, Journal& journal, slurm::Link& link, const service::Clock& clock) {
+  const auto begun = clock.monotonic();
+  const auto took = [&] { return std::chrono::floor<Duration>(clock.monotonic() - begun); };
+  renew(slice, link, clock);
+  slice.took = took();
   if (const auto kept = journal.keep(slice.seen); !kept) slice.trouble = to_string(kept.error());
   if (slice.entries.empty()) return;
   if (slice.standing) {
@@ -97,10 +99,10 @@ void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
   bool goes_on = true;
   while (goes_on && outcomes.size() < slice.entries.size()) {
     auto some = execute_some(slice.entries, outcomes.size(), link);
-    goes_on = answers(some) && std::chrono::steady_clock::now() - begun < kLongestSlice;
+    goes_on = answers(some) && took() < kLongestSlice;
     std::move(some.begin(), some.end(), std::back_inserter(outcomes));
   }
-  slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  slice.took = took();
   outcomes.resize(slice.entries.size());
   for (std::size_t at = 0; at < outcomes.size(); ++at) {
     slice.failures.push_back(how_it_went(slice.entries[at], outcomes[at]));

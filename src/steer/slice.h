@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "service/clock.h"
 #include "slurm/link.h"
 #include "steer/journal.h"
 #include "steer/lever.h"
@@ -33,6 +34,6 @@ struct Slice {
 
 /// Does it, each change once the journal has it; ends early when that takes seconds, or the
 /// controller does not answer.
-void carry_out(Slice& slice, Journal& journal, slurm::Link& link);
+void carry_out(Slice& slice, Journal& journal, slurm::Link& link, const service::Clock& clock);
 
 }  // namespace almanac::steer

@@ -9,8 +9,8 @@
 
 #include "schedule/hosts.h"
 #include "steer/aside.h"
-#include "steer/decision.h"
 #include "steer/occupancy.h"
+#include "steer/planned_round.h"
 #include "steer/record.h"
 #include "steer/scope.h"
 

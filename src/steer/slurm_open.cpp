@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/wall_clock.h"
 #include "service/inquest.h"
 #include "service/policies.h"
 #include "steer/idle_lever.h"
@@ -38,7 +37,7 @@ Result<void> follow_accounting(Known& known) {
   const auto vc = by == Grouping::accounts ? accounting::VcFrom::account
                   : by == Grouping::qos    ? accounting::VcFrom::qos
                                            : accounting::VcFrom::partition;
-  known.past = std::make_unique<Past>(known.store, std::move(*link),
+  known.past = std::make_unique<Past>(known.clock, known.store, std::move(*link),
                                       known.started - known.config.retention, vc);
   return {};
 }
@@ -75,7 +74,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
       !kept) {
     return tl::unexpected(kept.error());
   }
-  if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
+  if (const auto gone = store->forget(config.clock->wall() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
   auto chosen = compose(config.policy);
@@ -91,7 +90,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (!config.agents.empty()) {
     auto keys = agent::Keys::read(config.agent_secret);
     if (!keys) return tl::unexpected(keys.error());
-    auto listens = Agents::listen(config.agents, std::move(*keys));
+    auto listens = Agents::listen(config.agents, std::move(*keys), kAgentPatience, *config.clock);
     if (!listens) return tl::unexpected(listens.error());
     agents = std::move(*listens);
   }

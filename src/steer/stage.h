@@ -6,11 +6,11 @@
 /// watches.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <string_view>
 
 #include "base/time.h"
+#include "service/clock.h"
 
 namespace almanac::steer {
 
@@ -29,14 +29,9 @@ inline constexpr Stage kGranting{"doing what users ask", 5min};
 /// A week of it.
 inline constexpr Stage kAccounting{"reading accounting", 15min};
 
-/// What has passed since `begun`.
-inline double seconds_since(std::chrono::steady_clock::time_point begun) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-}
-
 /// Has `act` done by a thread of its own and waits for it; calls `meanwhile` each `pause`, with
 /// whether the stage has taken too long by now.
-void wait_for(const Stage& stage, const std::function<void()>& act, Duration pause,
-              const std::function<void(bool is_late)>& meanwhile);
+void wait_for(const Stage& stage, const service::Clock& clock, const std::function<void()>& act,
+              Duration pause, const std::function<void(bool is_late)>& meanwhile);
 
 }  // namespace almanac::steer

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/steered_cluster.h"
 
-#include <chrono>
 #include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include "base/wall_clock.h"
 
 namespace almanac::steer {
 
@@ -35,7 +32,7 @@ void SteeredCluster::renew(bool is_asked) {
 
 void SteeredCluster::take_requests() {
   parts_.changes.take();
-  if (parts_.steering.take_controls()) next_status_ = Time{};
+  if (parts_.steering.take_controls()) next_status_ = {};
 }
 
 bool SteeredCluster::look() {
@@ -48,7 +45,7 @@ bool SteeredCluster::look() {
 void SteeredCluster::decide() {
   has_decided_ = run_round();
   slim();
-  if (parts_.steering.heed_canary()) next_status_ = Time{};
+  if (parts_.steering.heed_canary()) next_status_ = {};
 }
 
 bool SteeredCluster::run_round() {
@@ -59,16 +56,16 @@ bool SteeredCluster::run_round() {
   const Time now = known.mirror.at();
   const Decision& last = known.decider->last();
   const bool is_stale = last.at == kNoTime || now >= last.wake || now - last.at >= kStale;
-  known.counters.last_round = wall_clock();
+  known.counters.last_round = known.clock.wall();
   if (!known.look_again && !is_stale) return false;
   known.look_again = false;
-  const auto begun = std::chrono::steady_clock::now();
+  const auto begun = known.clock.monotonic();
   // No job is stopped for one that may have been refused.
   const std::vector<slurm::Job> none;
   known.decider->decide(known.mirror, known.world, known.config.settings.exempt,
                         parts_.steering.moves("preemption") ? none : known.announced.jobs(),
                         known.driver.in_vain(parts_.steering.scene()));
-  known.counters.count_round(seconds_since(begun));
+  known.counters.count_round(known.clock.seconds_since(begun));
   return true;
 }
 
@@ -81,7 +78,7 @@ void SteeredCluster::slim() {
 }
 
 void SteeredCluster::keep() {
-  const Time now = wall_clock();
+  const Time now = parts_.known.clock.wall();
   std::optional<store::Moment> sample;
   if (parts_.saving.is_sample_due(now)) {
     const service::Overview seen = parts_.views.overview();
@@ -102,7 +99,7 @@ bool SteeredCluster::act() {
 }
 
 void SteeredCluster::finish() {
-  if (wall_clock() >= next_status_) write_status();
+  if (parts_.known.clock.monotonic() >= next_status_) write_status();
 }
 
 void SteeredCluster::close() {
@@ -112,7 +109,7 @@ void SteeredCluster::close() {
 
 void SteeredCluster::write_status() {
   constexpr Duration kBetween = 2s;
-  next_status_ = wall_clock() + kBetween;
+  next_status_ = parts_.known.clock.monotonic() + kBetween;
   const auto written = steer::write_status(parts_.known.config.state, parts_.views.status());
   if (written) return;
   const std::lock_guard lock(parts_.known.mutex);

@@ -57,7 +57,7 @@ class SteeredCluster final : public service::Cluster {
 
   Parts parts_;
   bool has_decided_ = false;  // in this step
-  Time next_status_{};
+  service::Clock::Instant next_status_{};
 };
 
 }  // namespace almanac::steer

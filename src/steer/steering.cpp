@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/wall_clock.h"
 #include "service/log.h"
 #include "steer/slimming_lever.h"
 #include "steer/undo.h"
@@ -56,7 +55,8 @@ Result<void> Steering::take_all_back(const Retreat& how) {
   }
   if (auto kept = keep_switches(); !kept) return kept;
   const auto act = [this](Slice& slice) {
-    controller_.wait_for(kUndoing, [&] { known_.driver.carry_out(slice, controller_.link()); });
+    controller_.wait_for(kUndoing,
+                         [&] { known_.driver.carry_out(slice, controller_.link(), known_.clock); });
   };
   const auto done = take_back(known_.driver, known_.mirror, known_.mutex, act, how.why);
   tell_agents();
@@ -119,9 +119,10 @@ bool Steering::turn_levers() {
   {
     const std::lock_guard lock(known_.mutex);
     if (known_.decider->last().world == nullptr) return false;
-    slice = known_.driver.plan(scene(), steady());
+    slice = known_.driver.plan(scene(), Time{known_.clock.since_boot()});
   }
-  controller_.wait_for(kActing, [&] { known_.driver.carry_out(slice, controller_.link()); });
+  controller_.wait_for(kActing,
+                       [&] { known_.driver.carry_out(slice, controller_.link(), known_.clock); });
   const auto kept = keep_switches();
   bool changed = false;
   {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/step_back.h"
-#include "base/wall_clock.h"
 #include "service/log.h"
 #include "service/notify.h"
 #include "service/policies.h"
@@ -22,7 +21,7 @@ constexpr Duration kTryAgain = 1min;
 
 Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
                                              const Config& config) {
-  auto lessons = store.log(wall_clock() - service::kLesson, service::kLessons);
+  auto lessons = store.log(config.clock->wall() - service::kLesson, service::kLessons);
   if (!lessons) return tl::unexpected(lessons.error());
   return std::make_unique<Decider>(std::move(policy), std::move(*lessons), config.seed,
                                    config.speeds);
@@ -42,7 +41,7 @@ void Succession::make_aside() {
     if (!chosen) return tl::unexpected(chosen.error());
     return decider_for(*chosen, known_.store, known_.config);
   };
-  if (!renewal_.begin(make, is_told)) return renewal_.put_off(wall_clock() + kTryAgain);
+  if (!renewal_.begin(make, is_told)) return renewal_.put_off(known_.clock.wall() + kTryAgain);
   is_asked_ = false;
   if (is_told) service::tell_reloading();
 }
@@ -51,14 +50,14 @@ void Succession::renew(bool is_asked) {
   is_asked_ = is_asked_ || is_asked;
   if (!renewal_.is_under_way()) {
     const bool is_worn = known_.decider->learned() >= known_.config.most_ended;
-    if ((is_asked_ || is_worn) && renewal_.may_begin(wall_clock())) make_aside();
+    if ((is_asked_ || is_worn) && renewal_.may_begin(known_.clock.wall())) make_aside();
     return;
   }
   auto done = renewal_.take();
   if (!done) return;
   const std::string name = policy();
   if (!done->made) {
-    renewal_.put_off(wall_clock() + kTryAgain);
+    renewal_.put_off(known_.clock.wall() + kTryAgain);
     service::log_error(
         fmt::format("policy {} stays as it was: {}", name, to_string(done->made.error())));
   } else if (!done->is_stale) {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "service/renewal.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/known.h"
 #include "steer/policies.h"
 

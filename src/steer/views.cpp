@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "base/wall_clock.h"
 #include "cluster/sockets.h"
 #include "service/inquest.h"
 #include "steer/occupancy.h"
@@ -301,7 +300,7 @@ Status Views::status() const {
   const service::Overview seen = overview();
   service::Manager manager = *this->manager();
   const std::lock_guard lock(known_.mutex);
-  return {.at = wall_clock(),
+  return {.at = known_.clock.wall(),
           .process = ::getpid(),
           .manager = std::move(manager),
           .policy = known_.config.policy,

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/wall_clock.h"
 #include "service/policies.h"
 #include "steer/compactions.h"
 #include "steer/outlook.h"
@@ -40,15 +39,15 @@ struct Watching::Watchers {
       : world(known.world),
         shadow([&of, &known,
                 world = known.world.get()] { return past_of(known.store, *world, of.limits()); },
-               world->of_the_past, known.config.seed),
+               world->of_the_past, known.config.seed, kNoDuration, known.clock),
         foresight(
             world->cluster, nullptr,
             [&known] {
-              return known.store.log(wall_clock() - service::kLesson, service::kLessons);
+              return known.store.log(known.clock.wall() - service::kLesson, service::kLessons);
             },
             kFutures, known.config.seed,
             [&of, world = known.world.get()] { return of.outlook(*world); },
-            [&known] { return known.revision.load(); }, [](const auto&) {}) {}
+            [&known] { return known.revision.load(); }, [](const auto&) {}, known.clock) {}
 
  private:
   static constexpr int kFutures = 32;

@@ -11,7 +11,7 @@
 
 #include "slurm/command_link.h"
 #include "slurm/test_cluster.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/mirror.h"
 #include "steer/policies.h"
 #include "steer/world.h"

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"

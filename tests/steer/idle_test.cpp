@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
+#include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/idle_lever.h"
 #include "steer/undo.h"

@@ -21,7 +21,7 @@
 #include "fake_link.h"
 #include "process/descriptor.h"
 #include "steer/announced.h"
-#include "steer/decision.h"
+#include "steer/decider.h"
 #include "steer/slurm_service.h"
 #include "support/temporary_folder.h"
 

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
+#include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/guards.h"
 #include "steer/slimming_lever.h"

@@ -115,7 +115,7 @@ TEST_F(StudyCommand, SaysThatASelectionIsEmpty) {
 TEST_F(StudyCommand, AsksForATrace) {
   const ProgramRun run = run_program({"study"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("TRACE is required"));
+  EXPECT_THAT(run.err, HasSubstr("no job log is given"));
 }
 
 TEST_F(StudyCommand, NamesTheLineOfABadUtilisationFile) {
@@ -261,7 +261,7 @@ TEST_F(EfficiencyCommand, SaysWhichJobTheLogDoesNotHave) {
       week_of_sacct() + "7|never|bob|CANCELLED by 7|2024-05-01T10:00:00|0|60|0||00:00:00|||\n");
   const ProgramRun absent = run_program({"efficiency", week, "11"});
   EXPECT_EQ(absent.status, 2);
-  EXPECT_THAT(absent.err, HasSubstr("there is no job 11 among the 6 that ran, 1 to 6"));
+  EXPECT_THAT(absent.err, HasSubstr("unknown job 11; the 6 jobs that ran are 1 to 6"));
   const ProgramRun never = run_program({"efficiency", week, "7"});
   EXPECT_EQ(never.status, 2);
   EXPECT_THAT(never.err, HasSubstr("job 7 never ran"));
@@ -290,7 +290,7 @@ TEST_F(EfficiencyCommand, LeavesOutRowsThatCannotBeReadIfLenient) {
 TEST_F(EfficiencyCommand, KnowsALogFromAJob) {
   const ProgramRun run = run_program({"efficiency", "wek.txt"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("there is no file \"wek.txt\", and a job is a number"));
+  EXPECT_THAT(run.err, HasSubstr("\"wek.txt\" is neither a file nor a job id"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 /// almanac inference report: a page of what requests saw of a service, and what it took.
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
 #include "inference/fleet_sizes.h"
@@ -60,14 +61,17 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
 
 void register_inference_report(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("report", "Write a report of latencies, SLO attainment and cost");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("report", "Write a report on latency, SLO attainment and cost");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<ServiceReportOptions>();
   asked->fleet.add_to(command);
-  command.add_option("--out", asked->out, "Folder for report.html and each figure as CSV and JSON")
+  command
+      .add_option("--out", asked->out, "Directory for report.html and each figure as CSV and JSON")
       ->type_name("DIR")
-      ->required();
+      ->required()
+      ->group(heading(Group::output));
   add_example(command,
               "almanac inference report requests.csv --model llama-3.1-8b --replicas 1..8 --ttft "
               "500ms --tpot 50ms --out out/service");

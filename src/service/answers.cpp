@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/answers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace almanac::service {
+
+using store::JobNumber;
+
+namespace {
+
+/// Other numbers of GPUs are tried for so many jobs.
+constexpr std::size_t kMostAsked = 4;
+/// How long a question stands after somebody asked last.
+constexpr std::chrono::minutes kAsked{1};
+constexpr std::size_t kMostQuestions = 32;
+
+}  // namespace
+
+std::optional<Expected> Answers::of(JobNumber job) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = forecasts_.find(job);
+  if (found == forecasts_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<Expected> Answers::ask(JobNumber job, Duration patience) {
+  std::unique_lock lock(mutex_);
+  asked_[job] = clock_.monotonic();
+  if (asked_.size() > kMostAsked) {
+    asked_.erase(std::min_element(asked_.begin(), asked_.end(), [](const auto& a, const auto& b) {
+      return a.second < b.second;
+    }));
+  }
+  const auto is_known = [&] {
+    const auto found = forecasts_.find(job);
+    return found != forecasts_.end() && found->second.other_gpus.has_value();
+  };
+  news_.wait_for(lock, patience, [&] { return is_known() || has_ended_; });
+  if (!is_known()) return std::nullopt;
+  return forecasts_.at(job);
+}
+
+std::optional<Expected> Answers::ask(const store::Submission& asked) {
+  const std::lock_guard lock(mutex_);
+  const auto now = clock_.monotonic();
+  std::erase_if(questions_, [&](const Question& each) { return now - each.when > kAsked; });
+  for (Question& each : questions_) {
+    if (each.asked != asked) continue;
+    each.when = now;
+    return each.answer;
+  }
+  if (questions_.size() == kMostQuestions) questions_.erase(questions_.begin());
+  questions_.push_back({.asked = asked, .when = now});
+  return std::nullopt;
+}
+
+bool Answers::is_question_open() const {
+  const std::lock_guard lock(mutex_);
+  const bool any_question = std::any_of(questions_.begin(), questions_.end(),
+                                        [](const Question& each) { return !each.answer; });
+  if (any_question) return true;
+  return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
+    const auto found = forecasts_.find(each.first);
+    return found != forecasts_.end() && !found->second.other_gpus;
+  });
+}
+
+void Answers::publish(Forecasts forecasts, std::vector<store::Told>& told) {
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(told, [&](const store::Told& each) { return forecasts_.contains(each.job); });
+    const auto now = clock_.monotonic();
+    std::erase_if(asked_, [&](const auto& each) { return now - each.second > kAsked; });
+    // The answers of before stand until there are new ones.
+    for (const auto& [job, when] : asked_) {
+      const auto before = forecasts_.find(job);
+      const auto after = forecasts.find(job);
+      if (before == forecasts_.end() || after == forecasts.end()) continue;
+      if (!after->second.other_gpus) after->second.other_gpus = before->second.other_gpus;
+    }
+    forecasts_ = std::move(forecasts);
+  }
+  news_.notify_all();
+}
+
+std::set<JobNumber> Answers::jobs_asked() const {
+  const std::lock_guard lock(mutex_);
+  std::set<JobNumber> made;
+  for (const auto& [job, when] : asked_) made.insert(job);
+  return made;
+}
+
+void Answers::answer(JobNumber job, std::vector<WithGpus> other_gpus) {
+  {
+    const std::lock_guard lock(mutex_);
+    forecasts_.at(job).other_gpus = std::move(other_gpus);
+  }
+  news_.notify_all();
+}
+
+std::vector<store::Submission> Answers::open_questions() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::Submission> made;
+  for (const Question& each : questions_) {
+    if (!each.answer) made.push_back(each.asked);
+  }
+  return made;
+}
+
+void Answers::answer(const store::Submission& asked, const Expected& found) {
+  const std::lock_guard lock(mutex_);
+  for (Question& each : questions_) {
+    if (each.asked == asked) each.answer = found;
+  }
+}
+
+void Answers::sleep(std::chrono::milliseconds at_most) const {
+  std::unique_lock lock(mutex_);
+  news_.wait_for(lock, at_most, [&] { return has_ended_.load(); });
+}
+
+void Answers::end() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  news_.notify_all();
+}
+
+}  // namespace almanac::service

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Forecasts as other threads ask for them, and the questions that the forecasting thread has yet
+/// to answer.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/time.h"
+#include "service/clock.h"
+#include "service/expected.h"
+#include "store/job.h"
+#include "store/store.h"
+
+namespace almanac::service {
+
+/// Thread-safe.
+class Answers {
+ public:
+  using Forecasts = std::map<store::JobNumber, Expected>;
+
+  /// `clock` must outlive it.
+  explicit Answers(const Clock& clock) : clock_(clock) {}
+
+  // Those who ask.
+  std::optional<Expected> of(store::JobNumber job) const;
+  /// With other numbers of GPUs; waits for that for at most `patience`. The question stands for a
+  /// minute.
+  std::optional<Expected> ask(store::JobNumber job, Duration patience);
+  /// What a job that nobody has submitted can expect; nothing if that is still being worked out.
+  /// The question stands for a minute.
+  std::optional<Expected> ask(const store::Submission& asked);
+
+  // The thread that answers.
+  /// Whether a question has no answer yet.
+  bool is_question_open() const;
+  /// Replaces all forecasts, and drops the questions that nobody asks any more. Erases from `told`
+  /// the jobs that had a forecast before.
+  void publish(Forecasts forecasts, std::vector<store::Told>& told);
+  /// Jobs for which somebody asked about other numbers of GPUs.
+  std::set<store::JobNumber> jobs_asked() const;
+  void answer(store::JobNumber job, std::vector<WithGpus> other_gpus);
+  /// Submissions without an answer.
+  std::vector<store::Submission> open_questions() const;
+  void answer(const store::Submission& asked, const Expected& found);
+
+  /// Sleeps for at most `at_most`, or until the end.
+  void sleep(std::chrono::milliseconds at_most) const;
+  /// Ends every wait, now and later.
+  void end();
+  /// Whether end() was called.
+  const std::atomic<bool>& has_ended() const { return has_ended_; }
+
+ private:
+  /// What could a job expect that nobody has submitted?
+  struct Question {
+    store::Submission asked{};
+    Clock::Instant when{};  ///< Somebody asked last.
+    std::optional<Expected> answer{};
+  };
+
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;
+  Forecasts forecasts_;
+  std::map<store::JobNumber, Clock::Instant> asked_;  // when somebody asked last
+  std::vector<Question> questions_;                   // the oldest first
+  std::atomic<bool> has_ended_ = false;
+};
+
+}  // namespace almanac::service

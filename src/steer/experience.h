@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a decider keeps from one round to the next: the names of users and jobs, and what it has
+/// learned from jobs that ended.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "policy/contract/host.h"
+#include "schedule/hosts.h"
+#include "steer/beliefs.h"
+#include "steer/mirror.h"
+#include "steer/world.h"
+#include "trace/trace.h"
+
+namespace almanac::steer {
+
+/// Not thread-safe.
+class Experience {
+ public:
+  /// Learns from `lessons`, ended jobs of this cluster, as `policy` believes.
+  Experience(const policy::Composition& policy, trace::Trace lessons);
+  Experience(const Experience&) = delete;
+  Experience& operator=(const Experience&) = delete;
+
+  /// All names, and the jobs of the round that is planned.
+  trace::Trace& log() { return log_; }
+  /// Whether the policy lets jobs share GPUs.
+  bool lets_share() const { return lets_share_; }
+  /// What the policy sees of a job. For a policy that lets jobs share GPUs, a job of shards asks
+  /// for whole GPUs: the policy chooses with which jobs it shares them.
+  trace::Request request_of(const slurm::Job& job, const World& world);
+  Duration believed(const slurm::Job& job, const World& world) {
+    return believed(job, request_of(job, world));
+  }
+  Duration believed(const slurm::Job& job, const trace::Request& request) {
+    return beliefs_.of(job.number, request);
+  }
+  /// An estimator for the policy of one round; `jobs` are numbered as in the round and must outlive
+  /// it.
+  std::unique_ptr<predict::Estimator> estimator(const std::vector<slurm::JobNumber>& jobs) {
+    return beliefs_.for_round(jobs);
+  }
+  std::shared_ptr<predict::TypeSpeeds> type_speeds() const { return type_speeds_; }
+  /// Usage so far: Slurm's own figures if it keeps fair share, else that of the jobs learned from
+  /// and of those that run.
+  schedule::PastUses past_use(const Mirror& mirror, const World& world);
+
+  void learn(const slurm::Job& ended, const World& world);
+  /// Jobs learned from since the start.
+  std::size_t learned() const { return learned_; }
+  /// Forgets a job that is gone or has another number now.
+  void forget(slurm::JobNumber job) { beliefs_.forget(job); }
+
+ private:
+  bool lets_share_;
+  trace::Trace log_;
+  Beliefs beliefs_;
+  std::size_t learned_ = 0;
+  std::shared_ptr<predict::TypeSpeeds> type_speeds_ = std::make_shared<predict::TypeSpeeds>();
+  std::vector<policy::PastUse> learned_use_;
+};
+
+}  // namespace almanac::steer

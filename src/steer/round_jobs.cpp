@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/round_jobs.h"
+
+#include "steer/record.h"
+#include "steer/tenants.h"
+
+namespace almanac::steer {
+
+RoundJobs::RoundJobs(Experience& experience, const World& world)
+    : experience_(experience), world_(world) {
+  experience_.log().jobs.clear();
+}
+
+JobId RoundJobs::add(const slurm::Job& job) {
+  trace::Trace& log = experience_.log();
+  const JobId id{static_cast<std::uint32_t>(log.jobs.size())};
+  trace::Job& record = log.jobs.emplace_back();
+  record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
+  record.request = experience_.request_of(job, world_);
+  numbers_.push_back(job.number);
+  if (owns_nodes(world_.grouping) || world_.cluster.takes_every_job) return id;
+  // Beliefs depend on the owner of the job, where it may run on its partition.
+  experience_.believed(job, record.request);
+  record.request.vc = log.names.intern(owner_of_nodes(job, world_));
+  return id;
+}
+
+schedule::Past RoundJobs::past_of(const slurm::Job& job, Time since) const {
+  return {.since = since,
+          .tenant = tenant_of(world_.tenants, job.account, job.user, job.partition)};
+}
+
+std::optional<JobId> RoundJobs::first_task(slurm::JobNumber job) const {
+  const auto found = first_tasks_.find(job);
+  if (found == first_tasks_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The jobs of a Slurm cluster as one round knows them, by `JobId`: the running jobs first, then
+/// those that the policy is shown, then newcomers.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "schedule/round.h"
+#include "steer/experience.h"
+#include "steer/world.h"
+
+namespace almanac::steer {
+
+/// Not thread-safe.
+class RoundJobs {
+ public:
+  /// Both must outlive it. Empties `experience.log()`, which then has the jobs of this round.
+  RoundJobs(Experience& experience, const World& world);
+
+  JobId add(const slurm::Job& job);
+  /// What the policy sees of a job.
+  trace::Request& request(JobId job) { return experience_.log().jobs[index(job)].request; }
+  /// The past of a job that has waited, or run, since `since`.
+  schedule::Past past_of(const slurm::Job& job, Time since) const;
+
+  const std::vector<slurm::JobNumber>& numbers() const { return numbers_; }
+  slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
+
+  /// From now on waiting jobs are added.
+  void end_running() { num_running_ = numbers_.size(); }
+  std::size_t num_running() const { return num_running_; }
+  bool runs(JobId job) const { return index(job) < num_running_; }
+
+  /// `first` is the first task of a waiting record that the policy is shown.
+  void show(slurm::JobNumber job, JobId first) { first_tasks_.emplace(job, first); }
+  /// From now on only newcomers are added.
+  void end_shown() { num_shown_ = numbers_.size(); }
+  /// The waiting jobs that the policy is shown, in order of submission; an array appears once for
+  /// each task.
+  std::span<const slurm::JobNumber> shown() const {
+    return std::span(numbers_).subspan(num_running_, num_shown_ - num_running_);
+  }
+  const std::unordered_map<slurm::JobNumber, JobId>& first_tasks() const { return first_tasks_; }
+  std::optional<JobId> first_task(slurm::JobNumber job) const;
+
+ private:
+  Experience& experience_;
+  const World& world_;
+  std::vector<slurm::JobNumber> numbers_;
+  std::size_t num_running_ = 0;
+  std::size_t num_shown_ = 0;  // these, and the running jobs
+  std::unordered_map<slurm::JobNumber, JobId> first_tasks_;
+};
+
+}  // namespace almanac::steer
