@@ -180,7 +180,7 @@ Result<Hello> read_hello(std::string_view line) {
   }
   if (auto same = check_protocol(words[1]); !same) return tl::unexpected(same.error());
   if (words.size() != 4 || !is_name(words[2]) || !is_nonce(words[3])) {
-    return fail(Code::invalid, "the peer does not greet like an agent of Almanac");
+    return fail(Code::invalid, "the peer is not an agent of Almanac: wrong greeting");
   }
   return Hello{std::string(words[2]), std::string(words[3])};
 }

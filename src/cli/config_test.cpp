@@ -107,9 +107,9 @@ TEST_F(Config, RelativePathsStartAtTheFile) {
 }
 
 TEST_F(Config, AnUnknownKeyIsNamedWithItsLineAndTheNearestKey) {
-  EXPECT_THAT(error_of("[connection]\n\nulr = \"https://gpu\"\n"),
-              testing::AllOf(HasSubstr("almanac.toml:3"), HasSubstr("unknown key ulr"),
-                             HasSubstr("did you mean url?")));
+  EXPECT_THAT(error_of("[connection]\n\ntokn = \"alm\"\n"),
+              testing::AllOf(HasSubstr("almanac.toml:3"), HasSubstr("unknown key tokn"),
+                             HasSubstr("did you mean token?")));
   EXPECT_THAT(error_of("[conection]\nurl = \"x\"\n"), HasSubstr("did you mean connection?"));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many replicas a service may have, as users say it: "2", or "1..4".
+/// The number of replicas of a service as users write it: "2" or "1..4".
 #pragma once
 
 #include <charconv>
@@ -19,7 +19,7 @@ struct ReplicaBounds {
   int most = 1;
 };
 
-/// Fails with usage; `what` is what the user calls it.
+/// Fails with usage; `what` is the name of the option.
 inline Result<ReplicaBounds> read_replica_bounds(const std::string& what, const std::string& told) {
   constexpr int kMost = 100'000;
   const auto number = [](std::string_view text, int& value) {

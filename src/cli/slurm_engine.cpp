@@ -34,8 +34,9 @@ Result<std::unique_ptr<service::Service>> SlurmEngine::open(const std::string& s
                                                             const std::string& policy,
                                                             const std::string& shadow,
                                                             Speeds speeds) const {
-  steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
-                       .shadow = shadow};
+  steer::Config config;
+  config.state = std::filesystem::absolute(state).lexically_normal();
+  config.shadow = shadow;
   config.speeds = std::move(speeds);
   config.agents = agents;
   config.agent_secret = agent_secret;

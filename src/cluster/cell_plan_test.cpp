@@ -92,7 +92,7 @@ TEST(CellPlan, RefusesCellsThatAreNotThere) {
   EXPECT_THAT(refusal(red + cell("kind = \"rack\"\ngpu_type = \"A100\"")),
               HasSubstr("tenant red: no nodes have cells of kind rack of A100"));
   EXPECT_THAT(refusal(red + cell("kind = \"node\"\npinned = \"a3\"")),
-              HasSubstr("tenant red: no node is called \"a3\""));
+              HasSubstr("tenant red: no node is named \"a3\""));
   const std::string twice = cell("kind = \"node\"\npinned = \"a1\"");
   EXPECT_EQ(refusal(red + twice + twice), "c.toml:29:1: tenant red: node a1 is pinned twice");
   EXPECT_EQ(refusal(red + cell("kind = \"node\"\npinned = \"a1\"\ncells = 2")),

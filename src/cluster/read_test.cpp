@@ -145,10 +145,11 @@ name = "v"
     EXPECT_EQ(again->classes[again->nodes[i].node_class], made->classes[made->nodes[i].node_class]);
   }
 
-  EXPECT_EQ(message(parse_toml("[node]\nsharing = \"migs\"\n", "c.toml")),
-            "c.toml:2:11: sharing is parts, mps, time or mig, not \"migs\" (did you mean mig?)");
+  EXPECT_EQ(
+      message(parse_toml("[node]\nsharing = \"migs\"\n", "c.toml")),
+      "c.toml:2:11: sharing must be parts, mps, time or mig, not \"migs\" (did you mean mig?)");
   EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\nboard = \"A100-80\"\n", "c.toml")),
-            "c.toml:3:9: board is one of A100-40GB, A100-80GB, H100-SXM-80GB, H100-PCIe-80GB, "
+            "c.toml:3:9: board must be one of A100-40GB, A100-80GB, H100-SXM-80GB, H100-PCIe-80GB, "
             "H200-141GB, A30-24GB, not \"A100-80\" (did you mean A100-80GB?)");
   EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\n", "c.toml")),
             "c.toml:1:1: sharing = \"mig\" requires the board of the GPUs");

@@ -146,7 +146,7 @@ class Reader final : text::TomlReader {
       const std::string word = value<std::string>(from, "sharing", "");
       const auto found = std::find(known.begin(), known.end(), word);
       if (found == known.end()) {
-        refuse(*said, fmt::format("sharing is parts, mps, time or mig, not \"{}\"", word),
+        refuse(*said, fmt::format("sharing must be parts, mps, time or mig, not \"{}\"", word),
                text::did_you_mean(word, known));
       }
       made.sharing = static_cast<Sharing>(found - known.begin());
@@ -157,7 +157,8 @@ class Reader final : text::TomlReader {
       std::vector<std::string> known;
       for (const slices::Board& each : slices::boards()) known.push_back(each.name);
       if (made.board == nullptr) {
-        refuse(*said, fmt::format("board is one of {}, not \"{}\"", fmt::join(known, ", "), name),
+        refuse(*said,
+               fmt::format("board must be one of {}, not \"{}\"", fmt::join(known, ", "), name),
                text::did_you_mean(name, known));
       }
       if (made.sharing != Sharing::mig) {

@@ -191,7 +191,7 @@ Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
       }
     }
     if (asked.fleet.mig && !is_split(slices)) {
-      return fail(Code::invalid, fmt::format("GPU {} cannot be partitioned like that", gpu));
+      return fail(Code::invalid, fmt::format("GPU {} cannot be partitioned in this way", gpu));
     }
     if (share > 1 + kAlmost || memory > asked.fleet.memory_gib * (1 + kAlmost)) {
       return fail(Code::invalid,

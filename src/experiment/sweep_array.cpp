@@ -149,7 +149,7 @@ Tasks wait_for(const SweepParts& parts, std::vector<std::size_t> missing, slurm:
       say(progress(parts, missing, *now));
       if (!any_lives(*now)) break;
     } else if (!watch.stop) {
-      say(to_string(now.error()) + "; asking again");
+      say(to_string(now.error()) + "; trying again");
     }
     if (!pause(span, watch.stop)) break;
     span = std::min(span * 2, kLongestPause);

@@ -83,7 +83,8 @@ TEST(Rules, WhosePatternIsNoneAreNamed) {
                      "mine.toml"));
   const auto set = RuleSet::compile(std::move(rules));
   ASSERT_FALSE(set);
-  EXPECT_EQ(to_string(set.error()).rfind("mine.toml:3:1: the pattern of rule x is none: ", 0), 0U);
+  EXPECT_EQ(to_string(set.error()).rfind("mine.toml:3:1: the pattern of rule x is invalid: ", 0),
+            0U);
 }
 
 }  // namespace

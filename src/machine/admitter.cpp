@@ -13,7 +13,7 @@ using store::JobNumber;
 void Admitter::admit_jobs() {
   if (queue_.is_held_back()) return;
   state_.book.open_due(state_.now);
-  // More than that come in the steps that follow, between which others are answered.
+  // The steps that follow let in the others. Callers get their answers in between.
   constexpr int kAtOnce = 2000;
   const std::set<JobNumber>& next = state_.book.anteroom().in({WaitsFor::What::a_look});
   const std::vector<JobNumber> some(

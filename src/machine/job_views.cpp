@@ -167,7 +167,7 @@ void JobViews::look_at_all(JobNumber above,
 
 Result<std::vector<JobView>> JobViews::jobs(const service::Sought& sought) const {
   std::vector<JobView> made;
-  std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
+  std::map<JobNumber, JobView> ended;  // for a moment some are in the book and in the store
   look_at_all(sought.above, [&](const Entry& entry) -> std::optional<int> {
     constexpr int kLook = 1;
     constexpr int kView = 10;
@@ -257,7 +257,7 @@ Result<service::Tenancy> JobViews::tenancy_now() const {
   });
   auto ended = state_.store.ended(now - service::kLesson, service::kLessons);
   if (!ended) return tl::unexpected(ended.error());
-  std::set<JobNumber> known;  // what has just ended is here and in the store
+  std::set<JobNumber> known;  // a job that has just ended is in the book and in the store
   for (const store::Job& job : jobs) known.insert(job.number);
   for (store::Job& job : *ended) {
     if (!known.contains(job.number)) jobs.push_back(std::move(job));

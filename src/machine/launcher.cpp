@@ -29,7 +29,8 @@ void Launcher::start_jobs(Lock& lock) {
   std::vector<JobNumber>& starts = state_.deeds.start;
   if (!failures_.may_start() || starts.empty()) return;
   std::vector<JobNumber> later;
-  const std::vector<JobNumber> taken = starts;  // others see in `starts` what is about to start
+  const std::vector<JobNumber> taken = starts;  // a copy: views see in `starts` what is about to
+                                                // start
   for (const JobNumber number : taken) {
     const Entry* const entry = state_.book.find(number);
     if (entry == nullptr || !entry->is_starting()) continue;

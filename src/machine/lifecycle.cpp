@@ -13,7 +13,7 @@ using trace::JobState;
 
 namespace {
 
-/// Has the process of a job that was stopped go, and keeps until then what it may use.
+/// Keeps the GPUs of a stopped job until its process has gone.
 void make_room(Entry& entry) {
   OfRuns& own = entry.of_runs.change();
   if (!std::exchange(entry.moves, false)) own.leaves.clear();

@@ -14,7 +14,7 @@ std::int64_t Line::place_of(JobId job) const {
 }
 
 const std::vector<std::int64_t>& Line::places() const {
-  // 300,000 take 5 ms, for which the deciding thread waits: a twentieth of the time at most.
+  // 300,000 jobs take 5 ms, for which the deciding thread waits: at most a twentieth of its time.
   constexpr std::size_t kMany = 10'000;
   constexpr int kRest = 20;
   const bool may_be_old = queue_.size() > kMany && state_.clock.monotonic() < good_until_;
@@ -55,10 +55,10 @@ std::vector<const Entry*> Line::first_jobs() const {
   std::vector<const Entry*> made;
   for (const JobId id : line) {
     const Entry* const entry = state_.book.find(queue_.number_of(id));
-    // Else it has left the line since that was looked up.
+    // A job may have left the line since.
     if (entry != nullptr && queue_.is_waiting(*entry)) made.push_back(entry);
   }
-  // Those that a limit leaves aside, and all of a policy without a line.
+  // Jobs that a limit leaves aside, and all jobs of a policy without a line.
   for (const auto& [number, entry] : state_.book.all()) {
     if (made.size() >= Outlook::kMostWaiting) break;
     const bool is_in_line = index(entry.id) < stands.size() && stands[index(entry.id)] > 0;

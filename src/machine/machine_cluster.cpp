@@ -66,7 +66,7 @@ Time MachineCluster::next_step() const {
 }
 
 Duration MachineCluster::rest() const {
-  // What watches from outside knows an idle service from one that hangs.
+  // An idle service shows at least so often that it does not hang.
   constexpr Duration kHeartbeat = 15s;
   const Lock lock(state_.mutex);
   const Time next = next_step();

@@ -22,7 +22,7 @@ void Meter::look(const Sight& sight) {
 void Meter::count_use(const Sight& sight) const {
   for (const Sight::OfJob& each : sight.jobs) {
     Entry* const entry = state_.book.find(each.job);
-    // A job that has ended meanwhile is written down.
+    // A job that has ended meanwhile has its record already.
     if (entry == nullptr || !entry->run) continue;
     store::Used& used = entry->job.used;
     used.most_memory_gb = std::max(used.most_memory_gb, each.memory_gb);

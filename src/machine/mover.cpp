@@ -135,7 +135,7 @@ void Mover::compare_with_process(Entry& entry) {
   if (!told) return;
   entry.of_runs.change().progress = word_of(*entry.run, state_.now).progress();
   if (entry.of_runs->progress)
-    add_pace(entry);  // else its policy would believe that the job was never tried
+    add_pace(entry);  // otherwise its policy would believe that the job was never tried
   const std::string held = visible_gpus(entry.job.held_gpus, state_.config.machine);
   const std::string uses = entry.of_runs->progress && !entry.of_runs->progress->gpus.empty()
                                ? entry.of_runs->progress->gpus

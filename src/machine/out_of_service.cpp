@@ -18,7 +18,7 @@ Error no_such(const std::string& what) {
   return {Code::not_found, fmt::format("there is no {}", what), {}, "almanac nodes shows them"};
 }
 
-/// `outage` with another word on a GPU.
+/// Returns `outage` with this trouble of a GPU, or without any if it is "".
 Outage with(Outage outage, NodeId node, int gpu, const std::string& trouble) {
   if (trouble.empty()) {
     outage.gpus.erase({node, gpu});
@@ -66,7 +66,7 @@ void OutOfService::set_by_driver(NodeId node, int gpu, const std::string& troubl
   } else {
     service::log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
-  // What the driver says holds, whatever the disk says: it is kept when it can be.
+  // The driver's word holds even if the disk refuses it, and is written when that is possible.
   requests_.post([this, node, gpu, trouble]() -> Result<Change> {
     Change change;
     change.act = [this, node, gpu, trouble] { apply(node, with(outage_, node, gpu, trouble)); };

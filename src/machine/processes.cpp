@@ -53,7 +53,7 @@ void Processes::adopt(Entry& entry, shepherd::Run run) {
   state_.processes.insert(entry.job.number);
   entry.moves = false;
   entry.too_much_gpu = false;
-  entry.is_pressed = false;
+  entry.is_overdue = false;
   OfRuns& own = entry.of_runs.change();
   own.draws = entry.job.held_gpus;
   own.moved_by.reset();
@@ -123,7 +123,7 @@ void Processes::finish(Entry& entry, const shepherd::Outcome& how) {
       next(job, entry.process(),
            life::Gone{.how = how,
                       .at = at,
-                      .is_late = entry.is_pressed,
+                      .is_late = entry.is_overdue,
                       .retry_pause = state_.config.retry_pause,
                       .trouble = never_started ? failures_.judge(entry, how) : life::NotStarted{}},
            state_.now);
@@ -153,7 +153,7 @@ void Processes::enforce_deadlines() {
     }
     if (!entry.of_runs->obey_by || now < *entry.of_runs->obey_by) continue;
     entry.of_runs.change().obey_by = now + state_.config.patience;
-    if (std::exchange(entry.is_pressed, true)) {
+    if (std::exchange(entry.is_overdue, true)) {
       // The shepherd hangs, or its user has stopped it. There may be no news of its end.
       entry.run->kill();
       entry.of_runs.change().look_again = state_.now;

@@ -84,7 +84,7 @@ void Queue::finish(Entry& entry, Time at) {
     round_->end(at, entry.id);
     events_.push_back(event_of(EventKind::job_ended, entry));
   } else if (is_waiting(entry)) {
-    withdraw(entry);  // it was stopped, and has ended by itself before it was
+    withdraw(entry);  // a stopped job has ended by itself
   }
 }
 
@@ -252,7 +252,7 @@ policy::PastReports Queue::past_reports() const {
     std::stable_sort(told->begin(), told->end(), [](const auto& a, const auto& b) {
       return std::tuple(a.at, a.step) < std::tuple(b.at, b.step);
     });
-    std::map<JobNumber, bool> smaller;  // of jobs: is better
+    std::map<JobNumber, bool> smaller;  // whether a smaller metric is better, by job
     for (const store::Report& each : *told) {
       const auto trial = trials.find(each.job);
       const auto [is_smaller, is_new] = smaller.try_emplace(each.job);

@@ -123,7 +123,7 @@ Result<void> Recovery::recover(std::vector<store::Job> unfinished) {
   if (auto adopted = adopt_running_jobs(); !adopted) return adopted;
   for (auto& [number, entry] : state_.book.all()) {
     if (entry.job.state != JobState::pending) continue;
-    if (awaits_its_end(entry.job)) continue;  // it waits for its process alone
+    if (awaits_its_end(entry.job)) continue;  // the job waits for its process alone
     state_.book.look_again(entry);
   }
   if (auto read = parts_.out_of_service.read(); !read) return read;
@@ -147,7 +147,7 @@ void Recovery::check_clock(Time counted_to) {
 // Runs of jobs that the store never gave a number to show that the store is not of this folder.
 // Otherwise the service would end what runs, and give numbers twice.
 Result<void> Recovery::check_store_is_of_runs() const {
-  std::error_code none;  // then nothing ran
+  std::error_code none;  // if the folder cannot be read, nothing has run
   for (const auto& each : fs::directory_iterator(fs::path(state_.config.state) / "runs", none)) {
     const auto name = parse_run_name(each.path().filename().string());
     if (!name || static_cast<std::int64_t>(name->job) <= parts_.submissions.last_number()) continue;
@@ -263,7 +263,7 @@ bool Recovery::finish_gone(Entry& entry, const Error& why) {
   constexpr std::chrono::milliseconds kPause{100};
   shepherd::Outcome how = entry.run->exited();
   for (int looks = 0; looks < kLooks && how.kind == Kind::lives && entry.run->has_news(); ++looks) {
-    std::this_thread::sleep_for(kPause);  // what is killed takes a moment to go
+    std::this_thread::sleep_for(kPause);  // a killed process takes a moment to go
     how = entry.run->exited();
   }
   if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;

@@ -46,7 +46,7 @@ std::string amendment(const store::Submission& before, const store::Submission& 
   return made.empty() ? "nothing" : made;
 }
 
-/// What happens to each of its jobs; not of `submit` and `update`.
+/// The event that a wish is for each of its jobs. Not for `submit` and `update`.
 life::Event event_of(const service::Wish& wish) {
   switch (wish.what) {
     case service::Wish::What::hold:
@@ -67,7 +67,7 @@ store::Submission amended(const store::Submission& asked, const store::Amended& 
   return made;
 }
 
-/// What jobs asked, and what they ask by the same change of it: tasks of an array share it.
+/// Submissions, and what they become by the same change: tasks of an array share theirs.
 using Amendments = std::map<const store::Submission*, std::pair<store::Asked, store::Asked>>;
 
 store::Job amended(store::Job job, const store::Amended& wanted, Amendments& amendments) {
@@ -135,7 +135,7 @@ Result<service::Journal::Number> Requests::make(Lock& lock, Request request) {
   for (const auto& [number, after] : judged->first) {
     const Entry* const entry = state_.book.find(number);
     const store::Job& before = entry == nullptr ? request.looked_up.jobs.at(number) : entry->job;
-    // All of a record is written that the store does not have yet.
+    // The batch has the whole record if the store lacks some of it.
     if (state_.outbox.is_unsaved(number)) {
       batch.put(after);
     } else {
@@ -179,10 +179,10 @@ Result<Requests::Judged> Requests::judge(Request& request) {
     made.jobs.push_back(number);
     if (made.first.size() < service::Outbox::kAtOnce) made.first.emplace(number, std::move(after));
   };
-  // The tasks of an array that ask the same, and stand alike, are judged once.
+  // Tasks of an array with the same submission and state are judged once.
   std::set<std::pair<const store::Submission*, JobState>> known;
   Amendments amendments;
-  std::optional<Error> over;  // of what has ended
+  std::optional<Error> over;  // why a job that has ended cannot change
   bool some_are_left = false;
   for (const JobNumber number : request.wish.jobs) {
     const Entry* const entry = state_.book.find(number);
@@ -326,7 +326,7 @@ void Requests::amend(Entry& entry, store::Job after, const service::Wish& wish) 
 
 Result<void> Requests::apply_journal() {
   const std::map<service::Journal::Number, service::Wish> open =
-      state_.outbox.journal().open();  // it changes meanwhile
+      state_.outbox.journal().open();  // a copy: the journal changes meanwhile
   for (const auto& [number, wish] : open) {
     if (wish.what == service::Wish::What::submit) continue;
     std::map<JobNumber, store::Job> ended;

@@ -45,7 +45,7 @@ std::vector<int> cores_for(const State& state, const Entry& entry) {
     if (chosen.size() == wanted) break;
     chosen.push_back(core);
   }
-  if (chosen.size() < wanted) return {};  // jobs that hold parts of cores are among them
+  if (chosen.size() < wanted) return {};  // jobs that hold parts of cores have the others
   std::sort(chosen.begin(), chosen.end());
   return chosen;
 }

@@ -33,10 +33,10 @@ life::NotStarted StartFailures::judge(Entry& entry, const shepherd::Outcome& how
     close_account(entry, how.why);
     return {.why = how.why};
   }
-  if (awaits_its_end(entry.job)) return {.why = how.why};  // it is not tried again
+  if (awaits_its_end(entry.job)) return {.why = how.why};  // the job is not tried again
   // A job that had to be killed waited for its own user's files: others may start.
-  const JobStarts::Next next = starter_.jobs.failed(number, how.why, entry.is_pressed, state_.now);
-  if (!entry.is_pressed && (starter_.is_failing() || starter_.jobs.are_several())) {
+  const JobStarts::Next next = starter_.jobs.failed(number, how.why, entry.is_overdue, state_.now);
+  if (!entry.is_overdue && (starter_.is_failing() || starter_.jobs.are_several())) {
     delay_all(number, how.why);
   }
   return {.why = how.why, .again_at = next.again, .gives_up = next.gives_up};

@@ -19,7 +19,7 @@ using store::JobNumber;
 
 namespace {
 
-/// The submission of these tasks of an array.
+/// The wish that submits these tasks of an array.
 service::Wish submission_of(std::span<const store::Job> tasks) {
   const store::Job& first = tasks.front();
   service::Wish made{.what = service::Wish::What::submit,
@@ -65,7 +65,7 @@ void Submissions::take(Lock& lock) {
           return has_same_key(each.request.asked.asked, request.asked.asked);
         });
     if (comes_again) {
-      inbox_.put_back(std::move(request));  // once the first is there
+      inbox_.put_back(std::move(request));  // it finds the numbers of the first
     } else if (auto made = let_in(std::move(request), batch)) {
       enlisted.push_back(*std::move(made));
     }

@@ -28,8 +28,8 @@ constexpr Duration kPrepareAgain = 1min;
 }  // namespace
 
 Result<void> Succession::begin() {
-  // What it learns from takes long. Until then what runs is kept, and nothing starts; unless the
-  // service before was ended first: a service that is killed again and again would never start any.
+  // Learning takes long. Until then running jobs go on and none starts, unless the former service
+  // was killed before it had learned: if each is, none would ever start a job.
   store::Store& store = parts_.state.store;
   const auto learned_never = store.get(service::kLearnsKey);
   if (!learned_never) return tl::unexpected(learned_never.error());
@@ -136,7 +136,7 @@ void Succession::renew() {
     if (done->is_told) service::log_info(fmt::format("policy {} was read anew", policy));
   }
   if (done->is_told) service::tell_ready(fmt::format("policy {}", policy));
-  if (wanted_) parts_.state.bell.ring();  // a file that was read meanwhile
+  if (wanted_) parts_.state.bell.ring();  // a policy whose file was read meanwhile
 }
 
 void Succession::read_policy_file() {
@@ -168,7 +168,7 @@ Result<void> Succession::set_policy(const std::string& policy, const service::Ca
     change.kept.set(service::kPolicyKey, policy);
     change.act = [this, policy, next] {
       parts_.state.config.policy = policy;
-      // In place of one that the disk has not taken yet.
+      // Replaces a policy that the disk has not taken yet.
       parts_.state.outbox.set(service::kPolicyKey, policy);
       wanted_.reset();
       begin_policy(std::move(*next));

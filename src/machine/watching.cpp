@@ -18,10 +18,10 @@ using store::JobNumber;
 
 namespace {
 
-/// The state folder tells the services of a machine apart: each has one of its own.
+/// A name by which the services of a machine differ: each has a state folder of its own.
 std::string owner_of(const std::string& state) {
   struct stat about {};
-  static_cast<void>(::stat(state.c_str(), &about));  // it is there: the store is open in it
+  static_cast<void>(::stat(state.c_str(), &about));  // the folder exists: the store is open in it
   return fmt::format("serve.{:x}.{:x}", about.st_dev, about.st_ino);
 }
 

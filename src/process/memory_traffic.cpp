@@ -82,7 +82,8 @@ std::string MemoryTraffic::folder_of(const std::string& name) const {
 Result<void> MemoryTraffic::follow(const std::string& name, std::span<const pid_t> processes) {
   const std::string folder = folder_of(name);
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    return fail(Code::unavailable, fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
+    return fail(Code::unavailable,
+                fmt::format("cannot create {}: {}", folder, std::strerror(errno)));
   }
   const Descriptor tasks(::open((folder + "/tasks").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!tasks) {

@@ -54,9 +54,10 @@ class PolicyTable {
   }
   /// A column of what any policy has; nothing otherwise.
   void add_known(const char* column, const char* label, Unit unit, const char* better,
-                 double Summary::*field) {
+                 double Summary::*field, bool is_detail = false) {
     if (!any([field](const Summary& s) { return std::isfinite(s.*field); })) return;
-    number(column, label, unit, better, [field](const Summary& s) { return s.*field; });
+    number(column, label, unit, better, [field](const Summary& s) { return s.*field; }).detail =
+        is_detail;
   }
   template <class Has>
   bool any(Has has) const {
@@ -77,7 +78,8 @@ double waited(const Summary& s) {
 void add_resources(PolicyTable& table) {
   table.add_known("gpu_utilization", "GPU utilization", Unit::fraction, kMore,
                   &Summary::gpu_utilization);
-  table.add_known("cpu_allocation", "CPU allocation", Unit::fraction, "", &Summary::cpu_allocation);
+  table.add_known("cpu_allocation", "CPU allocation", Unit::fraction, "", &Summary::cpu_allocation,
+                  true);
   if (!table.any([](const Summary& each) { return each.cpu_jobs > 0; })) return;
   table.add_known("avg_gpu_job_jct_s", "Mean completion time of GPU jobs", Unit::seconds, kLess,
                   &Summary::avg_gpu_job_jct_s);
@@ -196,10 +198,9 @@ figure::Figure draw_comparison(const Summaries& policies) {
       .number("avg_bounded_slowdown", "Mean slowdown", Unit::ratio, kLess,
               [](const Summary& s) { return s.avg_bounded_slowdown; })
       .detail = true;
-  table.time("worst_user_avg_wait_s", "Mean wait of the worst-off user",
-             &Summary::worst_user_avg_wait_s);
+  table.time("worst_user_avg_wait_s", "Worst user's mean wait", &Summary::worst_user_avg_wait_s);
   table
-      .time("worst_vc_avg_wait_s", "Mean wait of the worst-off virtual cluster",
+      .time("worst_vc_avg_wait_s", "Worst virtual cluster's mean wait",
             &Summary::worst_vc_avg_wait_s)
       .detail = true;
   table
@@ -253,8 +254,7 @@ figure::Figure draw_tradeoff(const Summaries& policies) {
   auto& role = figure.text("role", "Role");
   auto& oracle = figure.text("oracle", "Oracle");
   auto& wait = figure.number("avg_wait_s", "Mean wait", Unit::seconds);
-  auto& worst =
-      figure.number("worst_user_avg_wait_s", "Mean wait of the worst-off user", Unit::seconds);
+  auto& worst = figure.number("worst_user_avg_wait_s", "Worst user's mean wait", Unit::seconds);
   auto& stops = figure.number("preemptions", "Preemptions");
   for (const Summary* const each : rows) {
     name.add(each->policy);
@@ -284,7 +284,7 @@ figure::Figure draw_tradeoff(const Summaries& policies) {
                              .labels = "policy",
                              .hollow = "oracle"});
   };
-  chart("Mean wait and the worst-off user's wait", worst);
+  chart("Mean wait and the worst user's mean wait", worst);
   if (std::any_of(stops.numbers.begin(), stops.numbers.end(), [](double n) { return n > 0; })) {
     chart("Mean wait and preemptions", stops);
   }

@@ -79,9 +79,10 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
   }
   figure.charts.push_back(std::move(chart));
   figure.caption = fmt::format(
-      "The fair share at any time is {} of all GPUs, limited to the GPUs that its jobs request, "
+      "The fair share at any time is {}, limited to the GPUs that its jobs request, "
       "plus a part of what others leave unused.",
-      first.by_tenant ? "the guaranteed part of a tenant" : "an equal part for each user");
+      first.by_tenant ? "a tenant's guaranteed part of all GPUs"
+                      : "an equal part of all GPUs for each user");
   for (std::size_t policy = 0; first.by_tenant && policy < dues.size(); ++policy) {
     const std::string loans = loans_of(*dues[policy], 1);
     if (!loans.empty()) figure.caption += fmt::format(" Under {} {}.", policies[policy], loans);

@@ -45,8 +45,8 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
   EXPECT_EQ(document.provenance.command, "almanac sweep venus.toml");
   ASSERT_THAT(document.findings, SizeIs(3));
   EXPECT_EQ(document.findings[0].headline,
-            "Which policy is best depends on the load: easy at 0.5x, sjf at 2x.");
-  EXPECT_EQ(document.findings[1].headline, "Two policies change places as the load rises.");
+            "The best policy depends on the load: easy at 0.5x, sjf at 2x.");
+  EXPECT_EQ(document.findings[1].headline, "Two policies change rank as the load rises.");
   EXPECT_THAT(document.findings[1].detail, HasSubstr("easy and sjf between 1x and 2x"));
   EXPECT_EQ(document.findings[2].headline,
             "From load 0.5x to 2x the mean wait rises from 25s to 2m 30s under easy.");
@@ -94,8 +94,8 @@ TEST(SweepDocument, ShowsTheRangeOverSeeds) {
   ASSERT_THAT(jct.charts, SizeIs(1)) << "the range is a band of the curve";
   ASSERT_TRUE(jct.charts[0].band);
   EXPECT_EQ(jct.charts[0].band->low, "low_s");
-  EXPECT_THAT(jct.caption, HasSubstr("the least and the greatest"));
-  EXPECT_EQ(document.findings[0].headline, "How long jobs take under fifo at each load.");
+  EXPECT_THAT(jct.caption, HasSubstr("the minimum and maximum"));
+  EXPECT_EQ(document.findings[0].headline, "Mean completion time under fifo by load.");
 }
 
 TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {

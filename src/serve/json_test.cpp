@@ -106,11 +106,11 @@ TEST(SubmissionJson, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(SubmissionJson, RefusesWhatMakesNoSense) {
-  EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus is a whole number in its range, not \"2\"");
+  EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus must be a whole number in its range, not \"2\"");
   EXPECT_EQ(refusal(R"(, "gpus": -1)"), "gpus must be 0 or more, not -1");
-  EXPECT_EQ(refusal(R"(, "gpus": 1.5)"), "gpus is a whole number in its range, not 1.5");
+  EXPECT_EQ(refusal(R"(, "gpus": 1.5)"), "gpus must be a whole number in its range, not 1.5");
   EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
-            "gpus is a whole number in its range, not 99999999999");
+            "gpus must be a whole number in its range, not 99999999999");
   EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share requires gpus = 1");
   EXPECT_EQ(
       refusal(R"(, "gpus": 1, "gpu_profile": "1g.11gb")"),
@@ -130,7 +130,7 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   }
   EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
             "time_limit_s must be a number of seconds, not 1e+300");
-  EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");
+  EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold must be true or false, not 1");
   std::string many = "1";
   for (int more = 0; more < 1000; ++more) many += ",1";
   EXPECT_EQ(refusal(R"(, "after": [)" + many + "]"), "after may have at most 1000 jobs, not 1001");
@@ -139,7 +139,7 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices lists 1 twice");
   EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment must be NAME=value, not PATH");
   EXPECT_EQ(refusal(R"(, "name": "a\u0000b")"),
-            R"(name is text without a zero byte, not "a\u0000b")");
+            R"(name must be text without a zero byte, not "a\u0000b")");
   EXPECT_EQ(refusal(R"(, "name": "a\nb")"),
             "name contains a line break or another control character");
 }

@@ -172,7 +172,7 @@ std::string best_in_words(const ListedTuning& tuning) {
   }
   const ListedTrial& best = tuning.trials.front();
   const store::Submission& asked = best.job.view.job.asked;
-  return fmt::format("Best: {}: {} at step {}, with {}", asked.name, shown(best.best),
+  return fmt::format("The best is {}: {} at step {}, with {}", asked.name, shown(best.best),
                      shown(best.best_step), fmt::join(asked.parameters, " "));
 }
 

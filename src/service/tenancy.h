@@ -97,8 +97,8 @@ class TenancyKeeper {
   mutable Clock::Instant made_at_{};
 };
 
-/// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; "" = it
-/// is none of `tenancy`.
+/// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; ""
+/// = it is none of `tenancy`.
 std::string beside_its_due(const Tenancy& tenancy, const std::string& name);
 
 }  // namespace almanac::service

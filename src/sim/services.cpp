@@ -96,10 +96,10 @@ Result<void> Services::set_aside(std::size_t service, const cluster::Cluster& cl
   const VcId vc =
       cluster.takes_every_job || of.told.vc.empty() ? VcId{0} : cluster.find_vc(of.told.vc);
   if (vc == kNoVc) {
-    return fail(Code::not_found, fmt::format("no virtual cluster is called \"{}\"", of.told.vc));
+    return fail(Code::not_found, fmt::format("no virtual cluster is named \"{}\"", of.told.vc));
   }
   if (!cluster.takes_every_job && of.told.vc.empty() && cluster.vcs.size() > 1) {
-    return fail(Code::usage, "a service with nodes of its own must name their virtual cluster", {},
+    return fail(Code::usage, "a service with its own nodes must name their virtual cluster", {},
                 "add vc=NAME");
   }
   if (!cluster.changes.empty()) {

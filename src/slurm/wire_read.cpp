@@ -145,9 +145,8 @@ template <class T>
 Result<T> read_line(std::string_view line, std::string_view what) {
   element document;
   if (const auto error = parse(line).get(document); error != simdjson::SUCCESS) {
-    return fail(Code::invalid,
-                fmt::format("{} must be one JSON object per line, but this is none: {}", what,
-                            simdjson::error_message(error)));
+    return fail(Code::invalid, fmt::format("{} must be one JSON object per line: {}", what,
+                                           simdjson::error_message(error)));
   }
   int version = 0;
   element told;

@@ -142,7 +142,7 @@ TEST(Tasks, AreRefusedBesideSizes) {
               testing::HasSubstr("a step must take time"));
   EXPECT_THAT(refused(std::string(kVc) +
                       "size = [{gpus = 1}]\n[run]\nmedian_s = 9\n[deadline]\nprior = 1\n"),
-              testing::HasSubstr("[deadline] is of tasks"));
+              testing::HasSubstr("[deadline] requires rows of task"));
 }
 
 }  // namespace

@@ -226,7 +226,7 @@ void Intake::write_notes() {
   }
   if (moved_ > 0) {
     notes.push_back(fmt::format(
-        "the rows were not in order of submission and have been sorted: {} were out of order",
+        "the rows were not in order of submission and have been sorted (out of order: {})",
         moved_));
   }
   for (const auto& [text, count] : remarks_) notes.push_back(fmt::format("{}: {}", text, count));

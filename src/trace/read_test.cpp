@@ -345,7 +345,7 @@ TEST_F(ReadTrace, SortsStablyAndSaysSo) {
   EXPECT_THAT(
       trace->notes,
       ElementsAre(
-          "the rows were not in order of submission and have been sorted: 2 were out of order"));
+          "the rows were not in order of submission and have been sorted (out of order: 2)"));
 }
 
 TEST_F(ReadTrace, LetsIdsComeInAnyOrder) {

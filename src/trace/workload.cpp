@@ -167,7 +167,7 @@ Result<void> check(const Workload& workload) {
   if (Result<void> fine = check_vcs(workload.vc); !fine) return fine;
   if (Result<void> fine = check_rhythm(workload.rhythm); !fine) return fine;
   if (!workload.task.empty()) return check_tasks(workload);
-  if (workload.deadline.any()) return bad("[deadline] is of tasks: there are no rows of task");
+  if (workload.deadline.any()) return bad("[deadline] requires rows of task");
   if (workload.size.empty() || total_jobs(workload.size) <= 0) {
     return bad("at least one row of size must have jobs");
   }

@@ -247,14 +247,14 @@ TEST_F(ConversationTest, AnAgentDoesNothingForAnotherService) {
 
 TEST_F(ConversationTest, TurnsAwayAPeerThatIsNoAgent) {
   const std::pair<std::string, const char*> wrong[] = {
-      {"GET / HTTP/1.1\r\n\r\n", "no agent of Almanac"},
+      {"GET / HTTP/1.1\r\n\r\n", "not an agent of Almanac"},
       {std::string(64, '0') + " almanac-agent 2 n001 " + std::string(32, 'a') + "\n", "protocol 2"},
       {std::string(64, '0') + " almanac-agent 1 n001 " + std::string(32, 'a') + "\n",
        "another key"},
       {std::string(64, '0') + " almanac-agent 1 ../etc " + std::string(32, 'a') + "\n",
-       "no agent of Almanac"},
+       "not an agent of Almanac"},
       {std::string(1 << 20, 'x'), "too long"},
-      {std::string(1000, '\n'), "no agent of Almanac"}};
+      {std::string(1000, '\n'), "not an agent of Almanac"}};
   for (const auto& [bytes, why] : wrong) {
     const std::string answer = say(bytes);
     EXPECT_TRUE(eventually([&, why = why] {

@@ -58,7 +58,7 @@ TEST_F(RunCommand, SaysThatAReasonWasNotKept) {
       folder_.write("log.csv", "job_id,submit_s,run_s,gpus\n1,0,100,8\n2,10,20,8\n");
   const ProgramRun done = run_program({"simulate", log, "--policy", "srtf", "--out", run_});
   ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_THAT(done.err, HasSubstr("1 node x 8 GPUs, one virtual cluster"));
+  EXPECT_THAT(done.err, HasSubstr("1 node x 8 GPUs in one virtual cluster"));
   const ProgramRun why = run_program({"explain", run_, "1", "--policy", "srtf"});
   EXPECT_THAT(why.out, HasSubstr("waited 00:00:20"));
   EXPECT_THAT(why.out, HasSubstr("why it waited for 00:00:20 more was not kept: --replay tells"));

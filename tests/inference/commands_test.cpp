@@ -217,7 +217,7 @@ TEST_F(InferenceCommand, RefusesAModelOrBoardThatItDoesNotKnow) {
     return made.err;
   };
   EXPECT_THAT(refused("llama-3.1-8b-fp8", "h100"), HasSubstr("nearest: llama-3.1-8b"));
-  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is called \"h100,a100\""));
+  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is named \"h100,a100\""));
   const std::string config = folder_.write(
       "config.json", R"({"num_hidden_layers":4,"hidden_size":64,"num_attention_heads":4,
                          "intermediate_size":128,"vocab_size":1000,"mamba_d_state":16})");
@@ -330,10 +330,10 @@ TEST_F(InferenceCommand, LeavesAReport) {
   const std::string out = folder_ / "report";
   const ProgramRun made = run("report", {"--out", out, "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
+  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet", "sizes"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
   }
-  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT at most 300 ms)"));
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT <= 300 ms)"));
   EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
 }
 

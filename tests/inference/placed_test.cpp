@@ -129,7 +129,7 @@ TEST_F(Placed, GpusOfAPlanMayDiffer) {
   };
   EXPECT_THAT(refused("0,llama-3.1-8b,h100,\n0,qwen2.5-7b,l40s,\n"),
               HasSubstr(":3: another row gives the same GPUs another board or price"));
-  EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is called \"h1\""));
+  EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is named \"h1\""));
   EXPECT_THAT(refused("0,llama-3.1-8b,,-1\n"), HasSubstr("gpu_hour: \"-1\" is not a price"));
 }
 

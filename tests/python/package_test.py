@@ -240,7 +240,7 @@ class Refusals(Case):
         done = subprocess.run([os.environ["ALMANAC_PROGRAM"], "sweep", log, "--policy", "-"], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("only simulate asks one", done.stderr)
+        self.assertIn("only almanac simulate can run one", done.stderr)
 
 
 if __name__ == "__main__":

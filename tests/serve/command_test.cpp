@@ -169,10 +169,10 @@ TEST_F(CommandTest, ShowsTheLimitsOfTenants) {
     return run({"tenants"});
   };
   const ProgramRun shown = tenants("limit = 3\n");
-  EXPECT_THAT(shown.out, StartsWith("TENANT  GUARANTEE  LIMIT  HOLDS")) << shown.err;
+  EXPECT_THAT(shown.out, StartsWith("TENANT  GUARANTEE  LIMIT  GPUS")) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("\nvision          2      3      0"));
   EXPECT_THAT(shown.out, HasSubstr("\nguests                        0"));
-  EXPECT_THAT(tenants("").out, StartsWith("TENANT  GUARANTEE  HOLDS"));
+  EXPECT_THAT(tenants("").out, StartsWith("TENANT  GUARANTEE  GPUS"));
 }
 
 TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {

@@ -212,7 +212,7 @@ describe('a report leads with', () => {
     const figure = page.locator('#figure-waits');
     await marks(figure.locator('.picture'));
     assert.equal((await figure.locator('.left-out').innerText()).replace(/\s/gu, ' '),
-      'Jobs that did not wait (50.0 % under fifo, 90.0 % under las) are at the left edge: a logarithmic axis has no 0.');
+      'Jobs that did not wait (50 % under fifo, 90 % under las) are at the left edge: a logarithmic axis has no 0.');
     await page.close();
   });
 

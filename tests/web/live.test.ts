@@ -166,7 +166,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const {page, faults} = await open(t, mock.url, 'now');
     await settled(page, 'now');
     const words = await page.locator('main').innerText();
-    for (const said of ['13 of 16', 'out of service: Xid 79', 'llm-7b-sft', 'eval <img src=x onerror=alert(1)>', '50 % of it', 'not delegated']) {
+    for (const said of ['13 of 16', 'out of service: Xid 79', 'llm-7b-sft', 'eval <img src=x onerror=alert(1)>', '50 % of the GPU', 'not delegated']) {
       assert.ok(words.replace(/\s/gu, ' ').includes(said), `the map says "${said}"`);
     }
     assert.equal(await page.locator('.gpu').first().evaluate((piece) => getComputedStyle(piece).gridColumnStart), 'span 4');
@@ -440,7 +440,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const {page, faults} = await open(t, mock.url, 'now');
     await settled(page, 'now');
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'To the content');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
     for (const title of ['Almanac', 'Now', 'Queue']) {
       await page.keyboard.press('Tab');
       assert.equal(await page.evaluate(() => document.activeElement?.textContent), title);

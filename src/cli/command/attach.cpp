@@ -37,6 +37,7 @@ void register_attach(Program& program) {
   command.add_option("JOB", options->job, "Job submitted with --pty")->required();
   options->service.add_to(command);
   add_example(command, "almanac attach 17");
+  add_exit_status(command, "N", "Exit status of the job, if it ended; 0 after detaching");
   program.on(command, [options] { return attach_to(*options); });
 }
 

@@ -7,6 +7,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
+#include "inference/fleet_sizes.h"
 #include "report/document_directory.h"
 #include "report/service_document.h"
 
@@ -33,6 +34,10 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
   const auto fleet =
       while_showing("simulating", [&](ProgressBar&) { return play_fleet(*plan, *told); });
   if (!fleet) return tl::unexpected(fleet.error());
+  const auto sizes = while_showing("sizing", [&](ProgressBar&) {
+    return inference::play_sizes(*plan, told->requests, told->objective);
+  });
+  if (!sizes) return tl::unexpected(sizes.error());
   const figure::Document document = report::service_document({.requests_file = options.requests,
                                                               .requests = told->requests,
                                                               .service = plan->service,
@@ -40,8 +45,10 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
                                                               .played = fleet->played,
                                                               .seen = fleet->seen,
                                                               .scaler = plan->scaling.scaler,
+                                                              .gpu_hours = fleet->gpu_hours,
                                                               .cost = fleet->cost,
-                                                              .energy_kwh = fleet->energy_kwh},
+                                                              .energy_kwh = fleet->energy_kwh,
+                                                              .sizes = *sizes},
                                                              command);
   if (auto written = report::write_document(asked.out, document); !written) {
     return tl::unexpected(written.error());
@@ -56,7 +63,7 @@ void register_inference_report(Program& program) {
   CLI::App& command =
       *program
            .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
-           .add_subcommand("report", "Write a report on latency, cost and lost requests");
+           .add_subcommand("report", "Write a report on latency, SLO attainment and cost");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<ServiceReportOptions>();
   asked->fleet.add_to(command);

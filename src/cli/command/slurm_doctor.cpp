@@ -124,6 +124,7 @@ void register_slurm_doctor(Program& program) {
   options->list.add_to(command);
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");
+  add_exit_status(command, "1", "A feature does not work here");
   options->list.on(program, command, [options] { return doctor(*options); });
 }
 

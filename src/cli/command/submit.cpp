@@ -327,6 +327,9 @@ void register_submit(Program& program) {
               "8000 -- vllm serve MODEL --port {port}");
   add_example(command, "almanac submit --pty --gpus 1 -- bash");
   add_example(command, "almanac submit --json --gpus 1 --max-gpus 4 --deadline 16:00 -- ./train");
+  add_exit_status(
+      command, "N",
+      "With --wait or --pty: exit status of the job, the highest of an array; 1 after a signal");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }
 

@@ -67,6 +67,7 @@ void register_trace_validate(Program& program) {
   arguments->trace.add_to(command);
   arguments->list.add_to(command);
   add_example(command, "almanac trace validate log.csv");
+  add_exit_status(command, "65", "The job log is invalid");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());

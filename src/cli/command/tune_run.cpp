@@ -303,6 +303,7 @@ void register_tune_run(Program& program) {
   options->service.add_to(command);
   add_example(command, "almanac tune run mnist.toml");
   add_example(command, "almanac tune run mnist.toml --name mnist-2 --detach");
+  add_exit_status(command, "1", "No trial reported a metric");
   program.on(command, [options] { return run_tuning(*options); });
 }
 

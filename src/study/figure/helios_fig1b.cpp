@@ -43,7 +43,7 @@ Drawing draw_helios_fig1b(const Study& study) {
       "GPU time (duration x GPUs) of the jobs whose final state is known. Node failures count as "
       "failed. Jobs that timed out or were preempted do not, unlike in the papers.";
   figure.caption += failed_caption(study);
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
   auto& fraction = figure.number("fraction", "This log", figure::Unit::fraction);
   auto& helios = figure.number("helios_fraction", "Helios", figure::Unit::fraction);

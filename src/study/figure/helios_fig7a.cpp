@@ -29,7 +29,7 @@ Drawing draw_helios_fig7a(const Study& study) {
   figure.caption = "Jobs whose final state is known, by final state.";
   figure.caption += failed_caption(study);
   auto& kind = figure.text("kind", "Jobs");
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share", figure::Unit::fraction);
   std::int64_t all = 0;

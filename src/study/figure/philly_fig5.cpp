@@ -21,7 +21,7 @@ Drawing draw_philly_fig5(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.caption = "Percentiles of GPU utilization, one sample a GPU and minute.";
   auto& size = figure.text("gpus", "GPUs");
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& percentile = figure.number("percentile", "Minutes so busy or less", figure::Unit::percent);
   auto& percent = figure.number("utilization_percent", "GPU utilization", figure::Unit::percent);
   std::int64_t samples = 0;

@@ -48,7 +48,7 @@ Drawing draw_philly_table6(const Study& study) {
       "GPU jobs whose final state is known. The published numbers of Philly cover 75 days and "
       "differ from its public trace.";
   figure.caption += failed_caption(study);
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);

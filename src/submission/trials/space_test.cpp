@@ -89,7 +89,7 @@ TEST(Space, IsRefusedAtTheLineThatIsWrong) {
       {refused(with("from = 2, to = 8", "from = 2")),
        "s.toml:17:9: depth has no to (a range is { from = 1, to = 8 })"},
       {refused(with("\"relu\", \"gelu\"", "\"relu\", \"relu\"")),
-       "s.toml:18:19: kernel has relu twice"},
+       "s.toml:18:19: kernel lists relu twice"},
       {refused(with("\"relu\", \"gelu\"", "")), "s.toml:18:10: kernel has no choices"},
       {refused(with("epochs = 10", "flags = 10")),
        "s.toml:19:1: a parameter name has letters, digits and _, starts with a letter, and is not "

@@ -85,7 +85,7 @@ TEST(PhillyJson, KeepsJobsWhoseRunIsUnknown) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "the rows were not in order of submission and have been sorted: 1 were out of order",
+          "the rows were not in order of submission and have been sorted (out of order: 1)",
           "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED): 1",
           "jobs whose first start or last end is not recorded (treated as a run of 0 s): 2",
           "jobs without attempts (treated as a run of 0 s on 0 GPUs): 1"));

@@ -3,7 +3,7 @@
 import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
 import {graphic} from 'echarts/core';
 import type {Column, Scale} from '../document';
-import {plain, show} from '../format';
+import {percent, plain, show} from '../format';
 import {marker, type Style} from '../theme';
 import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
@@ -154,13 +154,16 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     zoom: ordered ? [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}] : [],
     keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: 'line', ...curve.style})) : [],
     left_out: [
-      zeroWords(chart.zeros, seen.flatMap((curve) => (atZero.has(curve.name) ? [{name: curve.name, share: show(atZero.get(curve.name), curve.column)}] : [])), drawn.length),
+      zeroWords(chart.zeros, seen.flatMap((curve) => (atZero.has(curve.name) ? [{name: curve.name, share: shareOf(atZero.get(curve.name) ?? NaN, curve.column)}] : [])), drawn.length),
       lost === 0 ? '' : `${plain(lost)} ${lost === 1 ? 'point' : 'points'} at 0 cannot be drawn on a logarithmic axis; see the table.`,
     ].filter((part) => part !== '').join(' '),
   };
 }
 
 const kHeight = 330;
+
+/** A share without decimals that say nothing. */
+const shareOf = (value: number, column: Column) => (column.unit === 'fraction' ? percent(value) : show(value, column));
 
 /** "Jobs that did not wait (67 % under fifo, 97 % under las) are at the left edge: ..." */
 function zeroWords(zeros: string, curves: {name: string; share: string}[], of: number): string {

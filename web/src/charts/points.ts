@@ -2,7 +2,7 @@
 // Points: two numbers of each row against each other.
 import {plain, show} from '../format';
 import {marker} from '../theme';
-import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
+import {axisAlong, common, kGrid, longest, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {placeLabels, type Side} from './labels';
 import {split} from './rows';
@@ -44,8 +44,9 @@ export function drawPoints(input: Input): Drawing | Nothing {
   const size = count > 3000 ? 3.5 : count > 300 ? 5 : 9;
   const isHollow = (row: number) => chart.hollow !== '' && rows.text(chart.hollow, row) !== '';
   // A series of one point is there to be found: the baseline, the best.
-  const names = seen.flatMap((cloud) => cloud.points.map(({at, row}) => ({at, name: rows.text(chart.labels, row), must: cloud.points.length === 1})));
-  const sides = chart.labels !== '' && count <= kNamed ? sidesOf(names, along, up, input.width, size) : [];
+  const names = chart.labels === '' || count > kNamed ? []
+    : seen.flatMap((cloud) => cloud.points.map(({at, row}) => ({at, name: rows.text(chart.labels, row), must: cloud.points.length === 1})));
+  const sides = sidesOf(names, along, up, input.width, size);
   const unnamed = sides.filter((side) => side === null).length;
   let next = 0;
   return {
@@ -72,10 +73,12 @@ export function drawPoints(input: Input): Drawing | Nothing {
           name: cloud.name,
           data: cloud.points.map(({at, row}) => {
             const side = sides[next++] ?? null;
+            // Thousands of points are drawn fast only as plain numbers.
+            if (side === null && !isHollow(row)) return at;
             return {
               value: at,
               ...(isHollow(row) ? {itemStyle: {color: theme.paper, borderColor: cloud.style.colour, borderWidth: 1.5, opacity: 1}} : {}),
-              label: {show: side !== null, ...(side === null ? {} : {position: side}), formatter: rows.text(chart.labels, row)},
+              ...(side === null ? {} : {label: {show: true, position: side, formatter: rows.text(chart.labels, row)}}),
             };
           }),
           symbolSize: size,
@@ -83,7 +86,7 @@ export function drawPoints(input: Input): Drawing | Nothing {
           symbol: marker(cloud.style, theme).symbol,
           itemStyle: {...marker(cloud.style, theme).itemStyle, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.9},
           emphasis: {scale: false},
-          label: {color: theme.ink, fontSize: 11.5, distance: 3},
+          label: {show: false, color: theme.ink, fontSize: 11.5, distance: 3},
         })),
         ...chart.reference.map((reference) => ({
           type: 'line',
@@ -115,10 +118,12 @@ export function drawPoints(input: Input): Drawing | Nothing {
 
 const kHeight = 360;
 /** What axes and titles take on each side, near enough for names. */
-const kEdges = {left: 62, right: 18, top: 32, bottom: 52};
+const kEdges = {right: 18, top: 32, bottom: 52};
 
 function sidesOf(points: {at: [number | string, number]; name: string; must: boolean}[], along: Axis, up: Axis, width: number, size: number): (Side | null)[] {
-  const area = {left: kEdges.left, right: width - kEdges.right, top: kEdges.top, bottom: kHeight - kEdges.bottom};
+  const label = up.option['axisLabel'] as {customValues: number[]; formatter: (place: number) => string};
+  const left = 12 + 6.6 * longest(label.customValues.map(label.formatter));
+  const area = {left, right: width - kEdges.right, top: kEdges.top, bottom: kHeight - kEdges.bottom};
   const part = (place: number, {low, high}: Axis) => (high > low ? (place - low) / (high - low) : 0.5);
   return placeLabels(points.map(({at: [x, y], name, must}) => ({
     x: area.left + part(Number(x), along) * (area.right - area.left),

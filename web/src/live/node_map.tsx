@@ -71,7 +71,7 @@ function PieceView({piece, byNumber, colours, now, theme}: PieceProps) {
       {held.map(({number, job}) => (
         <span key={number} class="holder">
           <a href={jobLink(job?.job_id ?? String(number))} title={job?.name}><b>{job?.job_id ?? number}</b> {job?.name}</a>
-          {job && <span class="who">{job.user}{job.gpu_share < 1 && ` · ${percent(job.gpu_share)} of it`}</span>}
+          {job && <span class="who">{job.user}{job.gpu_share < 1 && ` · ${percent(job.gpu_share)} of the GPU`}</span>}
           {job && held.length === 1 && <span class="who">{spent(job, now)}{job.time_limit_s !== undefined && <span class="limit"> of {duration(job.time_limit_s)}</span>}</span>}
         </span>
       ))}

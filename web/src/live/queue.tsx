@@ -115,7 +115,7 @@ function When({job, now}: {job: Job; now: number}) {
   const late = job.deadline_s !== undefined && expected?.deadline_kept !== undefined && expected.deadline_kept < 0.5;
   return (
     <span title={title} class={late ? 'late' : ''}>
-      {expectation(job, now) || '–'}{late && ', may miss its deadline'}
+      {expectation(job, now) || '–'}{late && ', likely late'}
     </span>
   );
 }

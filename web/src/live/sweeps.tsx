@@ -61,7 +61,7 @@ function One({overview, now, route, theme}: ViewProps) {
         {best?.best !== undefined && <div class="large"><dt>Best metric</dt><dd>{short(best.best)}</dd></div>}
         {best?.best !== undefined && <div><dt>By</dt><dd>{best.job.name}</dd></div>}
         <div><dt>Running</dt><dd>{plain(count('runs'))}</dd></div>
-        <div><dt>Waiting</dt><dd>{plain(count('waits', 'rests'))}</dd></div>
+        <div><dt>Pending</dt><dd>{plain(count('waits', 'rests'))}</dd></div>
         <div><dt>Stopped by the policy</dt><dd>{plain(count('stopped'))} <small>of {plain(sweep.trials.length)}</small></dd></div>
         <div><dt>GPU-hours</dt><dd>{plain(Math.round(100 * sweep.trials.reduce((sum, trial) => sum + gpuHours(trial, now), 0)) / 100)}</dd></div>
       </dl>

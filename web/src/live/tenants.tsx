@@ -29,7 +29,7 @@ export function TenantsView({overview}: ViewProps) {
       </dl>
       <section aria-labelledby="due-title">
         <h2 id="due-title">Usage against fair share</h2>
-        <p class="brief-text">The fair share at any time is {all.by_tenant ? 'the guaranteed part of a tenant' : 'an equal part for each user'} of all GPUs, limited to the GPUs that its jobs
+        <p class="brief-text">The fair share at any time is {all.by_tenant ? 'a tenant’s guaranteed part of all GPUs' : 'an equal part of all GPUs for each user'}, limited to the GPUs that its jobs
           request, plus a part of what others leave unused. Period: the last {duration(all.to_s - all.from_s)}.</p>
         <div class="scroll" tabIndex={0} role="region" aria-label="Usage against fair share"><Table of={all} /></div>
         <p class="hint">Weighted usage has a half-life of {duration(all.half_life_s)}{all.use_by ? `, as in ${all.use_by}` : ''}. Policies that are fair over time use it.</p>
