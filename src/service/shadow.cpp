@@ -88,12 +88,7 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
   const auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
   const policy::Quotas quotas = past.quotas.of(log.jobs);
-  auto used = std::make_shared<std::vector<policy::PastUse>>();
-  const schedule::Admission owners(cluster, log.names);
-  for (const trace::Job& job : lessons) {
-    schedule::add_past_use(job.request, owners.tenant(job.request), job.outcome.start,
-                           job.outcome.end, job.outcome.run, *used);
-  }
+  const auto used = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names));
   const auto play = [&](const policy::Composition& composition) {
     const auto made = schedule::make_policy(
         composition,

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "schedule/hosts.h"
+#include "schedule/past_use.h"
 #include "service/policies.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
@@ -64,7 +65,7 @@ Averages averages(const std::vector<Course>& jobs, Time until, Duration window) 
 
 Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
-                    const CanarySettings& settings, std::uint64_t seed,
+                    const CanarySettings& settings, Duration age_cap, std::uint64_t seed,
                     const std::atomic<bool>* stop) {
   trace::Trace& log = past.log;
   std::erase_if(log.jobs, [](const trace::Job& job) { return job.outcome.start == kNoTime; });
@@ -91,9 +92,11 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
   }
   const auto made = schedule::make_policy(
       policy,
-      schedule::PlayedHost{.estimator = service::taught_estimator(policy, log, lessons),
-                           .past_use = nullptr},
-      schedule::kNoSiteRules);
+      schedule::PlayedHost{
+          .estimator = service::taught_estimator(policy, log, lessons),
+          .past_use = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names))},
+      {.age_cap = age_cap,
+       .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.policy = policy.name,
@@ -136,8 +139,9 @@ std::string in_words(const service::CanaryView& seen) {
       text::human_time(*seen.most_wait_s), 100 * seen.failed, 100 * *seen.most_failed);
 }
 
-Canary::Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed)
-    : settings_(std::move(settings)), store_(store), seed_(seed) {}
+Canary::Canary(CanarySettings settings, Duration age_cap, const store::Store& store,
+               std::uint64_t seed)
+    : settings_(std::move(settings)), age_cap_(age_cap), store_(store), seed_(seed) {}
 
 Canary::~Canary() {
   stop_ = true;
@@ -171,12 +175,13 @@ void Canary::begin_to_play(const Mirror& mirror, const Decision& decision,
   band_.reset();
   out_since_ = kNoTime;
   trouble_ = "what is to be expected of the canary is being worked out";
-  play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_,
-                                          limits = mirror.limits()] {
-    auto past = past_of(store_, *world, limits);
-    if (!past) return Result<Band>(tl::unexpected(past.error()));
-    return expect(std::move(*past), own, world->cluster, policy, settings_, seed_, &stop_);
-  });
+  play_ = std::async(std::launch::async,
+                     [this, policy, own = vcs(*world_), world = world_, limits = mirror.limits()] {
+                       auto past = past_of(store_, *world, limits);
+                       if (!past) return Result<Band>(tl::unexpected(past.error()));
+                       return expect(std::move(*past), own, world->cluster, policy, settings_,
+                                     age_cap_, seed_, &stop_);
+                     });
 }
 
 Averages Canary::present(const Mirror& mirror, const Decision& decision) const {

@@ -59,19 +59,20 @@ struct Band {
 /// "canary v100: mean wait 4.0 min, at most 12 min expected; 3 % failed, at most 9 % expected"
 std::string in_words(const service::CanaryView& seen);
 
-/// Plays the jobs of `past`, within its quotas, submitted since `settings.history` before its end;
-/// earlier ones are learned from. Those of the virtual clusters `vcs` count. Fails with unavailable
-/// where these are too few.
+/// Simulates the jobs of `past` submitted within `settings.history` before its end, within its
+/// quotas, under `policy` with the age cap of lever `order` (policy::age_capped()). The policy
+/// learns from earlier jobs, and counts what their owners used. Only jobs of the virtual clusters
+/// `vcs` count. Fails with unavailable if they are too few.
 Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
-                    const CanarySettings& settings, std::uint64_t seed,
+                    const CanarySettings& settings, Duration age_cap, std::uint64_t seed,
                     const std::atomic<bool>* stop);
 
 /// Not thread-safe, but for the play, which is made in a thread of its own.
 class Canary {
  public:
   /// Without partitions it never says anything.
-  Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed);
+  Canary(CanarySettings settings, Duration age_cap, const store::Store& store, std::uint64_t seed);
   ~Canary();
   Canary(const Canary&) = delete;
   Canary& operator=(const Canary&) = delete;
@@ -97,6 +98,7 @@ class Canary {
                              const policy::Composition& policy);
 
   CanarySettings settings_;
+  Duration age_cap_;  // of lever `order`
   const store::Store& store_;
   std::uint64_t seed_;
   std::deque<Course> ended_;

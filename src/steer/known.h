@@ -72,7 +72,7 @@ struct Known {
   service::Counters counters{};
   bool look_again = true;            ///< A decision is due.
   std::vector<store::Job> taught{};  ///< Ended since forecasts last looked.
-  Canary canary{config.settings.canary, store, config.seed};
+  Canary canary{config.settings.canary, config.settings.order.age_cap, store, config.seed};
   std::unique_ptr<Past> past{};  ///< Null = no accounting is kept.
 
   /// What levers look at now. Under the lock.
