@@ -51,8 +51,8 @@ bool has_change_of(const Slice& slice, slurm::JobNumber job) {
 Driver::Driver(const Settings& settings, Journal journal, Claims claims)
     : budget_(settings.changes_per_s), journal_(std::move(journal)), claims_(std::move(claims)) {}
 
-void Driver::add(std::unique_ptr<Lever> lever) {
-  service::LeverView state{.name = std::string(lever->name())};
+void Driver::add(std::string name, std::unique_ptr<Lever> lever) {
+  service::LeverView state{.name = std::move(name)};
   levers_.push_back({std::move(lever), std::move(state)});
 }
 
@@ -80,6 +80,11 @@ std::vector<service::LeverView> Driver::states() const {
   std::vector<service::LeverView> made;
   for (const Mounted& each : levers_) made.push_back(each.state);
   return made;
+}
+
+bool Driver::decides_queue() const {
+  return std::any_of(levers_.begin(), levers_.end(),
+                     [](const Mounted& each) { return acts(each) && each.lever->decides_queue(); });
 }
 
 std::set<slurm::JobNumber> Driver::in_vain(const Scene& given) const {

@@ -27,8 +27,8 @@ class Driver {
  public:
   Driver(const Settings& settings, Journal journal, Claims claims);
 
-  /// Where the budget is short those that were added later come first.
-  void add(std::unique_ptr<Lever> lever);
+  /// Adds a lever, whose changes go before those of the levers added earlier.
+  void add(std::string name, std::unique_ptr<Lever> lever);
   /// Asks the levers what they want, and takes as much as may be done now. `now` is a clock that
   /// never goes back.
   Slice plan(const Scene& scene, Time now);
@@ -49,6 +49,8 @@ class Driver {
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
   std::vector<service::LeverView> states() const;
+  /// Whether Slurm's queue follows the policy.
+  bool decides_queue() const;
   const Claims& claims() const { return claims_; }
   /// Of all levers that act (lever.h).
   std::set<slurm::JobNumber> in_vain(const Scene& scene) const;

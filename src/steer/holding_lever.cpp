@@ -140,7 +140,7 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
   std::vector<Action> made;
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene)) continue;
-    if (auto action = give_to_slurm(job, fmt::format("{} is not on", name()), scene)) {
+    if (auto action = give_to_slurm(job, "its lever is not on", scene)) {
       made.push_back(*std::move(action));
     }
   }
@@ -184,7 +184,8 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
       !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job, scene.mirror.at()))) {
     return "it asks for nodes";
   }
-  if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
+  if (is_aged(job, scene.mirror.at(), scene.settings.order.age_cap))
+    return "it has waited too long";
   if (would_lose_age(job, scene)) return "a hold would take the age that it has";
   return "";
 }

@@ -23,13 +23,13 @@ namespace almanac::steer {
 class Lever {
  public:
   virtual ~Lever() = default;
-  /// "order".
-  virtual std::string_view name() const = 0;
   /// Why it cannot be used at this site; nothing = it can.
   virtual std::optional<std::string> obstacle(const slurm::Site& site,
                                               const slurm::Abilities& can) const = 0;
   /// Why there is nothing that it could do just now; nothing = there may be.
   virtual std::optional<std::string> lacks(const Scene&) const { return std::nullopt; }
+  /// Whether Slurm's queue follows the policy while the lever acts.
+  virtual bool decides_queue() const { return false; }
   /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// What has become of one that was done, or tried. Not called while the lever is dry.

@@ -38,4 +38,10 @@ inline Time waits_since(const slurm::Job& job) {
   return is_told ? std::max(job.submit, job.eligible) : job.submit;
 }
 
+/// Whether a job has waited at `at` for longer than `cap` although it could have run; never if
+/// `cap` is kNoDuration.
+inline bool is_aged(const slurm::Job& job, Time at, Duration cap) {
+  return cap != kNoDuration && at - waits_since(job) > cap;
+}
+
 }  // namespace almanac::steer

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "slurm/link.h"
+
 namespace almanac::steer {
 
 /// Both ends are in it.
@@ -25,5 +27,9 @@ std::int64_t usual_step(const Window& window);
 /// far from both. Where the window has fewer numbers than the line has jobs, those at its end share
 /// the lowest. O(n log n).
 std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const Window& window);
+
+/// Whether Slurm orders jobs by their site factors; otherwise by their priorities: priority/basic
+/// ignores site factors.
+bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can);
 
 }  // namespace almanac::steer

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "service/log.h"
-#include "steer/slimming_lever.h"
+#include "steer/agent_orders.h"
 #include "steer/undo.h"
 
 namespace almanac::steer {

@@ -40,8 +40,8 @@ class Steering {
   // Under the lock.
   /// Whether a lever is on, and does not rest.
   bool moves(std::string_view lever) const;
-  /// Whether the policy says which job is next, or where it runs.
-  bool decides() const { return moves("order") || moves("placement"); }
+  /// Whether Slurm's queue follows the policy.
+  bool decides() const { return controller_.failure().empty() && known_.driver.decides_queue(); }
   Scene scene() const { return known_.scene(controller_.link().can()); }
   /// What the canary died of; "" = it lives.
   const std::string& retreat() const { return retreat_; }

@@ -23,7 +23,7 @@
 #include "fake_link.h"
 #include "steer/decider.h"
 #include "steer/driver.h"
-#include "steer/idle_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
 
@@ -61,7 +61,7 @@ class IdleSite {
   void open() {
     auto kept = open_journal(folder_ / "");
     driver_.emplace(settings_, std::move(kept->first), std::move(kept->second));
-    driver_->add(make_idle_lever(slimmer_, [this] { return present; }));
+    driver_->add("idle", levers().make("idle", {slimmer_, [this] { return present; }}));
     driver_->set("idle", settings_.of("idle"));
   }
 

@@ -196,7 +196,7 @@ TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
 }
 
 TEST(PowerLever, SaysWhyItCannotBeUsed) {
-  const auto lever = make_power_lever();
+  const auto lever = make_lever("power");
   slurm::Site site = quiet().site;
   EXPECT_FALSE(lever->obstacle(site, {.power = true}));
   EXPECT_TRUE(lever->obstacle(site, {.power = false}));

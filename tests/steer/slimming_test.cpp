@@ -15,10 +15,11 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
+#include "steer/agent_orders.h"
 #include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/guards.h"
-#include "steer/slimming_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
 
@@ -59,7 +60,7 @@ class Site {
     const std::string state = folder_ / "";
     auto kept = open_journal(state);
     driver_.emplace(settings_, std::move(kept->first), std::move(kept->second));
-    driver_->add(make_slimming_lever(slimmer_, [this] { return present; }));
+    driver_->add("slimming", levers().make("slimming", {slimmer_, [this] { return present; }}));
     driver_->set("slimming", settings_.of("slimming"));
   }
   void begin_anew(const std::string& policy) {

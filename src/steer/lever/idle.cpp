@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/idle_lever.h"
+
+/// \file
+/// The lever `idle`: users of jobs whose GPUs do not compute hear of it, and after a grace the jobs
+/// that may be requeued are.
+///
+/// Only what the agents of all of a job's nodes tell counts: what nobody tells is not idle, and a
+/// gap of a minute begins the count anew, as do another run and a service that begins again. No job
+/// is requeued before the site's hook, where there is one, has told its user without failing. While
+/// the lever is dry or rests its user has heard nothing, so the grace has not begun.
+///
+/// Cost     O(running jobs) a look; a thread for each hook that runs, eight at most.
+#include "service/idle.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,11 +20,12 @@
 
 #include <fmt/format.h>
 
-#include "service/idle.h"
+#include "steer/lever_registry.h"
 #include "steer/record.h"
+#include "steer/slimmer.h"
 #include "text/duration.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::Fate;
@@ -27,10 +39,8 @@ constexpr std::size_t kHooksAtOnce = 8;
 
 class IdleLever final : public Lever {
  public:
-  IdleLever(const Slimmer& slimmer, std::function<std::set<std::string>()> present)
+  IdleLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
-
-  std::string_view name() const override { return "idle"; }
 
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
     if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
@@ -157,7 +167,7 @@ class IdleLever final : public Lever {
   }
 
   const Slimmer& slimmer_;
-  std::function<std::set<std::string>()> present_;
+  Present present_;
   IdleSettings settings_;
   Time now_{};
   std::map<JobNumber, Seen> seen_;
@@ -167,9 +177,10 @@ class IdleLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_idle_lever(const Slimmer& slimmer,
-                                       std::function<std::set<std::string>()> present) {
-  return std::make_unique<IdleLever>(slimmer, std::move(present));
+void register_idle(LeverRegistry& registry) {
+  registry.add({.name = "idle", .priority = 40, .make = [](const LeverParts& parts) {
+                  return std::make_unique<IdleLever>(parts.slimmer, parts.present);
+                }});
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

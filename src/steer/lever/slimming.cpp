@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/slimming_lever.h"
 
+/// \file
+/// The lever `slimming`: jobs that run are held to as many cores as the policy leaves them, by the
+/// agents on their nodes (slimmer.h says which; agents.h tells them). Slurm's ledger does not know
+/// of it: the cores that become free go to no other job.
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
+#include "steer/slimmer.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::JobNumber;
@@ -16,8 +21,6 @@ class SlimmingLever final : public Lever {
  public:
   SlimmingLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
-
-  std::string_view name() const override { return "slimming"; }
 
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
     if (!slimmer_.slims()) return "the policy leaves jobs the cores that they have";
@@ -68,16 +71,10 @@ class SlimmingLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present present) {
-  return std::make_unique<SlimmingLever>(slimmer, std::move(present));
+void register_slimming(LeverRegistry& registry) {
+  registry.add({.name = "slimming", .priority = 50, .make = [](const LeverParts& parts) {
+                  return std::make_unique<SlimmingLever>(parts.slimmer, parts.present);
+                }});
 }
 
-Agents::Orders orders_of(const Claims& claims) {
-  Agents::Orders made;
-  for (const auto& [job, claim] : claims.of<CoresChange>().jobs()) {
-    for (const auto& [node, cores] : claim.value) made[node].push_back({job, cores});
-  }
-  return made;
-}
-
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/power_lever.h"
 
+/// \file
+/// The lever `power`: as many nodes on as the capacity of the policy says (ces_venus, follow_load,
+/// standby), by Slurm's own power saving.
+///
+/// Slurm wakes by itself what a job needs that it starts; here nodes are put to sleep, as
+/// policy/kit/pipeline/node_keeper.h does it, and woken when the capacity wants more. Nodes that
+/// somebody else has powered down are left alone. What the capacity has learned is lost with the
+/// service.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -13,12 +20,13 @@
 #include "policy/registry.h"
 #include "policy/slots.h"
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
 #include "steer/node_commands.h"
 #include "steer/node_weight.h"
 #include "steer/power_facts.h"
 #include "steer/scope.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using policy::kCapacityPeriod;
@@ -50,8 +58,6 @@ struct Nodes {
 
 class PowerLever final : public Lever {
  public:
-  std::string_view name() const override { return "power"; }
-
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
     if (site.is_operator == false) return "we have no operator's rights in this Slurm";
@@ -327,6 +333,10 @@ class PowerLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_power_lever() { return std::make_unique<PowerLever>(); }
+void register_power(LeverRegistry& registry) {
+  registry.add({.name = "power", .priority = 70, .make = [](const LeverParts&) {
+                  return std::make_unique<PowerLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/placement_lever.h"
 
+/// \file
+/// The lever `placement`: waiting jobs are held until the policy starts them (holding_lever.h), and
+/// are then released to the nodes that it chose. Slurm's own queue is short: what is about to
+/// start, and what is left to it.
+///
+/// Jobs of shards are not its own where the lever `sharing` has them.
 #include <fmt/format.h>
 
 #include "steer/chosen_nodes.h"
 #include "steer/holding_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/shards.h"
 #include "text/host_list.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 class PlacementLever final : public HoldingLever {
  public:
-  std::string_view name() const override { return "placement"; }
+  bool decides_queue() const override { return true; }
 
  private:
   bool is_for(const slurm::Job& job, const Scene& scene) const override {
@@ -36,6 +42,10 @@ class PlacementLever final : public HoldingLever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_placement_lever() { return std::make_unique<PlacementLever>(); }
+void register_placement(LeverRegistry& registry) {
+  registry.add({.name = "placement", .priority = 20, .make = [](const LeverParts&) {
+                  return std::make_unique<PlacementLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

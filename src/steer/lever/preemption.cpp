@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/preemption_lever.h"
 
+/// \file
+/// The lever `preemption`: running jobs that the policy stops make room, requeued or suspended.
+///
+/// Only jobs that Slurm may requeue, and each only once in a while: not before it has run for as
+/// long, unless the policy moves jobs by what they lose (Chosen::only_moves). Slurm keeps the GPUs
+/// of a suspended job for it, so only jobs without GPUs are suspended; they resume when the job
+/// that came in their place has gone.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -8,8 +14,9 @@
 #include <fmt/format.h>
 
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::Fate;
@@ -21,8 +28,6 @@ constexpr Duration kComes = 1min;
 
 class PreemptionLever final : public Lever {
  public:
-  std::string_view name() const override { return "preemption"; }
-
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
     if (site.is_operator == false) return "we have no operator's rights in this Slurm";
@@ -107,6 +112,10 @@ class PreemptionLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_preemption_lever() { return std::make_unique<PreemptionLever>(); }
+void register_preemption(LeverRegistry& registry) {
+  registry.add({.name = "preemption", .priority = 60, .make = [](const LeverParts&) {
+                  return std::make_unique<PreemptionLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever
