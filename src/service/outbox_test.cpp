@@ -223,7 +223,7 @@ TEST_F(OutboxTest, TriesARefusedChangeAgainWithItsFormerRecord) {
   EXPECT_FALSE(saved_);
   EXPECT_TRUE(outbox_.is_unsaved(kOne));
   record.held = false;
-  EXPECT_EQ(save({}), (std::vector<Numbers>{})) << "the store has it as it is again";
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{}})) << "the store has it as it is again";
   EXPECT_FALSE(outbox_.is_unsaved(kOne));
 }
 

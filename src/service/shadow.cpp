@@ -83,7 +83,7 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
            (!trace::never_ran(job) || trace::withdrawn_at(job) == kNever);
   });
   if (std::all_of(log.jobs.begin(), log.jobs.end(), trace::never_ran)) {
-    return fail(Code::unavailable, "no job has ended yet that could be played again");
+    return fail(Code::unavailable, "no job has ended yet, so there is nothing to compare");
   }
   const auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());

@@ -87,8 +87,9 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
     numbers.push_back(at);
   }
   if (static_cast<std::int64_t>(courses.size()) < kFewest) {
-    return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
-                                               courses.size(), fmt::join(vcs, ", "), kFewest));
+    return fail(Code::unavailable,
+                fmt::format("only {} past jobs of {} are known, at least {} are needed",
+                            courses.size(), fmt::join(vcs, ", "), kFewest));
   }
   const auto made = schedule::make_policy(
       policy,
@@ -111,7 +112,8 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
   std::erase_if(courses, [](const Course& course) { return course.start == kNoTime; });
   if (courses.empty()) {
     return fail(Code::unavailable,
-                fmt::format("no job of {} could run today", fmt::join(vcs, ", ")));
+                fmt::format("no past job of {} could run on the cluster as it is today",
+                            fmt::join(vcs, ", ")));
   }
   std::vector<double> waits;
   std::vector<double> failed;
@@ -123,7 +125,7 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
   }
   if (waits.empty() || failed.empty()) {
     return fail(Code::unavailable,
-                fmt::format("{} had never {} jobs within {}", fmt::join(vcs, ", "), kFewest,
+                fmt::format("{} never had {} jobs within {}", fmt::join(vcs, ", "), kFewest,
                             text::human_time(seconds(settings.window))));
   }
   const double share = stats::quantile(failed, kQuantile);
@@ -174,7 +176,7 @@ void Canary::begin_to_play(const Mirror& mirror, const Decision& decision,
   world_ = decision.world;
   band_.reset();
   out_since_ = kNoTime;
-  trouble_ = "what is to be expected of the canary is being worked out";
+  trouble_ = "the expected waits of the canary are being computed";
   play_ = std::async(std::launch::async,
                      [this, policy, own = vcs(*world_), world = world_, limits = mirror.limits()] {
                        auto past = past_of(store_, *world, limits);
@@ -236,7 +238,7 @@ std::string Canary::waits_for_band(const Mirror& mirror, const Decision& decisio
     if (made) {
       band_ = *made;
     } else {
-      trouble_ = fmt::format("the canary has nothing to compare with: {}", made.error().message);
+      trouble_ = fmt::format("the canary has no baseline: {}", made.error().message);
     }
   }
   // Where too little was known there is more by and by.

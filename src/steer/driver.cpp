@@ -130,7 +130,8 @@ std::vector<Entry> Driver::look_for_others(const Mirror& mirror) {
   std::erase_if(taken_over_, [&](const TakenOver& each) { return each.at < mirror.at() - 1h; });
   for (QueueChange& each : claims_.of<QueueChange>().take_over(mirror)) {
     taken_over_.push_back({mirror.at(), mirror.find(each.becomes.job)->user});
-    seen.push_back({mirror.at(), "order", std::move(each), "somebody else has set its order"});
+    seen.push_back(
+        {mirror.at(), "order", std::move(each), "another program or person set its order"});
   }
   std::erase_if(resting_, [&](const auto& each) { return each.second <= mirror.at(); });
   const bool is_one_user =
@@ -138,7 +139,8 @@ std::vector<Entry> Driver::look_for_others(const Mirror& mirror) {
                   [&](const TakenOver& each) { return each.user == taken_over_.front().user; });
   if (taken_over_.size() < kTooMany || is_one_user || !others_.empty()) return seen;
   others_ = fmt::format(
-      "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
+      "another program or person sets the order of jobs too ({} jobs within the hour): all levers "
+      "are dry now",
       taken_over_.size());
   for (Mounted& each : levers_) {
     if (each.state.how == Switch::on) each.state.how = Switch::dry;

@@ -43,7 +43,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   std::error_code error;
   fs::create_directories(config.state, error);
   if (error) {
-    return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
+    return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
                 {.file = config.state});
   }
   std::vector<Lock> locks;
@@ -53,8 +53,8 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto site = link->site();
   if (!site) return tl::unexpected(site.error());
   if (site->federated) {
-    return fail(Code::unsupported, fmt::format("cluster {} is one of a federation", site->cluster),
-                {}, "jobs of a federation are moved by Slurm itself; steer clusters by themselves");
+    return fail(Code::unsupported, fmt::format("cluster {} belongs to a federation", site->cluster),
+                {}, "Slurm itself moves jobs within a federation; steer only clusters outside one");
   }
   auto cluster = Lock::of_cluster(site->cluster, site->controller);
   if (!cluster) return tl::unexpected(cluster.error());

@@ -148,9 +148,9 @@ TEST(IdleLever, TellsAUserOnceAndRequeuesAfterTheGrace) {
   EXPECT_THAT(site.letters(), IsEmpty());
   site.live(2min);
   ASSERT_EQ(site.letters().size(), 1U);
+  EXPECT_THAT(site.letters().front(), HasSubstr("ann 1 Job 1: its GPUs have been idle for 00:30:"));
   EXPECT_THAT(site.letters().front(),
-              HasSubstr("ann 1 Job 1: its GPUs have not computed for 00:30:"));
-  EXPECT_THAT(site.letters().front(), HasSubstr("It is requeued in 00:10:00 if that stays so."));
+              HasSubstr("The job will be requeued in 00:10:00 if its GPUs stay idle."));
   site.live(8min);
   EXPECT_EQ(site.slurm.job(idle).restarts, 0);
   site.live(3min);
@@ -246,8 +246,8 @@ TEST(IdleLever, StandsInTheJournalAndLeavesNothingToUndo) {
                               said.push_back(to_words(entry));
                             }));
   ASSERT_EQ(said.size(), 2U);
-  EXPECT_THAT(said[0], HasSubstr("job 1: a word to ann; its GPUs have not computed for 00:30:"));
-  EXPECT_THAT(said[1], HasSubstr("job 1: requeue; its GPUs have not computed for 00:40:"));
+  EXPECT_THAT(said[0], HasSubstr("job 1: a word to ann; its GPUs have been idle for 00:30:"));
+  EXPECT_THAT(said[1], HasSubstr("job 1: requeue; its GPUs have been idle for 00:40:"));
   EXPECT_THAT(site.driver().claims().undoing(Mirror{}, "test"), IsEmpty());
 }
 

@@ -192,7 +192,8 @@ TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
   desk.live(200);
   ASSERT_FALSE(desk.driver().warnings().empty());
   EXPECT_EQ(desk.driver().warnings().front(),
-            "power down had no effect on v007,v008: left alone until that changes");
+            "power down had no effect on v007,v008: Almanac leaves these nodes alone until their "
+            "state changes");
 }
 
 TEST(PowerLever, SaysWhyItCannotBeUsed) {

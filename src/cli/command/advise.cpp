@@ -115,7 +115,7 @@ Result<Subject> load(const AdviseOptions& options) {
     if (!store) return tl::unexpected(store.error());
     const auto jobs = store->ended(Time{});
     if (!jobs) return tl::unexpected(jobs.error());
-    subject.log = store::log_of(*jobs, options.history);
+    subject.log = store::log_of(*jobs, options.history + "/almanac.db");
     for (std::size_t at = 0; at < jobs->size(); ++at) {
       if ((*jobs)[at].asked->kept) subject.kept.insert(subject.log.jobs[at].id);
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `idle`: users of jobs whose GPUs do not compute hear of it, and after a grace the jobs
-/// that may be requeued are.
+/// The lever `idle`: notifies users of jobs whose GPUs are idle and, after a grace period, requeues
+/// the jobs that may be requeued.
 ///
-/// Only what the agents of all of a job's nodes tell counts: what nobody tells is not idle, and a
-/// gap of a minute begins the count anew, as do another run and a service that begins again. No job
-/// is requeued before the site's hook, where there is one, has told its user without failing. While
-/// the lever is dry or rests its user has heard nothing, so the grace has not begun.
+/// Only reports of the agents of all nodes of a job count. GPUs without reports are not idle. A gap
+/// of a minute, another run of the job and a restart of the service start the count again. A job is
+/// requeued only after the site's hook, if there is one, has notified its user without failing.
+/// While the lever is dry or rests, users are not notified and grace periods do not begin.
 ///
-/// Cost     O(running jobs) a look; a thread for each hook that runs, eight at most.
+/// Cost: O(running jobs) per look; one thread per running hook, at most eight.
 #include "service/idle.h"
 
 #include <algorithm>
@@ -43,15 +43,18 @@ class IdleLever final : public Lever {
       : slimmer_(slimmer), present_(std::move(present)) {}
 
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
-    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
-    if (present_().empty()) return "no agent of a node reports";
+    if (!present_)
+      return "the service does not listen for agents: start it with almanac serve --agents "
+             "HOST:PORT";
+    if (present_().empty()) return "no node agent reports";
     return std::nullopt;
   }
 
   std::optional<std::string> lacks(const Scene& scene) const override {
     if (!scene.settings.idle.requeues) return std::nullopt;
-    if (scene.site.is_operator == false) return "we have no operator's rights in this Slurm";
-    if (!scene.can.requeue) return "this way to Slurm cannot requeue jobs";
+    if (scene.site.is_operator == false)
+      return "Almanac has no operator rights on this Slurm cluster";
+    if (!scene.can.requeue) return "this connection to Slurm cannot requeue jobs";
     return std::nullopt;
   }
 
@@ -133,14 +136,14 @@ class IdleLever final : public Lever {
     if (seen.since == kNoTime || now_ - seen.since < settings_.after) return std::nullopt;
     const bool goes = settings_.requeues && job.requeueable;
     const std::string idle =
-        fmt::format("its GPUs have not computed for {}", text::format_duration(now_ - seen.since));
+        fmt::format("its GPUs have been idle for {}", text::format_duration(now_ - seen.since));
     if (seen.told == kNoTime) {
       if (hooks_.contains(job.number) || hooks_.size() >= kHooksAtOnce || now_ < seen.again) {
         return std::nullopt;
       }
       std::string text = fmt::format("Job {}: {}.", job.number, idle);
       if (goes) {
-        text += fmt::format(" It is requeued in {} if that stays so.",
+        text += fmt::format(" The job will be requeued in {} if its GPUs stay idle.",
                             text::format_duration(settings_.grace));
       }
       return Action{WordChange{job.number, job.user, std::move(text)}, idle};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `order`: Slurm's queue in the order of the policy, by the site factor of each job's
-/// priority; where Slurm has none, by the priority itself.
+/// The lever `order`: puts Slurm's queue in the order of the policy, by the site factors of jobs,
+/// or by their priorities if Slurm has no site factors.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -46,13 +46,12 @@ class OrderLever final : public Lever {
 
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities&) const override {
-    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
+    if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
     const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
                        plugin->second != "(null)" && plugin->second != "site_factor/none";
     if (taken) {
-      return fmt::format("site factors are set by {} (PrioritySiteFactorPlugin) already",
-                         plugin->second);
+      return fmt::format("PrioritySiteFactorPlugin {} already sets site factors", plugin->second);
     }
     return std::nullopt;
   }
@@ -97,8 +96,8 @@ class OrderLever final : public Lever {
   std::vector<std::string> warnings() const override {
     if (own_priorities_ == 0) return {};
     return {
-        fmt::format("{} waiting jobs have a priority that an administrator has set: lever order "
-                    "leaves them where it puts them",
+        fmt::format("{} waiting jobs have a priority set by an administrator: lever order "
+                    "leaves them unchanged",
                     own_priorities_)};
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `placement`: waiting jobs are held until the policy starts them (holding_lever.h), and
-/// are then released to the nodes that it chose. Slurm's own queue is short: what is about to
-/// start, and what is left to it.
+/// The lever `placement`: holds waiting jobs until the policy starts them (holding_lever.h), and
+/// then releases them to the nodes that the policy chose. Slurm's own queue is short: jobs about to
+/// start, and jobs left to it.
 ///
-/// Jobs of shards are not its own where the lever `sharing` has them.
+/// If the lever `sharing` acts, jobs of shards belong to that lever.
 #include <fmt/format.h>
 
 #include "steer/chosen_nodes.h"
@@ -33,7 +33,7 @@ class PlacementLever final : public HoldingLever {
     const auto nodes = may_choose ? chosen_nodes(job, start, scene) : std::nullopt;
     if (!nodes) {
       if (!job.required_nodes.empty()) change.required_nodes = "";
-      return Release{change, "starts where Slurm likes"};
+      return Release{change, "starts on nodes that Slurm chooses"};
     }
     change.required_nodes = text::join_hosts(*nodes);
     return Release{change, fmt::format("starts on {}", *change.required_nodes)};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `preemption`: running jobs that the policy stops make room, requeued or suspended.
+/// The lever `preemption`: requeues or suspends the running jobs that the policy stops.
 ///
-/// Only jobs that Slurm may requeue, and each only once in a while: not before it has run for as
-/// long, unless the policy moves jobs by what they lose (Chosen::only_moves). Slurm keeps the GPUs
-/// of a suspended job for it, so only jobs without GPUs are suspended; they resume when the job
-/// that came in their place has gone.
+/// It touches only jobs that Slurm may requeue, and each at most once in a while: not before the
+/// job has run for that time, unless the policy moves jobs by what they lose (Chosen::only_moves).
+/// A suspended job keeps its GPUs in Slurm, so only jobs without GPUs are suspended; they resume
+/// when the job that replaced them is gone.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -30,8 +30,8 @@ class PreemptionLever final : public Lever {
  public:
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
-    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
-    if (!can.requeue) return "this way to Slurm cannot requeue jobs";
+    if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
+    if (!can.requeue) return "this connection to Slurm cannot requeue jobs";
     return std::nullopt;
   }
 
@@ -50,7 +50,7 @@ class PreemptionLever final : public Lever {
     }
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (may_go_on(job, scene))
-        made.push_back({FateChange{number, Fate::resume}, "has room again"});
+        made.push_back({FateChange{number, Fate::resume}, "it has room again"});
     }
     return made;
   }
@@ -73,11 +73,10 @@ class PreemptionLever final : public Lever {
 
   std::vector<std::string> left() const override {
     if (left_.empty()) return {};
-    return {
-        fmt::format("lever preemption: this way to Slurm cannot resume what is suspended: end the "
-                    "service, then "
-                    "almanac slurm undo --way commands does; so does scontrol resume {}",
-                    left_)};
+    return {fmt::format(
+        "lever preemption: this connection to Slurm cannot resume suspended jobs: stop the "
+        "service, then run almanac slurm undo --way commands, or scontrol resume {}",
+        left_)};
   }
 
  private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever `slimming`: jobs that run are held to as many cores as the policy leaves them, by the
-/// agents on their nodes (slimmer.h says which; agents.h tells them). Slurm's ledger does not know
-/// of it: the cores that become free go to no other job.
+/// The lever `slimming`: limits running jobs to the cores that the policy leaves them (slimmer.h),
+/// by the agents on their nodes (agents.h). Slurm does not know about the limits, so no other job
+/// gets the freed cores.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -23,9 +23,11 @@ class SlimmingLever final : public Lever {
       : slimmer_(slimmer), present_(std::move(present)) {}
 
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
-    if (!slimmer_.slims()) return "the policy leaves jobs the cores that they have";
-    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
-    if (present_().empty()) return "no agent of a node reports";
+    if (!slimmer_.slims()) return "the policy does not change the cores of running jobs";
+    if (!present_)
+      return "the service does not listen for agents: start it with almanac serve --agents "
+             "HOST:PORT";
+    if (present_().empty()) return "no node agent reports";
     return std::nullopt;
   }
 
