@@ -13,7 +13,6 @@
 #include "steer/claims.h"
 #include "steer/leases.h"
 #include "steer/mark.h"
-#include "steer/order_lever.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
