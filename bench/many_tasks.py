@@ -48,7 +48,7 @@ class Service:
             self.process = subprocess.Popen(
                 [self.almanac, "serve", "--state", f"{self.folder}/state", "--gpus", "8", "--limits",
                  f"{self.folder}/limits.toml"], stderr=out)
-        while "answers at" not in log.read_text():
+        while "listening on" not in log.read_text():
             if self.process.poll() is not None:
                 sys.exit(log.read_text())
             time.sleep(0.01)

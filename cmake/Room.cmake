@@ -23,13 +23,14 @@ if(ALMANAC_TESTS)
     HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
 endif()
 
-# add_room(name LAYER n [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
+# add_room(name LAYER n [HOT] [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
 #
 # Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
-# program <name>_test (label "unit;<name>") of every *_test.cpp. Each header must compile alone.
-# A dependency that is unknown or not of a lower layer stops the configuration.
+# program <name>_test (label "unit;<name>") of every *_test.cpp. A dependency that is unknown or not of
+# a lower layer stops the configuration. Release builds compile a HOT room, whose computations take seconds
+# or longer, with -O2, and others with -O1, which takes a fifth less processor time.
 function(add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "HOT" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
   foreach(dep IN LISTS ROOM_DEPS)
     get_property(dep_layer GLOBAL PROPERTY ALMANAC_LAYER_${dep})
     if(dep_layer STREQUAL "")
@@ -43,7 +44,6 @@ function(add_room name)
   set_property(GLOBAL APPEND PROPERTY ALMANAC_ROOMS ${name})
 
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
@@ -55,7 +55,10 @@ function(add_room name)
   add_library(${name} STATIC ${sources})
   add_library(almanac::${name} ALIAS ${name})
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH base)
-  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${base} FILES ${headers})
+  target_include_directories(${name} PUBLIC ${base})
+  if(ROOM_HOT)
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
+  endif()
   list(TRANSFORM ROOM_DEPS PREPEND almanac::)
   target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
                                 PRIVATE ${ROOM_LIBS})
@@ -66,19 +69,25 @@ function(add_room name)
   endif()
 endfunction()
 
-# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n])
+# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...] [SHARDS n] [TOGETHER])
+#
+# Compiles each source alone, so that editing one test recompiles one file, and helpers of two files may
+# have the same name. TOGETHER compiles eight as one, for tests whose shared headers take most of the time.
 #
 # Random cases (RapidCheck) are the same in every run; another RC_PARAMS asks for others. With SHARDS
 # the tests of the program are dealt to n ctest entries (<name>_1 ...), which may run at the same time;
 # set_almanac_test_properties() sets properties of all of them.
 function(add_almanac_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL;SHARDS" "SOURCES;ROOMS;LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "TOGETHER" "LABEL;SHARDS" "SOURCES;ROOMS;LIBS")
   list(TRANSFORM TEST_ROOMS PREPEND almanac::)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
   target_precompile_headers(${name} REUSE_FROM precompiled_tests)
-  # Tests are edited one at a time, and may call their helpers alike.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  if(TEST_TOGETHER)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
+  else()
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   set(entries ${name})
   if(TEST_SHARDS)
     set(entries "")

@@ -46,7 +46,7 @@ std::map<std::pair<std::string, std::string>, Run> read_summary(const std::strin
 std::unique_ptr<gavel::Rule> rule_of(std::string_view policy, std::uint32_t seed,
                                      const gavel::Speeds& speeds) {
   auto rule = gavel::make_rule(policy, {.seed = seed, .speeds = &speeds});
-  require(rule != nullptr, fmt::format("no policy is called {}", policy));
+  require(rule != nullptr, fmt::format("no policy is named {}", policy));
   return rule;
 }
 

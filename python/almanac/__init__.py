@@ -3,11 +3,11 @@
 
     import almanac
     run = almanac.simulate("log.csv", ["easy", "qssf"], cluster="20x8")
-    run.summary            # a row a policy
-    run.jobs["qssf"]       # a row a job
+    run.summary            # one row per policy
+    run.jobs["qssf"]       # one row per job
 
-Tables are pandas.DataFrames where pandas is installed, else dicts of columns; columns are named as in the CSV and JSON of the
-program. docs/guide/python.md says more.
+Tables are pandas.DataFrames if pandas is installed, otherwise dicts of columns. Columns have the names of the program's CSV and
+JSON. See docs/guide/python.md.
 """
 from almanac.frames import to_parquet, with_dates
 from almanac.policy import Cluster, Event, Job, Node, Plan, Policy, View

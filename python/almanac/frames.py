@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CSV of the program as a table: a pandas.DataFrame where pandas is installed, else a dict of columns."""
+"""Reads the program's CSV as a table: a pandas.DataFrame if pandas is installed, otherwise a dict of columns."""
 import csv
 import io
 
@@ -10,14 +10,14 @@ try:
 except ImportError:
     pandas = None
 
-# Text, also where all of a log's are digits.
+# Columns of text, even if all values in a log are digits.
 WORDS = ("job_id", "name", "user", "vc", "kind", "model", "qos", "gpu_type", "state", "after", "policy", "signature")
-# Seconds since the epoch, or from the log's own zero.
+# Seconds since the epoch, or since the start of the log.
 MOMENTS = ("submit_s", "start_s", "end_s", "deadline_s", "worthless_at_s", "time_s", "from_s", "until_s")
 
 
 def read_csv(text):
-    """The table that `text` holds. An empty field is missing: NaN in pandas, else None."""
+    """Returns `text` as a table. An empty field is missing: NaN in pandas, otherwise None."""
     if pandas is not None:
         head = text.split("\n", 1)[0].split(",")
         return pandas.read_csv(io.StringIO(text), dtype={word: object for word in WORDS if word in head},
@@ -39,7 +39,7 @@ def _column(name, cells):
 
 
 def with_dates(table):
-    """The same table with its moments as UTC datetimes of pandas, for logs whose times are of the epoch."""
+    """Returns the table with its times as pandas UTC datetimes, for logs with times since the epoch."""
     if pandas is None:
         raise Error("dates need pandas: pip install pandas")
     table = table.copy()
@@ -50,7 +50,7 @@ def with_dates(table):
 
 
 def to_parquet(table, path, dates=False):
-    """Writes a table as Parquet, by pandas and pyarrow. `dates`: moments as UTC timestamps instead of seconds."""
+    """Writes a table as Parquet with pandas and pyarrow. `dates`: write times as UTC timestamps instead of seconds."""
     if pandas is None:
         raise Error("parquet needs pandas and pyarrow: pip install pandas pyarrow")
     try:

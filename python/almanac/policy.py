@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract between a policy and its host, as `src/policy/contract/contract.h` has it: events in, a plan out.
 
-Times are seconds as floats, whole milliseconds all: equal moments are equal numbers. Jobs and nodes are known by number, jobs
-in order of arrival. A rule of the contract that is broken ends the simulation with almanac.Error, which names it.
+Times are seconds as floats and whole milliseconds, so equal times are equal numbers. Jobs and nodes have numbers, jobs in order
+of arrival. Breaking a rule of the contract ends the simulation with almanac.Error, which names the rule.
 """
 import json
 from typing import Dict, List, NamedTuple, Optional
 
 
 class Policy:
-    """Decides which jobs run where. Write decide(), and say what it needs:
+    """Base class of a policy, which decides which jobs run where. Implement decide() and set:
 
-    name         what tables call it; the name of the class if not given
-    estimate     what is believed of run times, Job.believed_s: "oracle" (the truth), "rolling", "learned" ... as
-                 `almanac policy list` has them; None = nothing
-    placement    which GPUs plan.start() chooses, likewise
-    stops_jobs   whether it may stop or move running jobs; tables and reports say so
+    name         name in tables; by default the name of the class
+    estimate     source of predicted run times, Job.believed_s: "oracle" (the truth), "rolling", "learned" ... as listed by
+                 `almanac policy list`; None = no predictions
+    placement    how plan.start() chooses GPUs, as listed by `almanac policy list`
+    stops_jobs   whether the policy may stop or move running jobs; shown in tables and reports
     """
 
     name: Optional[str] = None
@@ -24,13 +24,13 @@ class Policy:
     stops_jobs: bool = False
 
     def decide(self, events, view, plan):
-        """Answers all events of one instant at once. Same calls, same plans."""
-        raise NotImplementedError("a policy must have decide(self, events, view, plan)")
+        """Handles all events of one instant. The same calls must give the same plans."""
+        raise NotImplementedError("a policy must implement decide(self, events, view, plan)")
 
 
 class Event(NamedTuple):
     """kind: job_arrived, job_ended, job_failed, job_withdrawn, job_adopted, job_released, job_reported, node_down, node_up,
-    node_notice, capacity_changed, signal_changed or timer; subject: the number of a job, node or virtual cluster."""
+    node_notice, capacity_changed, signal_changed or timer; subject: number of a job, node or virtual cluster."""
 
     kind: str
     subject: int
@@ -38,7 +38,7 @@ class Event(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A machine; cpus and memory_gb are 0 where that is not known."""
+    """A node; cpus and memory_gb are 0 if unknown."""
 
     node: int
     name: str
@@ -55,7 +55,7 @@ class Cluster(NamedTuple):
 
 
 class Job:
-    """What a job asks, as known when it is submitted, and where it stands. Missing is None.
+    """Request of a job, as known at submission, and its state. Missing values are None.
 
     number, job_id, name, user, vc (number of its virtual cluster), kind, model, qos, gpu_type, gpus, max_gpus, gpu_share, nodes,
     cpus, memory_gb, value, submit_s, time_limit_s, deadline_s, believed_s (its whole run), is_running, held_until_s
@@ -77,17 +77,17 @@ class Job:
 
     @property
     def attained_s(self):
-        """Time that it has run so far."""
+        """Run time so far."""
         return self._view.standing(self)[4] / 1e3
 
     @property
     def worked_s(self):
-        """Work that it has done so far, as time at the speed at which run times are given."""
+        """Work done so far, as time at the reference speed of run times."""
         return self._view.standing(self)[5] / 1e3
 
     @property
     def charged_s(self):
-        """Work that restarts have added so far."""
+        """Work added by restarts so far."""
         return self._view.standing(self)[6] / 1e3
 
     @property
@@ -96,33 +96,33 @@ class Job:
 
     @property
     def start_s(self):
-        """Its first start; None = it has not started."""
+        """First start; None = not started yet."""
         first = self._view.standing(self)[3]
         return None if first is None else first / 1e3
 
     @property
     def grants(self):
-        """What it holds, {node: GPUs}."""
+        """Allocated GPUs, {node: GPUs}."""
         return dict(self._view.standing(self)[8])
 
     @property
     def left_s(self):
-        """Work that it is believed to have left, restarts included, never negative."""
+        """Predicted remaining work, including restarts; never negative."""
         return max(0.0, self.believed_s + self.charged_s - self.worked_s)
 
 
 class View:
-    """What is known at `now`, as it was before this decision: no outcome of a job that has not ended."""
+    """State at `now`, before this decision. Contains no outcome of a job that has not ended."""
 
     def __init__(self, cluster, ask):
         self.now = 0.0
         self.cluster = cluster
-        self.jobs: Dict[int, Job] = {}  # that wait or run, by number, in order of arrival
+        self.jobs: Dict[int, Job] = {}  # waiting and running, by number, in order of arrival
         self._ask = ask
         self._standing = None
 
     def waiting(self, vc=None):
-        """Jobs that wait and may start, of all virtual clusters or one, in order of arrival."""
+        """Returns the waiting jobs that may start, of all virtual clusters or one, in order of arrival."""
         return [job for job in self.jobs.values()
                 if not job.is_running and (vc is None or job.vc == vc)
                 and (job.held_until_s is None or job.held_until_s <= self.now)]
@@ -131,7 +131,7 @@ class View:
         return [job for job in self.jobs.values() if job.is_running and (vc is None or job.vc == vc)]
 
     def queues(self):
-        """The jobs that wait of each virtual cluster."""
+        """Returns the waiting jobs of each virtual cluster."""
         lines = [[] for _ in self.cluster.vcs]
         for job in self.waiting():
             lines[job.vc].append(job)
@@ -143,7 +143,7 @@ class View:
         return self._standing[job.number]
 
     def take(self, now_ms, told_events, told_jobs):
-        """Takes in what has happened; gives the events."""
+        """Updates the view with new events and returns them."""
         self.now = now_ms / 1e3
         self._standing = None
         asked = {told["job"]: told for told in told_jobs}
@@ -163,62 +163,62 @@ class View:
 
 
 class Plan:
-    """What shall change; whatever is not mentioned stays as it is. A job is named once in a decision."""
+    """Changes that a decision makes; everything else stays as it is. A decision names each job at most once."""
 
     def __init__(self, view, ask):
         self._view = view
         self._ask = ask
-        self._after = []  # what becomes of jobs once the decision is made
+        self._after = []  # updates of jobs after the decision
 
     def start(self, job, gpus=None, nodes=None):
-        """Lets a waiting job run, on the GPUs that the placement chooses; False = there is no room, nothing has changed.
+        """Starts a waiting job on GPUs that the placement chooses. Returns False, with no change, if it does not fit.
 
-        gpus: another number than it asks, up to Job.max_gpus. nodes: {node: GPUs}, instead of the placement.
+        gpus: another number than requested, up to Job.max_gpus. nodes: {node: GPUs}, instead of the placement.
         """
         return self._place("start", job, gpus, nodes)
 
     def fits(self, job, gpus=None, nodes=None):
-        """Whether start() would find room, as the plan so far leaves the cluster."""
+        """Returns whether start() would succeed after the changes so far."""
         return self._ask(_command("fits", job, gpus, nodes))
 
     def move(self, job, gpus=None, nodes=None):
-        """Lets a running job go on elsewhere, which costs a restart; False = there is no room, nothing has changed."""
+        """Moves a running job, which costs a restart. Returns False, with no change, if it does not fit."""
         return self._place("move", job, gpus, nodes)
 
     def stop(self, job):
-        """A running job gives its GPUs back and waits; what it has done stays done."""
+        """Preempts a running job, which keeps its progress and waits."""
         self._ask(["stop", job.number])
         self._after.append(lambda: setattr(job, "is_running", False))
 
     def hold(self, job, until_s):
-        """Keeps a waiting job from starting before a time; then the event job_released is told."""
+        """Holds a waiting job until a time, when the event job_released follows."""
         self._ask(["hold", job.number, _ms(until_s)])
         self._after.append(lambda: setattr(job, "held_until_s", until_s))
 
     def decline(self, job):
-        """Turns a waiting job away for good."""
+        """Rejects a waiting job permanently."""
         self._ask(["decline", job.number])
         self._after.append(lambda: self._view.jobs.pop(job.number, None))
 
     def end(self, job):
-        """Ends a job for good that waits or runs."""
+        """Ends a waiting or running job permanently."""
         self._ask(["end", job.number])
         self._after.append(lambda: self._view.jobs.pop(job.number, None))
 
     def sleep(self, node):
-        """Sends an idle node to sleep, by number."""
+        """Powers down an idle node, by number."""
         self._ask(["sleep", node])
 
     def boot(self, node):
-        """Boots a node that sleeps; once it is there, the event capacity_changed is told."""
+        """Boots a sleeping node; the event capacity_changed follows once it is up."""
         self._ask(["boot", node])
 
     def wake(self, at_s):
-        """Asks for the event timer at a time; now = one more decision at this instant."""
+        """Requests the event timer at a time; now = one more decision at this instant."""
         self._ask(["wake", _ms(at_s)])
 
     def free(self):
-        """GPUs that are free of each node, by number, as the plan so far leaves them."""
+        """Returns the free GPUs of each node, by number, after the changes so far."""
         return self._ask(["free"])
 
     def _place(self, verb, job, gpus, nodes):
@@ -241,7 +241,7 @@ def _ms(seconds):
 
 
 def play(policy, child):
-    """Decides for the program `child` until its simulation is over."""
+    """Makes the decisions for the program `child` until its simulation ends."""
     child.say(json.dumps({"almanac_policy": 1, "name": policy.name or type(policy).__name__, "estimate": policy.estimate,
                           "placement": policy.placement, "stops_jobs": policy.stops_jobs}))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program `almanac`: where it is, and what it says when something is wrong."""
+"""Finds and runs the program `almanac`, and reports its errors."""
 import os
 import pathlib
 import shutil
@@ -8,9 +8,9 @@ import tempfile
 
 
 class Error(Exception):
-    """The program has refused: its one line, without the name of the program before it.
+    """Error message of the program, without the program's name.
 
-    status: its exit status, as `man almanac` lists them: 2 wrong use, 65 wrong data, 66 no such file.
+    status: exit status, see `man almanac`: 2 wrong usage, 65 invalid data, 66 no such file.
     """
 
     def __init__(self, message, status=None):
@@ -19,7 +19,7 @@ class Error(Exception):
 
 
 def find():
-    """The path of the program: $ALMANAC_PROGRAM, else on PATH, else that of the clone installed from."""
+    """Returns the path of the program: $ALMANAC_PROGRAM, or on PATH, or in the clone that this package was installed from."""
     told = os.environ.get("ALMANAC_PROGRAM")
     if told:
         return told
@@ -29,11 +29,11 @@ def find():
     built = pathlib.Path(__file__).with_name("built_program")
     if built.exists() and pathlib.Path(built.read_text().strip()).exists():
         return built.read_text().strip()
-    raise Error("the program almanac is not on PATH: build it, or set ALMANAC_PROGRAM to where it is")
+    raise Error("the program almanac is not on PATH: build it, or set ALMANAC_PROGRAM to its path")
 
 
 class Child:
-    """The program with these arguments; a talk with it goes over its standard input and output."""
+    """The running program, which communicates over standard input and output."""
 
     def __init__(self, arguments):
         self._err = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
@@ -51,18 +51,18 @@ class Child:
             self._process.stdin.flush()
         except BrokenPipeError:
             self.finish()
-            raise Error("the program has ended before it was told all") from None
+            raise Error("the program ended too early") from None
 
     def hear(self):
-        """The next line; raises what the program says if it has ended."""
+        """Returns the next line; raises the program's error if it has ended."""
         line = self._process.stdout.readline()
         if not line:
             self.finish()
-            raise Error("the program has ended without a word")
+            raise Error("the program ended without a message")
         return line
 
     def finish(self):
-        """Everything that it still prints. Raises Error where it fails."""
+        """Returns the rest of the output. Raises Error if the program fails."""
         try:
             self._process.stdin.close()
         except BrokenPipeError:
@@ -79,7 +79,7 @@ class Child:
         return rest
 
     def end(self):
-        """Stops it if it still runs, and gives everything back."""
+        """Stops the program if it is still running, and frees its resources."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.wait()

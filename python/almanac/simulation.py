@@ -22,22 +22,22 @@ def _reading(format, columns, lenient):
 
 
 def read_trace(path, format=None, columns=None, lenient=False):
-    """A job log of any format that the program reads, as a table with the columns of Almanac's own CSV, a row a job.
+    """Reads a job log of any supported format as a table with the columns of Almanac's own CSV, one row per job.
 
-    format, columns, lenient: as `almanac trace convert` has them.
+    format, columns, lenient: as in `almanac trace convert`.
     """
     with Child(["trace", "convert", path, *_reading(format, columns, lenient)]) as child:
         return frames.read_csv(child.finish())
 
 
 class Run:
-    """What a simulation has given.
+    """Result of a simulation.
 
-    summary    a row a policy, as `almanac compare -o csv` prints it
-    jobs       {policy: table}, a row a job, as jobs.csv
-    timeline   {policy: table}, as timeline.csv
-    notes      what the program remarked, a sentence each
-    folder     the run directory, with report.html; it goes with this object unless simulate() was given `out`
+    summary    one row per policy, as printed by `almanac compare -o csv`
+    jobs       {policy: table}, one row per job, as in jobs.csv
+    timeline   {policy: table}, as in timeline.csv
+    notes      notes printed by the program, one sentence each
+    folder     the run directory, with report.html; deleted with this object unless simulate() was called with `out`
     """
 
     def __init__(self, folder, summary, notes):
@@ -55,16 +55,16 @@ class Run:
 def simulate(log, policies=("quick",), cluster=None, *, out=None, seed=0, load=1, profile=None, power=None, speed=None,
              believed_speed=None, model=None, restart=None, warm_up=None, timeline=None, threads=None, format=None,
              columns=None, lenient=False):
-    """Simulates a job log under policies. Returns a Run, or raises almanac.Error with the program's one line.
+    """Simulates a job log under policies. Returns a Run, or raises almanac.Error with the program's message.
 
-    policies: names as the command line takes them ("easy", "easy+gpu_time", "mine.toml"), and one almanac.Policy at most.
-    cluster: a file, or "20x8"; None = inferred from the log. All else is as `almanac simulate --help` says.
+    policies: names as on the command line ("easy", "easy+gpu_time", "mine.toml"), and at most one almanac.Policy.
+    cluster: a file, or "20x8"; None = inferred from the log. For the rest see `almanac simulate --help`.
     """
     if isinstance(policies, (str, Policy)):
         policies = [policies]
     own = [each for each in policies if isinstance(each, Policy)]
     if len(own) > 1:
-        raise Error("one simulation plays one policy of Python beside any number of named ones: simulate the others apart")
+        raise Error("a simulation can run only one Python policy, with any number of named ones: simulate the others separately")
     names = ["-" if isinstance(each, Policy) else each for each in policies]
     folder = out if out is not None else tempfile.mkdtemp(prefix="almanac-")
     arguments = ["simulate", log, "--policy", ",".join(names), "--out", folder, "-o", "csv",

@@ -50,7 +50,7 @@ class Shelf {
       jobs_.insert_or_assign(at, std::move(*made));
       return true;
     }
-    return fail(Code::invalid, fmt::format("accounting has more than {} jobs of number {}",
+    return fail(Code::invalid, fmt::format("accounting has more than {} jobs with number {}",
                                            kMostAgain, static_cast<std::uint32_t>(number)));
   }
   bool is_full() const { return jobs_.size() >= kBatch; }
@@ -84,7 +84,7 @@ Result<std::optional<Reach>> reach(const store::Store& store) {
   const auto until = text::parse_whole(words.substr(std::min(cut + 1, words.size())));
   if (!from || !until || *from > *until) {
     return fail(Code::corrupt,
-                fmt::format("the store says \"{}\" of how far the import has come", words));
+                fmt::format("the store has \"{}\" as the position of the import", words));
   }
   return Reach{.from = Time(Duration(*from)), .until = Time(Duration(*until))};
 }

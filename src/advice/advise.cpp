@@ -149,7 +149,7 @@ class Play {
  private:
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = experiment::make_estimator(composition, log_);
-    ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate.name);
+    ALMANAC_CHECK(made, "estimate {} is not available", composition.estimate.name);
     predict::teach(**made, lessons_);
     return std::move(*made);
   }
@@ -266,7 +266,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   std::erase_if(*stock_lived, [](const Lived& job) { return std::isnan(job.wait_s); });
   if (stock_lived->empty()) {
     return fail(Code::unavailable, "none of these weeks' jobs can run on this cluster", {},
-                "is it the cluster of the log? --cluster FILE names another");
+                "check that it is the cluster of the log; --cluster FILE gives another");
   }
   std::set<NameId> users;
   for (const std::uint32_t at : play.counted()) users.insert(play.log().jobs[at].request.user);

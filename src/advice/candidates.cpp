@@ -19,16 +19,16 @@ using policy::Trait;
 /// What of it Slurm does not do; "" = nothing.
 std::string beyond_slurm(const policy::Composition& composition) {
   static constexpr std::pair<Trait, const char*> kBeyond[] = {
-      {Trait::leases, "leases: jobs are stopped and begun again each time"},
-      {Trait::chooses_gpus, "jobs of another size than asked"},
-      {Trait::resizes_jobs, "jobs of another size than asked"},
-      {Trait::chooses_cores, "cores and memory other than asked"},
-      {Trait::gives_cores, "jobs slowed where memory bandwidth runs out"},
+      {Trait::leases, "leases, which stop and restart jobs each time"},
+      {Trait::chooses_gpus, "jobs with more or fewer GPUs than requested"},
+      {Trait::resizes_jobs, "jobs with more or fewer GPUs than requested"},
+      {Trait::chooses_cores, "other cores and memory than requested"},
+      {Trait::gives_cores, "throttling of jobs when memory bandwidth runs out"},
       {Trait::shares_gpus, "profiles of jobs that share GPUs"},
-      {Trait::parts_cluster, "parts of the cluster kept for kinds of jobs"},
-      {Trait::splits_nodes, "nodes in parts that have a queue each"},
+      {Trait::parts_cluster, "parts of the cluster reserved for kinds of jobs"},
+      {Trait::splits_nodes, "parts of the nodes with a queue each"},
       // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
-      {Trait::stops_jobs, "jobs that go on where they were stopped"}};
+      {Trait::stops_jobs, "jobs that resume where they were stopped"}};
   const policy::TraitSet does = policy::registry().traits(composition);
   for (const auto& [trait, what] : kBeyond) {
     if (does.has(trait)) return what;
@@ -65,8 +65,9 @@ Result<std::vector<policy::Composition>> candidates(const std::string& names) {
     auto one = service::compose(name);
     if (!one) return tl::unexpected(one.error());
     if (const std::string why = beyond_slurm(*one); !why.empty()) {
-      return fail(Code::unsupported, fmt::format("policy {} wants {}", name, why), {},
-                  "almanac simulate plays it");
+      return fail(Code::unsupported,
+                  fmt::format("policy {} requires {}, which Slurm does not offer", name, why), {},
+                  "use almanac simulate");
     }
     made.push_back(std::move(*one));
   }

@@ -63,8 +63,8 @@ std::string too_early(const Advice& advice) {
                                       });
   if (least != advice.outcomes.end() && least->figures.avg_wait_s < advice.stock.avg_wait_s) {
     made += fmt::format(
-        " In these days {} would have been shortest: average wait {} instead of {}.", least->policy,
-        human_time(least->figures.avg_wait_s), human_time(advice.stock.avg_wait_s));
+        " In these days {} would have had the shortest waits: average wait {} instead of {}.",
+        least->policy, human_time(least->figures.avg_wait_s), human_time(advice.stock.avg_wait_s));
   }
   return made;
 }
@@ -81,7 +81,7 @@ std::string reason_to_keep(const Advice& advice) {
       fmt::format("The closest is {}: average wait {} instead of {}", most->policy,
                   human_time(most->figures.avg_wait_s), human_time(advice.stock.avg_wait_s));
   if (!most->wait.sure || !most->jct.sure) {
-    return made + ", but how certain that is cannot be said from this log.";
+    return made + ", but this log does not show how certain that is.";
   }
   if (most->wait.sure->from <= kWorthIt) {
     return made + fmt::format(
@@ -143,9 +143,9 @@ std::string explain(const policy::Composition& composition) {
     if (const auto at = made.find(was); at != std::string::npos) made.replace(at, was.size(), by);
   };
   if (composition.estimate.name != "oracle")
-    replace(", knowing the truth", " by predicted run time");
+    replace(", by true run times", ", by predicted run times");
   if (composition.name.find("+easy") != std::string::npos) {
-    replace("; no job passes one that cannot be placed", "");
+    replace("; the first job that does not fit blocks all others", "");
     made += ", with backfill";
   }
   return made;
@@ -157,8 +157,7 @@ std::string recommend(const Advice& advice) {
     if (!advice.reproduces) return why_not;
     if (advice.stock.avg_wait_s <= kNoTrouble_s) {
       return fmt::format(
-          "Keep your current policy: jobs wait {} on average{}, there is nothing to "
-          "gain.",
+          "Keep your current policy: jobs wait only {} on average{}, so there is nothing to gain.",
           human_time((advice.real ? *advice.real : advice.stock).avg_wait_s),
           advice.real ? "" : " in the simulation");
     }
@@ -171,8 +170,8 @@ std::string recommend(const Advice& advice) {
   const std::string gain = gain_in_words(advice, best) + losers_in_words(advice, best);
   if (!advice.reproduces) {
     return fmt::format(
-        "{} In the simulation alone {} ({}) would be best: {} Watch it in shadow mode "
-        "before you believe that.",
+        "{} In the simulation alone {} ({}) would be best: {} Watch it in shadow mode before you "
+        "rely on that.",
         why_not, best.policy, best.summary, gain);
   }
   return fmt::format("Try {} ({}): {} Run it in shadow mode first, then on one partition.",
@@ -209,7 +208,8 @@ std::vector<std::string> cautions_of(const Advice& advice) {
   }
   if (advice.never_ran > 0) {
     made.push_back(
-        fmt::format("{} never ran: each waits until its owner withdrew it, and is in no figure",
+        fmt::format("{} never ran: each waits in the simulation until its owner withdrew it, and "
+                    "no figure includes it",
                     counted(advice.never_ran, "job")));
   }
   std::vector<std::string> unsure;
@@ -217,18 +217,17 @@ std::vector<std::string> cautions_of(const Advice& advice) {
     if (!outcome.wait.sure || !outcome.jct.sure) unsure.push_back(outcome.policy);
   }
   if (advice.days >= kFewestDays && !unsure.empty()) {
-    made.push_back(fmt::format(
-        "how certain the gain of {} is cannot be said: what it changes on one day depends on the "
-        "day before, however many days are joined, and one lasting queue is one observation (more "
-        "--weeks may help)",
-        fmt::join(unsure, ", ")));
+    made.push_back(
+        fmt::format("the certainty of the gain of {} is unknown: what a policy changes on one day "
+                    "depends on the day before, however many days are joined, and one lasting "
+                    "queue is a single observation (more --weeks may help)",
+                    fmt::join(unsure, ", ")));
   }
   if (advice.never > 0) {
-    made.push_back(
-        fmt::format("{} left out, for {} not fit on this cluster{}; check that it is the "
-                    "cluster of the log",
-                    counted(advice.never, "job"), advice.never == 1 ? "it does" : "they do",
-                    advice.quotas.value_or(0) > 0 ? ", or ask more than a quota" : ""));
+    made.push_back(fmt::format(
+        "{} left out because {} not fit on this cluster{}; check that it is the cluster of the log",
+        counted(advice.never, "job"), advice.never == 1 ? "it does" : "they do",
+        advice.quotas.value_or(0) > 0 ? ", or more GPUs than a quota allows" : ""));
   }
   return made;
 }

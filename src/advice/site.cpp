@@ -37,7 +37,7 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   }
   if (with_gpus.empty()) {
     return fail(Code::unavailable, "no node of this site has GPUs", {},
-                "almanac slurm doctor says what Slurm tells of them");
+                "almanac slurm doctor shows what Slurm reports about them");
   }
   std::map<std::string, std::vector<const slurm::Node*>> partitions;
   std::map<std::string, int> owners;
@@ -56,7 +56,8 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
     made.add_vc("all");
     made.takes_every_job = true;
     for (const auto& [name, node] : with_gpus) add(*node, made);
-    made.notes.emplace_back("partitions share nodes: all are played as one that takes every job");
+    made.notes.emplace_back(
+        "partitions share nodes, so all are simulated as one that takes every job");
     return made;
   }
   for (const auto& [partition, nodes] : partitions) {
@@ -93,7 +94,7 @@ Result<experiment::Past> past_of(slurm::Link& link, Time from, Time until, accou
   past.log = store::log_of(list, "sacct");
   if (link.unread_rows() > 0) {
     past.log.notes.push_back(
-        fmt::format("rows of accounting that could not be read: {}", link.unread_rows()));
+        fmt::format("accounting rows that could not be read: {}", link.unread_rows()));
   }
   past.quotas = claims.take();
   return past;

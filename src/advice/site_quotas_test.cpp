@@ -122,7 +122,7 @@ TEST(AdviceOfASiteWithQuotas, LeavesOutWhoAsksMoreThanAQuotaHas) {
   ASSERT_TRUE(advice) << to_string(advice.error());
   EXPECT_EQ(advice->jobs, 28);
   EXPECT_EQ(advice->never, 4 * 28);
-  EXPECT_NE(advice->cautions.back().find("or ask more than a quota"), std::string::npos);
+  EXPECT_NE(advice->cautions.back().find("or more GPUs than a quota allows"), std::string::npos);
 }
 
 }  // namespace

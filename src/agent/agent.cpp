@@ -77,13 +77,14 @@ void Agent::wait() {
 void Agent::hear() {
   if (!line_->take()) {
     return hang_up(is_known_ || !towards_daemon_
-                       ? "the daemon has hung up"
-                       : "the daemon has hung up on our name: is it the key of this node?");
+                       ? "the daemon closed the connection"
+                       : "the daemon closed the connection when it received our name: check that "
+                         "this node uses its own key");
   }
   while (line_) {
     const auto line = line_->next();
     if (!line) return;
-    if (line->too_long) return hang_up("the daemon sends a line that is too long");
+    if (line->too_long) return hang_up("the daemon sent a line that is too long");
     if (!take(line->text)) return;
   }
 }
@@ -102,7 +103,7 @@ bool Agent::take(std::string_view line) {
   }
   const auto text = towards_agent_->open(line);
   if (!text) {
-    hang_up("what answers there has not our secret");
+    hang_up("the server there does not have our secret");
     return false;
   }
   auto orders = read_orders(*text);
@@ -130,7 +131,7 @@ void Agent::hold() {
 
 void Agent::forget_orders() {
   if (orders_.patience == Duration{0} || steady() < heard_ + orders_.patience) return;
-  if (!limits_.none()) say_("the daemon is silent: all jobs are as Slurm has them");
+  if (!limits_.none()) say_("the daemon does not respond: all jobs get Slurm's own limits back");
   limits_.lift_all();
   orders_ = {};
   troubles_.clear();

@@ -26,7 +26,7 @@ Result<std::int64_t> changed_at(const std::string& path) {
   }
   constexpr mode_t kOthersWrite = 022;
   if ((state.st_mode & kOthersWrite) != 0 || (state.st_uid != 0 && state.st_uid != ::geteuid())) {
-    return fail(Code::invalid, "others may write the list of revoked keys", {.file = path},
+    return fail(Code::invalid, "other users may write the list of revoked keys", {.file = path},
                 "chmod 644 it; it is root's");
   }
   constexpr std::int64_t kNs = 1'000'000'000;
@@ -80,7 +80,8 @@ void Keys::look() {
 }
 
 Result<void> Keys::revoke(const std::string& path, const std::string& node) {
-  if (!is_name(node)) return fail(Code::invalid, fmt::format("\"{}\" names no node", node));
+  if (!is_name(node))
+    return fail(Code::invalid, fmt::format("\"{}\" is not the name of a node", node));
   const std::string list = list_of(path);
   const process::Descriptor file(
       ::open(list.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644));

@@ -146,8 +146,8 @@ Result<Limits::All> Limits::recall(const std::string& memory) {
           {each.at("file"), each.at("was"), each.at("becomes"), each.at("before")});
     }
   } catch (const Json::exception&) {
-    return fail(Code::corrupt, "expected what an agent of Almanac remembers", {.file = memory},
-                "move it away; limits that it knew of stand until their jobs end");
+    return fail(Code::corrupt, "expected the state file of an Almanac agent", {.file = memory},
+                "move it away; limits listed in it stay until their jobs end");
   }
   return made;
 }

@@ -64,9 +64,10 @@ void digest_of(const unsigned char* key, std::size_t key_size, std::string_view 
 /// Whether it speaks as we do.
 Result<void> check_protocol(std::string_view said) {
   if (said == std::to_string(kProtocol)) return {};
-  return fail(Code::unsupported,
-              fmt::format("it speaks protocol {}, we speak {}", said.substr(0, 8), kProtocol), {},
-              "daemon and agents are to be of the same release");
+  return fail(
+      Code::unsupported,
+      fmt::format("the peer speaks protocol {}, this program {}", said.substr(0, 8), kProtocol), {},
+      "daemon and agents must be of the same release");
 }
 
 }  // namespace
@@ -92,22 +93,22 @@ Result<Secret> Secret::read(const std::string& path) {
     return fail(
         errno == ENOENT ? Code::not_found : Code::unavailable,
         fmt::format("cannot read the secret: {}", std::strerror(errno)), {.file = path},
-        "the service's: openssl rand -hex 32; a node's: almanac slurm agents --key NODE there");
+        "for the service: openssl rand -hex 32; for a node: almanac slurm agents --key NODE there");
   }
   if (state.st_uid != ::geteuid() && state.st_uid != 0) {
     return fail(Code::invalid,
-                fmt::format("the secret belongs to user {}, who knows it, then", state.st_uid),
-                {.file = path}, "make a new one that only root may read");
+                fmt::format("the secret belongs to user {}, who can read it", state.st_uid),
+                {.file = path}, "create a new one that only root can read");
   }
   if ((state.st_mode & 077) != 0) {
-    return fail(Code::invalid, "others may read the secret", {.file = path}, "chmod 600 it");
+    return fail(Code::invalid, "other users may read the secret", {.file = path}, "chmod 600 it");
   }
   std::string bytes(kMostSecret, '\0');
   const ssize_t size = ::read(file.get(), bytes.data(), bytes.size());
   bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!bytes.empty() && bytes.back() == '\n') bytes.pop_back();
   if (bytes.size() < kLeastSecret) {
-    return fail(Code::invalid, fmt::format("a secret is {} bytes at least", kLeastSecret),
+    return fail(Code::invalid, fmt::format("a secret must have at least {} bytes", kLeastSecret),
                 {.file = path}, "openssl rand -hex 32 makes one");
   }
   return Secret(std::move(bytes));
@@ -158,11 +159,11 @@ std::string greeting(const std::string& nonce) {
 Result<std::string> read_greeting(std::string_view line) {
   const auto words = words_of(line);
   if (words.size() < 2 || words[0] != kDaemon) {
-    return fail(Code::invalid, "what answers there is no daemon of Almanac");
+    return fail(Code::invalid, "the server there is not a daemon of Almanac");
   }
   if (auto same = check_protocol(words[1]); !same) return tl::unexpected(same.error());
   if (words.size() != 3 || !is_nonce(words[2])) {
-    return fail(Code::invalid, "what answers there greets as no daemon of Almanac does");
+    return fail(Code::invalid, "the server there does not greet like a daemon of Almanac");
   }
   return std::string(words[2]);
 }
@@ -172,14 +173,14 @@ std::string to_text(const Hello& hello) {
 }
 
 Result<Hello> read_hello(std::string_view line) {
-  if (line.size() <= kSealDigits) return fail(Code::invalid, "it is no agent of Almanac");
+  if (line.size() <= kSealDigits) return fail(Code::invalid, "the peer is not an agent of Almanac");
   const auto words = words_of(line.substr(kSealDigits + 1));
   if (words.size() < 2 || words[0] != kAgent) {
-    return fail(Code::invalid, "it is no agent of Almanac");
+    return fail(Code::invalid, "the peer is not an agent of Almanac");
   }
   if (auto same = check_protocol(words[1]); !same) return tl::unexpected(same.error());
   if (words.size() != 4 || !is_name(words[2]) || !is_nonce(words[3])) {
-    return fail(Code::invalid, "it says hello as no agent of Almanac does");
+    return fail(Code::invalid, "the peer is not an agent of Almanac: wrong greeting");
   }
   return Hello{std::string(words[2]), std::string(words[3])};
 }

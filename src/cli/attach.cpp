@@ -128,11 +128,12 @@ Result<Descriptor> connect_to(const std::string& path) {
   }
   const int number = errno;
   if (number == EACCES || number == EPERM) {
-    return fail(Code::conflict, "only the user of a job attaches to its terminal");
+    return fail(Code::conflict, "only the job's user can attach to its terminal");
   }
   return fail(Code::not_found,
-              fmt::format("nothing listens at {}: {}", path, std::strerror(number)), {},
-              "attach on the machine on which the job runs");
+              fmt::format("cannot connect to the terminal of the job: nothing listens at {}: {}",
+                          path, std::strerror(number)),
+              {}, "run attach on the machine on which the job runs");
 }
 
 bool send_packet(int socket, TerminalWord word, std::string_view content) {
@@ -176,7 +177,7 @@ std::optional<Result<Left>> hear(int socket) {
     case TerminalWord::ended:
       return Left::ended;
     case TerminalWord::refused:
-      return fail(Code::conflict, "only the user of a job attaches to its terminal");
+      return fail(Code::conflict, "only the job's user can attach to its terminal");
     case TerminalWord::size:
       break;
   }
@@ -240,16 +241,16 @@ Result<std::optional<serve::ListedJob>> await_start(serve::Client& client,
   for (int looks = 0;; ++looks) {
     const auto answer = client.get(fmt::format("/v1/jobs/{}", number));
     if (!answer && answer.error().code != Code::unavailable) return tl::unexpected(answer.error());
-    std::string why = "the service does not answer now";
+    std::string why = "the service does not answer";
     if (answer) {
       auto listed = serve::read_job(answer->body);
       if (!listed) return tl::unexpected(listed.error());
       const service::JobView& view = listed->view;
       if (view.job.state != trace::JobState::pending) return std::optional(*std::move(listed));
-      why = view.why.empty() ? "it is about to begin" : view.why;
+      why = view.why.empty() ? "it starts in a moment" : view.why;
     }
     if (why != said && looks >= kQuiet) {
-      tell(fmt::format("job {} waits: {}{}", number, why,
+      tell(fmt::format("job {} is pending: {}{}", number, why,
                        said.empty() ? " (Ctrl-C cancels it)" : ""));
       said = why;
     }
@@ -269,7 +270,7 @@ Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool
       if (!cancels) return kInterrupted;
       const auto done = client.change("cancel", {.jobs = {fmt::format("{}", number)}, .now = true});
       if (!done) return tl::unexpected(done.error());
-      tell(fmt::format("job {} is cancelled", number));
+      tell(fmt::format("job {} was cancelled", number));
       return kInterrupted;
     }
     const serve::ListedJob& job = **found;
@@ -279,18 +280,18 @@ Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool
     }
     if (!job.view.job.asked->pty) {
       return fail(Code::usage, fmt::format("job {} has no terminal", job.id), {},
-                  "almanac submit --pty gives it one; almanac logs shows what it writes");
+                  "submit it with --pty to get one; almanac logs shows its output");
     }
     const Result<Left> left =
         job.view.terminal.empty()
-            ? Result<Left>(fail(Code::not_found, "its terminal is not there yet"))
+            ? Result<Left>(fail(Code::not_found, "its terminal is not ready yet; try again"))
             : attach(job.view.terminal);
     if (!left && left.error().code != Code::not_found) return tl::unexpected(left.error());
     if (left == Left::detached || left == Left::taken) {
       tell(
-          fmt::format("\r\n{} job {}, which runs on (almanac attach {} comes back, almanac cancel "
-                      "{} ends it)",
-                      left == Left::taken ? "Another program has attached to" : "Detached from",
+          fmt::format("\r\n{} job {}, which is still running (almanac attach {} reattaches, "
+                      "almanac cancel {} stops it)",
+                      left == Left::taken ? "Another terminal attached to" : "Detached from",
                       job.id, job.id, job.id));
       return kDone;
     }
@@ -298,7 +299,7 @@ Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool
     if (!left && tries + 1 == kTries) return tl::unexpected(left.error());
     std::this_thread::sleep_for(kPause);
   }
-  return fail(Code::unavailable, fmt::format("job {} cannot be attached to", number));
+  return fail(Code::unavailable, fmt::format("cannot attach to job {}", number));
 }
 
 }  // namespace almanac::cli

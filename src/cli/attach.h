@@ -12,7 +12,7 @@
 
 namespace almanac::cli {
 
-/// How it came that we are not attached any more.
+/// Why an attachment ended.
 enum class Left {
   ended,     ///< Nothing of the job's run is left.
   detached,  ///< By the keys for that, or a signal to us; the job runs on.
@@ -25,9 +25,9 @@ enum class Left {
 /// another user's, with not_found where nothing listens there.
 Result<Left> attach(const std::string& socket);
 
-/// Waits until job `number` runs and is attached to it until it ends or is left, also over restarts
-/// of the service and where it is stopped to run again. `cancels`: Ctrl-C while it waits cancels
-/// it. Gives the exit status: that of the job's command; 0 where it was left.
+/// Waits until job `number` runs and attaches to it until it ends or the user detaches, also across
+/// restarts of the service and of the job. With `cancels`, Ctrl-C cancels a pending job. Returns
+/// the exit status of the job's command, or 0 after a detach.
 Result<int> follow_terminal(serve::Client& client, store::JobNumber number, bool cancels);
 
 }  // namespace almanac::cli

@@ -56,7 +56,7 @@ void say_changed(const serve::Client::Changed& changed, const serve::Which& whic
     }
     return;
   }
-  if (changed.numbers.empty()) note("no such job waits or runs");
+  if (changed.numbers.empty()) note("no pending or running job matches");
   if (changed.numbers.size() > kMostLines && !which.dry_run) {
     fmt::print("{} jobs {}\n", changed.numbers.size(), done);
     return;
@@ -67,8 +67,8 @@ void say_changed(const serve::Client::Changed& changed, const serve::Which& whic
 Result<int> change(ChangeOptions options, const std::string& verb, const std::string& done) {
   serve::Which& which = options.which;
   if (which.jobs.empty() && !has_filter(which)) {
-    return fail(Code::usage, fmt::format("{} needs to know which jobs", verb), {},
-                "give their numbers, --user, --state or --name; or --all");
+    return fail(Code::usage, fmt::format("{} needs a selection of jobs", verb), {},
+                "give job ids, --user, --state or --name; or --all");
   }
   which.jobs = parted(which.jobs);
   return change_jobs(options.service, which, verb, done);
@@ -97,16 +97,16 @@ void add_change(Program& program, const std::string& verb, const std::string& de
   const auto options = std::make_shared<ChangeOptions>();
   serve::Which& which = options->which;
   CLI::Option* const jobs = command.add_option(
-      "JOB", which.jobs, "17; of an array 12 for all its tasks, 12_3 for one, 12_[0-4,7] for some");
+      "JOB", which.jobs,
+      "Job ids: 17; 12 for all tasks of array 12, 12_3 for one, 12_[0-4,7] for some");
   command.add_option("-u,--user", which.user, "Only jobs of this user")->type_name("NAME");
-  command.add_option("-t,--state", which.state, "Only jobs in this state: PD, R")
-      ->type_name("STATE");
-  command.add_option("-n,--name", which.name, "Only jobs of this name")->type_name("NAME");
   command
-      .add_flag("--all", which.all,
-                "All your jobs that wait or run; as root, everybody's. The filters are combined")
+      .add_option("-t,--state", which.state, "Only jobs in this state: PD (pending) or R (running)")
+      ->type_name("STATE");
+  command.add_option("-n,--name", which.name, "Only jobs with this name")->type_name("NAME");
+  command.add_flag("--all", which.all, "All your pending and running jobs (for root: everybody's)")
       ->excludes(jobs);
-  command.add_flag("--dry-run", which.dry_run, "Say what would be done, do nothing");
+  command.add_flag("--dry-run", which.dry_run, "Print what would happen; change nothing");
   if (!now.empty()) command.add_flag("--now", which.now, now);
   options->service.add_to(command);
   add_example(command, "almanac " + verb + " 17");

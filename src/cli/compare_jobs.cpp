@@ -42,7 +42,7 @@ figure::Listing rows_of(const std::vector<Paired>& all, const std::string& basel
   rows.add(figure::Tier::data, "unpaired_jobs", &Paired::unpaired);
   rows.add("avg_wait_s", "avg wait", &Paired::avg_wait_s, text::human_time);
   rows.add(figure::Tier::key, "change_s", "against " + baseline, &Paired::change_s, changed);
-  rows.add("change_95", "95 % of it", [](const Paired& each) { return between(each.sure); })
+  rows.add("change_95", "95 % interval", [](const Paired& each) { return between(each.sure); })
       .right()
       .table_only();
   rows.add(figure::Tier::data, "change_from_s",
@@ -69,16 +69,15 @@ std::string explanation(const std::vector<Paired>& all, const std::string& basel
                          return a.days_a_block < b.days_a_block;
                        })->days_a_block;
   std::string made = fmt::format(
-      "Each job is held against itself under {}. Days of submission{} are drawn (95 %) and change "
-      "sign (p, raised for {}), since the jobs of a day wait together. Below 0.05 a difference is "
-      "hardly chance; it is one of this log, this cluster and these simulations.\n",
-      baseline, longest > 1 ? fmt::format(", up to {} in a row,", longest) : "",
+      "Compares each job with itself under {}. The interval and p come from resampling whole days "
+      "of submissions{}, because jobs of one day share a queue; p is adjusted for {}. p below 0.05 "
+      "means that chance alone hardly explains the difference, in this log and simulation.\n",
+      baseline, longest > 1 ? fmt::format(", up to {} days in a row,", longest) : "",
       text::counted(all.size(), "comparison"));
   if (withheld) {
     made +=
-        "-: not to be told, for there are fewer than 6 days, or each hangs together with the next "
-        "however many are joined: one queue that lasts is one observation. Simulate a longer "
-        "log.\n";
+        "-: no interval, because the log has fewer than 6 days or its days are not independent "
+        "(one long queue counts as one observation). Simulate a longer log.\n";
   }
   return made;
 }
@@ -104,8 +103,10 @@ Result<int> compare_jobs(const std::string& baseline,
                 {}, text::meant_or_known(baseline, names));
   }
   if (others.empty()) {
-    return fail(Code::usage, fmt::format("there is no other policy than {}", baseline), {},
-                "simulate several, or name a second run");
+    return fail(
+        Code::usage,
+        fmt::format("{} is the only policy, so there is nothing to compare it with", baseline), {},
+        "simulate several policies, or name a second run");
   }
   const auto all = report::paired(*base, others);
   if (!all) return tl::unexpected(all.error());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Prints what policies change for the same jobs.
+/// Compares policies job by job.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace almanac::cli {
 
-/// Prints all of `policies` but `baseline` against it. Fails with usage where it is not among them,
-/// or nothing else is. Gives the exit status.
+/// Prints the other `policies` against `baseline`. Fails with usage if the baseline or another
+/// policy is missing. Returns the exit status.
 Result<int> compare_jobs(const std::string& baseline,
                          const std::vector<report::PairedPolicy>& policies,
                          const ListOptions& list);

@@ -4,8 +4,8 @@
 /// Completion scripts for shells: commands, options, choices, files, folders and policies. They
 /// stand alone: completing starts no program.
 ///
-/// What a value is, its placeholder tells: POLICY and POLICIES, DIR; all else that is not a choice
-/// is completed as a file.
+/// The placeholder of a value decides how it is completed: POLICY and POLICIES as policies, DIR as
+/// a folder, choices as such, and everything else as a file.
 #pragma once
 
 #include <string>

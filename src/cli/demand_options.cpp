@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "energy/job_log.h"
@@ -28,10 +29,9 @@ Result<energy::Series> read_nodes(const DemandOptions& options) {
     if (options.nodes == 0) {
       const auto ever = static_cast<double>(energy::node_count(*jobs));
       series.columns.emplace_back(series.size(), ever);
-      series.notes.push_back(
-          fmt::format("takes the {} nodes that jobs ran on for all there are; --nodes says how "
-                      "many there are",
-                      ever));
+      series.notes.push_back(fmt::format(
+          "assumes that the {} nodes that ran jobs are all nodes; use --nodes to give the number",
+          ever));
     }
     return series;
   }
@@ -50,17 +50,19 @@ Result<energy::Series> read_nodes(const DemandOptions& options) {
 }  // namespace
 
 void DemandOptions::add_to(CLI::App& command) {
+  const InGroup group(command, Group::input);
   command
       .add_option("SERIES", path,
-                  "CSV with a time, nodes in use and nodes that there are, or jobs.csv of a run")
+                  "CSV file with a time, nodes in use and total nodes; or jobs.csv of a run")
       ->required();
-  command.add_option("--column", column, "Nodes in use")->capture_default_str();
-  command.add_option("--total", total_column, "Nodes that there are")->capture_default_str();
-  command.add_option("--nodes", nodes, "Nodes that there are, instead of a column")
+  command.add_option("--column", column, "Column with the nodes in use")->capture_default_str();
+  command.add_option("--total", total_column, "Column with the total number of nodes")
+      ->capture_default_str();
+  command.add_option("--nodes", nodes, "Total number of nodes, instead of a column")
       ->check(CLI::PositiveNumber);
   command
       .add_option("--start", start,
-                  "Time of the first row of a file without times, whose rows are 10 minutes apart")
+                  "Time of the first row of a file without times (rows are 10 minutes apart)")
       ->type_name("DATE");
 }
 
@@ -79,9 +81,9 @@ Result<energy::Demand> DemandOptions::load() const {
     const double there = nodes == 0 ? series->columns[1][at] : nodes;
     if (now < 0 || there < 0 || now > kMost || there > kMost) {
       return fail(Code::invalid,
-                  fmt::format("at {} there are {:g} nodes in use of {:g}",
+                  fmt::format("at {}: {:g} nodes in use of {:g} is impossible",
                               text::format_datetime(series->at(at)), now, there),
-                  {.file = path}, "expected numbers of nodes");
+                  {.file = path}, "expected 0 <= nodes in use <= total");
     }
     if (!filter.is_outage(now)) used = now;
     if (!std::isnan(there)) total = there;
@@ -90,7 +92,8 @@ Result<energy::Demand> DemandOptions::load() const {
     demand.total.push_back(static_cast<int>(std::lround(total)));
   }
   if (most <= 0) {
-    return fail(Code::invalid, "there are no nodes", {.file = path}, "see --total and --nodes");
+    return fail(Code::invalid, "the series has no nodes", {.file = path},
+                "give the number with --nodes, or its column with --total");
   }
   return demand;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The arguments that say what the demand for nodes was, the same in the commands that let nodes
-/// sleep.
+/// The arguments for the past demand for nodes, shared by the commands that plan node power-down.
 #pragma once
 
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace almanac::cli {
 
-/// A series of nodes in use and nodes that there are, or jobs.csv of a run.
+/// A series of nodes in use and total nodes, or jobs.csv of a run.
 struct DemandOptions {
   std::string path{};
   std::string column = "active";
@@ -23,7 +22,8 @@ struct DemandOptions {
   int nodes = 0;  ///< 0 = told by a column, or by the nodes that jobs ran on.
 
   void add_to(CLI::App& command);
-  /// Reads it; its notes go to stderr. Where the meter was out, the value before holds.
+  /// Reads the series and prints its notes on stderr. A gap in the measurements keeps the value
+  /// before it.
   Result<energy::Demand> load() const;
 };
 

@@ -18,7 +18,7 @@ Result<store::Submission> base_submission() {
   store::Submission base;
   std::error_code failed;
   base.directory = std::filesystem::current_path(failed);
-  if (failed) return fail(Code::unavailable, "the working directory is gone");
+  if (failed) return fail(Code::unavailable, "the working directory no longer exists");
   const mode_t umask = ::umask(0);
   ::umask(umask);
   base.umask = static_cast<std::int32_t>(umask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A submission from what a user's command line says.
+/// Builds a submission from a command line.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace almanac::cli {
 
-/// The user's environment and folder, and nothing to run.
+/// Returns a submission with the user's environment and folder and no command.
 Result<store::Submission> base_submission();
 
-/// `base` with what `asked` says: "--gpus=2" and the like, of submission::own_options(). Fails with
-/// usage.
+/// Returns `base` with the options in `asked` applied, such as "--gpus=2" (those of
+/// submission::own_options()). Fails with usage.
 Result<store::Submission> with_asked(store::Submission base, const std::vector<std::string>& asked);
 
 }  // namespace almanac::cli

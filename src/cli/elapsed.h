@@ -11,7 +11,7 @@
 
 namespace almanac::cli {
 
-/// Returns what `work` returns, which is called with the bar to say more.
+/// Calls `work` with a progress bar for messages, and returns its result.
 template <typename Work>
 auto while_showing(const std::string& what, const Work& work) {
   ProgressBar bar(what, [] { return stats::kNaN; });

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "text/duration.h"
 #include "text/number.h"
 
@@ -17,8 +18,9 @@ Result<Duration> duration(const std::string& option, const std::string& text) {
   }
   if (const auto parsed = text::parse_duration(text); parsed && *parsed >= Duration{0})
     return *parsed;
-  return fail(Code::usage,
-              fmt::format("{} must be a time like 30, 30s or 00:00:30: {}", option, text));
+  return fail(
+      Code::usage,
+      fmt::format("{} must be a time such as 30, 30s or 00:00:30, found \"{}\"", option, text));
 }
 
 Result<schedule::RestartCost> restart_cost(const std::string& text) {
@@ -33,7 +35,9 @@ Result<schedule::RestartCost> restart_cost(const std::string& text) {
   if (costs.size() != 1 && costs.size() != 3) {
     return fail(
         Code::usage,
-        fmt::format("--restart takes one time, or three for 1, 2 to 8 and more GPUs: {}", text));
+        fmt::format(
+            "--restart takes one time, or three (for 1, 2 to 8 and more GPUs), found \"{}\"",
+            text));
   }
   return schedule::RestartCost{.one_gpu = costs.front(),
                                .up_to_8_gpus = costs[costs.size() / 2],
@@ -45,74 +49,77 @@ Result<schedule::RestartCost> restart_cost(const std::string& text) {
 
 void ExperimentOptions::add_to(CLI::App& command) {
   trace.add_to(command);
+  const InGroup group(command, Group::cluster);
   command
       .add_option("--cluster", experiment.cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, what scontrol show nodes or sinfo "
-                  "printed, or NxG for N nodes of G GPUs; default: inferred "
-                  "from the trace")
+                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol show nodes or "
+                  "sinfo), or NxG for N nodes of G GPUs (default: inferred from the log)")
       ->option_text("FILE|NxG");
+  begin_group(command, Group::policies);
   command
-      .add_option("--policy", policies,
-                  "Policies, by comma; quick = fifo, easy, las and srtf; all = every named one to "
-                  "which the log gives something to do; see policy list")
+      .add_option("--policy", policies, "Policies, separated by commas; see almanac help policies")
       ->type_name("POLICIES")
       ->capture_default_str();
+  begin_group(command, Group::cluster);
   command
-      .add_option("--profile", experiment.profile, "slurm: treat nodes that sleep as Slurm does")
+      .add_option("--profile", experiment.profile,
+                  "Power management: slurm powers idle nodes down as Slurm does")
       ->type_name("NAME");
   command
       .add_option("--power", experiment.power,
-                  "What nodes draw: a name or a TOML file; see energy power")
+                  "Power model: a name (see almanac energy power) or a TOML file")
       ->option_text("NAME|FILE")
       ->capture_default_str();
+  begin_group(command, Group::simulation);
   command
       .add_option("--speed", experiment.speed,
-                  "How fast jobs run with what they get: models of perf show, a name or a TOML "
-                  "file; log = on types of GPUs as jobs alike ran in TRACE; default: as recorded, "
-                  "whatever they get")
+                  "Speed models: a name or a TOML file, or log to learn the speed of each GPU type "
+                  "from the log (default: run times as recorded)")
       ->option_text("NAME|FILE");
   command
       .add_option("--believed-speed", experiment.believed_speed,
-                  "What policies believe of --speed, where that is wrong: models likewise; learned "
-                  "= nothing at first, then what they see of types of GPUs")
+                  "Speed models that policies believe, if they differ from --speed; learned starts "
+                  "without any and learns")
       ->option_text("NAME|FILE");
   command
       .add_option("--elastic", experiment.elastic,
-                  "How jobs whose model it names train on more or fewer GPUs: a TOML file of "
-                  "applications, or a folder of the published data; policies hear what jobs report")
+                  "Scaling of jobs on more or fewer GPUs: a TOML file of applications, or a "
+                  "directory of published data")
       ->option_text("FILE|FOLDER");
   command
       .add_option("--restart", restart,
-                  "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
+                  "Time that a preemption costs a job with 1, 2 to 8 and more GPUs")
       ->type_name("TIMES")
       ->capture_default_str();
   command
-      .add_option("--warm-up", warm_up, "Leave the first so long out of averages and utilisation")
+      .add_option("--warm-up", warm_up,
+                  "Time at the start to leave out of averages and utilization")
       ->type_name("TIME");
-  command.add_option("--seed", experiment.seed, "Seed of what is random in a policy")
+  command.add_option("--seed", experiment.seed, "Random seed")
       ->type_name("N")
       ->capture_default_str();
 }
 
 void ExperimentOptions::add_single_run_to(CLI::App& command) {
+  const InGroup group(command, Group::simulation);
   command
       .add_option("--model", experiment.model,
-                  "A model of predict train that learned estimates begin with; must have been "
-                  "learned from what ended before TRACE begins")
+                  "Model of almanac predict train for learned estimates; trained only on jobs that "
+                  "ended before the log begins")
       ->type_name("MODEL");
   command
       .add_option("--incidents", experiment.incidents,
-                  "What happens to nodes and signals: CSV of time, event (down, up, notice, "
+                  "Node failures and signals: a CSV file of time, event (down, up, notice, "
                   "signal), subject and value")
       ->type_name("FILE");
-  command.add_option("--load", experiment.load, "Jobs arrive this many times as fast")
+  command.add_option("--load", experiment.load, "Factor on the arrival rate")
       ->type_name("FACTOR")
       ->check(CLI::Range(0.001, 1000.0))
       ->capture_default_str();
   command
       .add_option("--timeline", timeline,
-                  "Interval of the samples in timeline.csv; default: 1 min, "
-                  "or longer if that were more than 100,000")
+                  "Interval of samples in timeline.csv (default 1 min; longer if that gives more "
+                  "than 100,000 samples)")
       ->type_name("TIME");
 }
 

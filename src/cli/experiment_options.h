@@ -13,7 +13,7 @@
 
 namespace almanac::cli {
 
-/// What the user typed, to be turned into an Experiment.
+/// The options as typed; parse() makes an Experiment of them.
 struct ExperimentOptions {
   TraceOptions trace{};
   experiment::Experiment experiment{};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rows of a name and numbers, and answers that are one such row, as the inference commands print.
+/// Rows of a name and numbers, and single such rows, as the inference commands print them.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace almanac::cli {
 
-/// Numbers by the names that table, CSV and JSON have.
+/// Numbers by their names in tables, CSV and JSON.
 using Figures = std::vector<std::pair<std::string, double>>;
 
 struct NamedFigures {
@@ -25,26 +25,27 @@ struct NamedFigures {
   Figures figures{};
 };
 
-/// A column called `what` of the names, then one for each figure of the first row, empty where a
-/// row lacks it.
+/// Makes a column `what` of the names, and one for each figure of the first row; a row without that
+/// figure has an empty cell.
 figure::Listing figure_rows(const std::string& what, const std::vector<NamedFigures>& all);
 
-/// One thing, as figures of any type by name.
+/// A single result: figures of any type by name.
 using Answer = std::vector<std::pair<std::string, figure::Cell>>;
 
-/// A row for each figure: "figure" and "value".
+/// Makes a row for each figure: "figure" and "value".
 figure::Listing answer_rows(const Answer& answer);
-/// Prints an answer: JSON is an object, a table has no header.
+/// Prints a single result: JSON as an object, a table without a header.
 Result<int> show_answer(const ListOptions& list, const Answer& answer);
 
-/// A list of several that belong together.
+/// One of several lists printed together.
 struct Section {
   std::string name{};
   figure::Listing rows;
 };
 
-/// Prints sections that are not empty: JSON is `document` with an array for each; tables follow
-/// each other between `introduction` and `explanation`. CSV, --fields and --sort are of the first.
+/// Prints the sections that are not empty: JSON as `document` with an array for each, tables one
+/// after the other between `introduction` and `explanation`. CSV, --fields and --sort apply to the
+/// first.
 Result<int> show_sections(const ListOptions& list, nlohmann::ordered_json document,
                           const std::vector<Section>& sections, std::string_view introduction = "",
                           std::string_view explanation = "");

@@ -38,21 +38,20 @@ bool is_vague(const forecast::Forecast& forecast) {
 std::string in_words(const forecast::Forecast& forecast, const trace::Request& request) {
   const auto [from, to] = forecast.start(kSaid);
   const std::string start =
-      from == to ? fmt::format("starts {}", to == forecast.at() ? "at once" : "at " + about(to))
+      from == to ? fmt::format("starts {}", to == forecast.at() ? "immediately" : "at " + about(to))
                  : fmt::format("starts between {} and {}", about(from), about(to));
   // As sure as of its latest start, so that no end is told before that.
   constexpr double kByThen = (1 + kSaid) / 2;
   const std::string end = about(forecast.ended_by(kByThen));
   std::string text =
       is_vague(forecast)
-          ? fmt::format(
-                "hardly anything: too little that is like it had ended (it might end as late "
-                "as {})",
-                end)
-          : fmt::format("{} ({:.0f} % sure) and ends by {} ({:.0f} %)", start, 100 * kSaid, end,
+          ? fmt::format("unpredictable: too few similar jobs had ended (latest possible end: {})",
+                        end)
+          : fmt::format("{} ({:.0f} % likely) and ends by {} ({:.0f} %)", start, 100 * kSaid, end,
                         100 * kByThen);
   if (request.deadline != kNoTime) {
-    text += fmt::format("; the deadline {} is kept with {:.0f} %", text::moment(request.deadline),
+    text += fmt::format("; meets its deadline {} with {:.0f} % probability",
+                        text::moment(request.deadline),
                         100 * forecast.chance_to_end_by(request.deadline));
   }
   return text;
@@ -60,10 +59,10 @@ std::string in_words(const forecast::Forecast& forecast, const trace::Request& r
 
 std::string in_words(const forecast::OtherGpus& other, const trace::Request& request) {
   std::string text =
-      fmt::format("with {} GPU{}: ends by {} with {:.0f} %", other.gpus, other.gpus == 1 ? "" : "s",
-                  about(other.forecast.ended_by(kSaid)), 100 * kSaid);
+      fmt::format("with {} GPU{}: ends by {} ({:.0f} % likely)", other.gpus,
+                  other.gpus == 1 ? "" : "s", about(other.forecast.ended_by(kSaid)), 100 * kSaid);
   if (request.deadline != kNoTime) {
-    text += fmt::format("; the deadline is kept with {:.0f} %",
+    text += fmt::format("; meets its deadline with {:.0f} % probability",
                         100 * other.forecast.chance_to_end_by(request.deadline));
   }
   return text;

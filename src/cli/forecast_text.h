@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A forecast in the words in which a user hears it.
+/// Forecasts in words.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace almanac::cli {
 
-/// "starts between 13:05 and 14:20 (90 %), ends by 18:10 with 90 %; the deadline 16:00 is kept with
-/// 35 %".
+/// "starts between 13:05 and 14:20 (90 % likely) and ends by 18:10 (95 %); meets its deadline 16:00
+/// with 35 % probability".
 std::string in_words(const forecast::Forecast& forecast, const trace::Request& request);
-/// "with 2 GPUs: ends by 13:40 with 90 %; the deadline is kept with 80 %".
+/// "with 2 GPUs: ends by 13:40 (90 % likely); meets its deadline with 80 % probability".
 std::string in_words(const forecast::OtherGpus& other, const trace::Request& request);
 
 }  // namespace almanac::cli

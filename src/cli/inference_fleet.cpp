@@ -4,22 +4,24 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
 
 void FleetOptions::add_to(CLI::App& command) {
+  const InGroup group(command, Group::model);
   command
-      .add_option("--replicas", replicas, "Copies of the model: 4, or from 1..4 as requests come")
+      .add_option("--replicas", replicas,
+                  "Replicas: a fixed number, or a range such as 1..4 for autoscaling")
       ->type_name("N|A..B")
       ->capture_default_str();
-  command.add_option("--scaler", scaler, "What decides how many, of A..B")->capture_default_str();
-  command
-      .add_option("--cold-start", cold_start,
-                  "Of a replica more: from asking for it until it takes requests")
+  command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
+      ->capture_default_str();
+  command.add_option("--cold-start", cold_start, "Time until a new replica serves requests")
       ->type_name("TIME")
       ->capture_default_str();
-  command.add_option("--gpu-hour", gpu_hour, "Price of a GPU for an hour")
+  command.add_option("--gpu-hour", gpu_hour, "Price of one GPU for an hour")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
 }
@@ -30,9 +32,10 @@ Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& t
   if (!bounds) return tl::unexpected(bounds.error());
   const auto cold_start = text::parse_duration(options.cold_start);
   if (!cold_start || *cold_start < Duration{0} || *cold_start == text::kUnlimited) {
-    return fail(Code::usage,
-                fmt::format("--cold-start: \"{}\" is no length of time", options.cold_start), {},
-                "as 30s");
+    return fail(
+        Code::usage,
+        fmt::format("--cold-start must be a time such as 30s, found \"{}\"", options.cold_start),
+        {}, "use s, m or h");
   }
   FleetPlan plan{.service = told.service, .gpu_hour = options.gpu_hour};
   plan.service.replicas = bounds->most;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A service of which the number of replicas may follow its requests, as a command line describes
-/// it, and what playing it gave.
+/// A fleet of replicas, fixed or autoscaled, as a command line describes it, and its simulation.
 #pragma once
 
 #include <string>
@@ -28,17 +27,17 @@ struct FleetOptions {
 using inference::Fleet;
 using inference::FleetPlan;
 
-/// What the options mean, with the choices of `composition` ("chunked+least_tokens+mark") in place
-/// of the service's and the scaler; "" = none. Without bounds apart there is nothing to scale.
-/// Finds by trial what a replica can do where an objective is told. Fails with usage for a word
-/// that is no batcher, router or scaler.
+/// Makes a plan of the options. The rules of `composition` ("chunked+least_tokens+mark"; "" = none)
+/// replace those of the service. Equal bounds give a fixed fleet. With an objective the rate of a
+/// replica is found by trial simulations. Fails with usage for a word that is no batching, routing
+/// or scaling rule.
 Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& told,
                              const std::string& composition);
 
 Result<Fleet> play_fleet(const FleetPlan& plan, const InferenceCase& told);
 
-/// Prints what requests saw, those of each tenant too, and what it took; and how the fleet was
-/// sized, if it was.
+/// Prints latency and attainment, also by tenant, the resources used and, if the fleet was sized,
+/// how.
 Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fleet& fleet,
                        const inference::Size* size = nullptr);
 

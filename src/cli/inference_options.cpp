@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "inference/profile/fit.h"
 #include "inference/request_log.h"
@@ -22,8 +23,8 @@ Result<inference::Micros> bound(const std::string& flag, const std::string& told
   if (duration && *duration > Duration{0} && *duration != text::kUnlimited) {
     return static_cast<double>(duration->count()) * 1e3;
   }
-  return fail(Code::usage, fmt::format("{}: \"{}\" is no length of time", flag, told), {},
-              "as \"500ms\" or \"2s\"");
+  return fail(Code::usage, fmt::format("{} must be a time, found \"{}\"", flag, told), {},
+              "for example 500ms or 2s");
 }
 
 Result<inference::Model> named_model(const std::string& name) {
@@ -36,21 +37,22 @@ struct NotOfPlans {
   const char* instead;
 };
 constexpr NotOfPlans kNotOfPlans[] = {
-    {"--model", "the plan names its models", "leave it out"},
-    {"--gpus", "the plan says on which GPUs a replica is", "write them as 0-3 in column gpus"},
-    {"--stages", "a replica of a plan computes all layers on all of its GPUs",
-     "play that model alone, with --model and --stages"},
-    {"--profile", "it is of one model, and all models of a plan go by a roofline",
-     "play that model alone, with --model and --profile"},
-    {"--kv-blocks", "models on the same GPUs share what memory their weights leave",
-     "play that model alone, with --model and --kv-blocks"},
-    {"--prefill", "the replicas of a plan compute prompts and tokens",
-     "play that model alone, with --model and --prefill"},
-    {"--replicas", "the plan has a row for each replica", "size --plan finds how many are needed"},
-    {"--scaler", "the replicas of a plan stay",
-     "play that model alone, with --model, --replicas A..B and --scaler"},
-    {"--cold-start", "the replicas of a plan stay",
-     "play that model alone, with --model, --replicas A..B and --cold-start"},
+    {"--model", "the plan names its models", "leave out --model"},
+    {"--gpus", "the plan gives the GPUs of each replica", "write them as 0-3 in its column gpus"},
+    {"--stages", "replicas of a plan have no pipeline stages",
+     "simulate that model alone, with --model and --stages"},
+    {"--profile", "a profile describes one model, and a plan uses rooflines for all",
+     "simulate that model alone, with --model and --profile"},
+    {"--kv-blocks", "models on the same GPUs share the memory that their weights leave",
+     "simulate that model alone, with --model and --kv-blocks"},
+    {"--prefill", "replicas of a plan compute both prompts and tokens",
+     "simulate that model alone, with --model and --prefill"},
+    {"--replicas", "the plan has a row for each replica",
+     "almanac inference size --plan finds how many are needed"},
+    {"--scaler", "a plan has a fixed set of replicas",
+     "simulate that model alone, with --model, --replicas A..B and --scaler"},
+    {"--cold-start", "a plan has a fixed set of replicas",
+     "simulate that model alone, with --model, --replicas A..B and --cold-start"},
 };
 
 /// Fails where an option was told that does not go with a plan.
@@ -60,7 +62,7 @@ Result<void> check_plan(const InferenceOptions& options) {
   const auto* const found =
       std::find_if(std::begin(kNotOfPlans), std::end(kNotOfPlans),
                    [&](const NotOfPlans& each) { return each.option == told; });
-  return fail(Code::usage, fmt::format("{} does not go with --plan: {}", told, found->why), {},
+  return fail(Code::usage, fmt::format("{} cannot be used with --plan: {}", told, found->why), {},
               found->instead);
 }
 
@@ -68,98 +70,133 @@ Result<void> check_plan(const InferenceOptions& options) {
 
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   const auto options = std::make_shared<InferenceOptions>();
-  command.add_option("REQUESTS", options->requests, "A log of requests, of any known format")
+  const InGroup group(command, Group::model);
+  command
+      .add_option("REQUESTS", options->requests,
+                  "Request log; almanac help serving lists the formats")
       ->required();
   command
       .add_option("--model", options->model,
-                  "What is served: a name such as llama-3.1-8b, or a config.json")
+                  "Model: a name such as llama-3.1-8b, or its config.json")
+      ->type_name("NAME|FILE")
       ->required();
-  command
-      .add_option("--board", options->board,
-                  fmt::format("GPU of the replicas: {}", inference::board_names()))
+  command.add_option("--board", options->board, "GPU type; see almanac help serving")
+      ->type_name("NAME")
       ->capture_default_str();
   command
       .add_option("--profile", options->profile,
-                  "Step times as almanac inference profile measured them, instead of a roofline")
+                  "Measured step times, from almanac inference profile (default: roofline model)")
       ->type_name("FILE");
-  command.add_option("--gpus", options->gpus, "GPUs of one replica (tensor parallel)")
+  command
+      .add_option("--gpus,--tensor-parallel-size", options->gpus,
+                  "GPUs of a replica (tensor parallelism)")
+      ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
-      .add_option("--stages", options->stages,
-                  "Stages of a replica's layers, each on so many GPUs (pipeline parallel)")
+      .add_option("--stages,--pipeline-parallel-size", options->stages,
+                  "Pipeline stages of a replica, each on --gpus GPUs")
+      ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--batch", options->former, "How iterations are batched")
+  begin_group(command, Group::engine);
+  command.add_option("--batch", options->former, "Batching rule; see almanac help serving")
+      ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--router", options->router, "Which replica a request goes to")
+  command.add_option("--router", options->router, "Routing rule; see almanac help serving")
+      ->type_name("NAME")
       ->capture_default_str();
-  command.add_option("--sequences", options->sequences, "Most requests that run on a replica")
+  command
+      .add_option("--sequences,--max-num-seqs", options->sequences,
+                  "Limit on concurrent requests of a replica")
+      ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command.add_option("--tokens", options->tokens, "Most tokens of an iteration")
+  command
+      .add_option("--tokens,--max-num-batched-tokens", options->tokens,
+                  "Limit on tokens of an iteration")
+      ->type_name("N")
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
   command
-      .add_option("--kv-blocks", options->kv_blocks,
-                  "Blocks of 16 tokens of KV cache; 0 = as many as fit")
+      .add_option("--kv-blocks,--num-gpu-blocks-override", options->kv_blocks,
+                  "KV cache in blocks of 16 tokens (default 0: as many as fit)")
+      ->type_name("N")
       ->check(CLI::Range(0, 100'000'000))
       ->capture_default_str();
   command
       .add_option("--wait", options->wait,
-                  "How long the first of a batch waits for others, with --batch fixed")
+                  "Time that a batch waits for more requests, with --batch fixed")
       ->type_name("TIME")
       ->capture_default_str();
   command
-      .add_option("--prefill", options->prefill,
-                  "So many of the replicas compute prompts only, and hand over to the others")
+      .add_option(
+          "--prefill", options->prefill,
+          "Replicas that only compute prompts and hand over to the others (disaggregated prefill)")
+      ->type_name("N")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
   command
       .add_option("--link-gbps", options->link_gbps,
-                  "Gigabits a second of KV from one replica to another")
+                  "Bandwidth between replicas for KV caches, in Gbit/s")
+      ->type_name("GBIT/S")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       .add_option("--swap", options->swap_gib,
-                  "GiB of host memory that keep the KV of what a replica sends back to its queue")
+                  "Host memory for the KV caches of preempted requests, in GiB")
+      ->type_name("GIB")
       ->check(CLI::Range(0.0, 1e5))
       ->capture_default_str();
   command
-      .add_option("--adapters", options->adapters,
-                  "Adapters (LoRA) that a replica holds in GPU memory at a time, where requests "
-                  "name some")
+      .add_option("--adapters,--max-loras", options->adapters,
+                  "LoRA adapters in GPU memory at a time")
+      ->type_name("N")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command.add_option("--adapter-rank", options->adapter_rank, "Their rank")
+  command
+      .add_option("--adapter-rank,--max-lora-rank", options->adapter_rank,
+                  "Rank of the LoRA adapters")
+      ->type_name("N")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command.add_flag("--prefix-cache", options->prefix_cache,
-                   "Find the KV of equal beginnings of prompts again");
-  command.add_option("--rate", options->rate, "Let requests come so many times as fast")
+  command.add_flag("--prefix-cache,--enable-prefix-caching", options->prefix_cache,
+                   "Reuse the KV cache of common prompt prefixes");
+  begin_group(command, Group::input);
+  command.add_option("--rate", options->rate, "Factor on the arrival rate")
+      ->type_name("FACTOR")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   add_log_part(command, options->from, options->until);
   add_log_columns(command, options->column_map);
-  command.add_option("--ttft", options->first_token, "Objective: time to the first token (500ms)");
-  command.add_option("--tpot", options->per_token,
-                     "Objective: time of each token after it, on average (50ms)");
+  begin_group(command, Group::objective);
+  command
+      .add_option("--ttft", options->first_token,
+                  "Objective for the time to first token, such as 500ms")
+      ->type_name("TIME");
+  command
+      .add_option("--tpot", options->per_token,
+                  "Objective for the mean time per output token, such as 50ms")
+      ->type_name("TIME");
   options->list.add_to(command);
   return options;
 }
 
 void add_log_part(CLI::App& command, std::string& from, std::string& until) {
-  command.add_option("--from", from, "Leave out requests that come sooner after the log begins")
+  const InGroup group(command, Group::input);
+  command.add_option("--from", from, "Skip requests before this time of the log")
       ->type_name("TIME")
       ->capture_default_str();
-  command.add_option("--until", until, "Leave out those that come then and later (12h)")
+  command
+      .add_option("--until", until, "Skip requests at and after this time of the log, such as 12h")
       ->type_name("TIME");
 }
 
 void add_log_columns(CLI::App& command, std::string& column_map) {
+  const InGroup group(command, Group::input);
   command
       .add_option("--columns", column_map,
-                  "TOML file that says which columns or keys of the request log mean what")
+                  "TOML file that maps the columns or keys of the request log")
       ->type_name("FILE");
 }
 
@@ -177,23 +214,24 @@ Result<inference::LogPart> log_part(const std::string& from, const std::string& 
   inference::LogPart part;
   const auto begins = text::parse_duration(from);
   if (!begins || *begins < Duration{0} || *begins == text::kUnlimited) {
-    return fail(Code::usage, fmt::format("--from: \"{}\" is no length of time", from), {},
-                "as 10h");
+    return fail(Code::usage, fmt::format("--from must be a time, found \"{}\"", from), {},
+                "for example 10h");
   }
   part.from = 1e3 * static_cast<double>(begins->count());
   const auto ends = bound("--until", until);
   if (!ends) return tl::unexpected(ends.error());
   part.until = *ends;
   if (part.until <= part.from) {
-    return fail(Code::usage, fmt::format("--until {} is not after --from {}", until, from));
+    return fail(Code::usage, fmt::format("--until {} must be later than --from {}", until, from));
   }
   return part;
 }
 
 void add_plan_option(CLI::App& command, InferenceOptions& options) {
-  CLI::Option& plan = *command.add_option(
-      "--plan", options.plan,
-      "Instead of one model: a table with columns gpus (0-3) and model, a row for each replica");
+  const InGroup group(command, Group::model);
+  CLI::Option& plan = *command.add_option("--plan", options.plan,
+                                          "Plan of several models, instead of --model: a CSV file "
+                                          "with columns gpus (0-3) and model, one row per replica");
   plan.type_name("FILE");
   command.get_option("--model")->required(false);
   for (const NotOfPlans& each : kNotOfPlans) {
@@ -214,11 +252,10 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     told.plan = std::move(*plan);
   } else if (options.model.empty() && !options.by_model) {
     return options.profile.empty()
-               ? fail(Code::usage, "nothing says which model is served", {},
-                      "--model llama-3.1-8b, or --model config.json")
-               : fail(Code::usage,
-                      "--profile tells how long steps take, and not what memory tokens need", {},
-                      "the model does: --model llama-3.1-8b, or --model config.json");
+               ? fail(Code::usage, "no model is given", {},
+                      "use --model llama-3.1-8b, or --model config.json")
+               : fail(Code::usage, "--profile has step times, but not the memory of a token", {},
+                      "also give --model llama-3.1-8b, or --model config.json");
   }
   const auto model = options.by_model ? Result<inference::Model>(inference::Model{})
                      : told.plan      ? Result<inference::Model>(told.plan->models.front())
@@ -228,12 +265,13 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   if (!board) return tl::unexpected(board.error());
   const auto wait = text::parse_duration(options.wait);
   if (!wait || *wait < Duration{0} || *wait == text::kUnlimited) {
-    return fail(Code::usage, fmt::format("--wait: \"{}\" is no length of time", options.wait), {},
-                "as 5ms");
+    return fail(Code::usage, fmt::format("--wait must be a time, found \"{}\"", options.wait), {},
+                "for example 5ms");
   }
   if (*wait > Duration{0} && options.former != "fixed") {
-    return fail(Code::usage, fmt::format("batches of {} do not wait for more", options.former), {},
-                "--wait goes with --batch fixed");
+    return fail(Code::usage,
+                fmt::format("batching rule {} does not wait for more requests", options.former), {},
+                "--wait requires --batch fixed");
   }
   told.service = {.model = *model,
                   .board = *board,
@@ -265,7 +303,7 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     told.service.measured = std::make_shared<const inference::Fitted>(measured->step);
     if (measured->slots > 0 && measured->slots < options.sequences) {
       told.service.limits.sequences = measured->slots;
-      note(fmt::format("profile {}: its server answers {} at a time, and so does a replica",
+      note(fmt::format("profile {}: its server handled {} at a time, so replicas do too",
                        options.profile,
                        text::counted(static_cast<std::uint64_t>(measured->slots), "request")));
     }

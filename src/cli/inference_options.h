@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the commands of `almanac inference` ask alike: requests, a service, an objective.
+/// The options that the commands of `almanac inference` share: requests, a service, an objective.
 #pragma once
 
 #include <memory>
@@ -49,20 +49,20 @@ struct InferenceOptions {
   ListOptions list;
 };
 
-/// Adds the options to a command, all but the number of replicas.
+/// Adds the options to a command, except the number of replicas.
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command);
-/// Adds --from and --until, and says what they mean.
+/// Adds --from and --until.
 void add_log_part(CLI::App& command, std::string& from, std::string& until);
 Result<inference::LogPart> log_part(const std::string& from, const std::string& until);
-/// Adds --columns, for a log of no known format.
+/// Adds --columns, for a log of an unknown format.
 void add_log_columns(CLI::App& command, std::string& column_map);
-/// Reads a log of requests, for one model unless `by_model`. Its notes go to stderr.
+/// Reads a request log, for one model unless `by_model`, and prints its notes on stderr.
 Result<inference::Requests> load_requests(const std::string& path, const inference::LogPart& part,
                                           const std::string& column_map, bool by_model);
-/// Lets a plan of several models stand in place of the one model and of what goes with it.
+/// Adds --plan, which replaces --model and its options by a plan of several models.
 void add_plan_option(CLI::App& command, InferenceOptions& options);
 
-/// What the options mean.
+/// The parsed options.
 struct InferenceCase {
   inference::Requests requests{};
   inference::Service service{};

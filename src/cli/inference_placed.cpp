@@ -31,7 +31,7 @@ Figures figures_of(int replicas, const inference::Seen& seen) {
 }  // namespace
 
 Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const ListOptions& list,
-                            const std::string& holds_for) {
+                            const std::string& valid_for) {
   const inference::Plan& plan = *told.plan;
   const auto outcomes = inference::play_placed(told.service, told.requests, plan);
   if (!outcomes) return tl::unexpected(outcomes.error());
@@ -55,7 +55,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const Li
                       {"span_s", all.span / 1e6}};
   if (list.wants_document()) {
     nlohmann::ordered_json made;
-    if (!holds_for.empty()) made["holds_for"] = holds_for;
+    if (!valid_for.empty()) made["valid_for"] = valid_for;
     for (const auto& [name, value] : taken) made[name] = value;
     made["all"] = figure::to_array(figure_rows("model", whole)).front();
     made["models"] = figure::to_array(figure_rows("model", models));
@@ -67,7 +67,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const Li
     return kDone;
   }
   if (list.explains()) {
-    if (!holds_for.empty()) fmt::print("{:20} {}\n", "holds_for", holds_for);
+    if (!valid_for.empty()) fmt::print("{:20} {}\n", "valid_for", valid_for);
     for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
     fmt::print("\n");
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests of several models on the GPUs of a plan, and what each model's saw.
+/// Simulates requests of several models on the GPUs of a plan.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace almanac::cli {
 
-/// Plays the case, which has a plan, and prints a row for each model and one for all of them.
+/// Simulates a case with a plan, and prints a row for each model and one for all of them.
 /// `gpu_hour` is the price of a GPU for an hour. Fails as
-/// inference::play_placed() does. `holds_for`: what the plan was sized for; "" = it was not sized.
+/// inference::play_placed() does. `valid_for`: what the plan was sized for; "" = it was not sized.
 Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const ListOptions& list,
-                            const std::string& holds_for = "");
+                            const std::string& valid_for = "");
 
 }  // namespace almanac::cli

@@ -50,7 +50,7 @@ std::string tenants_table(const std::vector<inference::TenantSeen>& tenants) {
       "\n{}{}", rows.table(table_form()),
       tenants.size() <= kMost
           ? ""
-          : fmt::format("{} tenants more were served no worse; -o json has them all\n",
+          : fmt::format("{} other tenants did at least as well; -o json lists them\n",
                         tenants.size() - kMost));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the requests of each tenant saw, as the inference commands print it.
+/// Figures by tenant, as the inference commands print them.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@
 
 namespace almanac::cli {
 
-/// A row for each, in the order given: the tenant that was served worst first.
+/// Makes a row for each tenant, in the order given: the worst served first.
 figure::Listing tenant_rows(const std::vector<inference::TenantSeen>& tenants);
 /// The same figures as "attainment of TENANT".
 Figures tenant_figures(const std::vector<inference::TenantSeen>& tenants);
-/// A table below the others, of those that were served worst; "" where there are none.
+/// Returns a table of the worst served tenants, to print below the others; "" without tenants.
 std::string tenants_table(const std::vector<inference::TenantSeen>& tenants);
 
 }  // namespace almanac::cli

@@ -27,7 +27,7 @@ std::string end_in_words(const serve::ListedJob& listed) {
   text +=
       ", after " + text::format_duration(std::chrono::floor<std::chrono::seconds>(job.attained));
   const std::string log = service::log_of(job, false);
-  return log == "/dev/null" ? text : text + "; its log: " + log;
+  return log == "/dev/null" ? text : text + "; log: " + log;
 }
 
 int exit_status_of(const store::Job& job) {
@@ -58,7 +58,7 @@ Result<int> await_ends(serve::Client& client, const std::vector<store::JobNumber
     well += status == 0 ? 1 : 0;
     if (status != 0 || numbers.size() == 1) note(end_in_words(*listed));
   }
-  if (numbers.size() > 1) note(fmt::format("{} of {} tasks have ended well", well, numbers.size()));
+  if (numbers.size() > 1) note(fmt::format("{} of {} tasks succeeded", well, numbers.size()));
   return highest;
 }
 

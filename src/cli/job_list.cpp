@@ -36,7 +36,7 @@ Result<nlohmann::ordered_json> ask(serve::Client& client, const std::string& pat
   auto json = nlohmann::ordered_json::parse(said->body, nullptr, false);
   if (json.is_discarded()) {
     return fail(Code::unavailable, "the service's answer is not JSON", {},
-                "it may not be Almanac that answers there");
+                "the server there may not be Almanac");
   }
   return json;
 }

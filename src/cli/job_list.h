@@ -13,10 +13,10 @@
 
 namespace almanac::cli {
 
-/// All jobs that `query` chooses of GET /v1/jobs.
+/// Returns all jobs of GET /v1/jobs that match `query`.
 Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query);
 
-/// All jobs that `query` chooses of GET /v1/history, which has no "below" yet.
+/// Returns all jobs of GET /v1/history that match `query`, which has no "below" yet.
 Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client, serve::Client::Query query);
 
 /// Prints the service's answer unchanged, for -o json.

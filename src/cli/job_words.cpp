@@ -43,7 +43,7 @@ std::string where_or_why(const serve::ListedJob& job) {
 
 std::string kept_in_words(const service::Expected& expected) {
   if (!expected.kept) return "";
-  return fmt::format("; its deadline is kept with {:.0f} %", 100 * *expected.kept);
+  return fmt::format("; meets its deadline with {:.0f} % probability", 100 * *expected.kept);
 }
 
 std::string exit_text(const store::Job& job) {
@@ -109,9 +109,9 @@ std::string end_text(const service::JobView& view, Time now) {
 std::string in_words(const service::Expected& expected, Time now) {
   std::string text;
   if (expected.start_to == kNoTime) {
-    text = "it is not known when it starts";
+    text = "start unknown";
   } else if (expected.start_to <= expected.at) {
-    text = "starts at once";
+    text = "starts immediately";
   } else {
     text = fmt::format("starts between {} and {} (90 %)", clock_text(expected.start_from, now),
                        clock_text(expected.start_to, now));
@@ -133,7 +133,7 @@ std::string in_words(const service::Pace& pace) {
 }
 
 std::string end_in_words(const service::Expected& expected, Time now) {
-  if (expected.end_to == kNoTime) return "it is not known when it ends";
+  if (expected.end_to == kNoTime) return "end unknown";
   return fmt::format("ends between {} and {} (90 %)", clock_text(expected.end_from, now),
                      clock_text(expected.end_to, now)) +
          kept_in_words(expected);
@@ -141,10 +141,10 @@ std::string end_in_words(const service::Expected& expected, Time now) {
 
 std::string in_words(const service::WithGpus& other, Time now) {
   std::string text = fmt::format("with {} GPU{}: ", other.gpus, other.gpus == 1 ? "" : "s");
-  text += other.end_by == kNoTime
-              ? "it is not known when it ends"
-              : fmt::format("ends by {} with 90 %", clock_text(other.end_by, now));
-  if (other.kept) text += fmt::format("; its deadline is kept with {:.0f} %", 100 * *other.kept);
+  text += other.end_by == kNoTime ? "end unknown"
+                                  : fmt::format("ends by {} (90 %)", clock_text(other.end_by, now));
+  if (other.kept)
+    text += fmt::format("; meets its deadline with {:.0f} % probability", 100 * *other.kept);
   return text;
 }
 

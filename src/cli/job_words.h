@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job of the service in the words and the columns in which Slurm's users know it.
+/// Jobs of the service in the words and columns that Slurm users know.
 #pragma once
 
 #include <string>
@@ -13,26 +13,25 @@
 
 namespace almanac::cli {
 
-/// "PD", "R", "CG" where it was told to end, "CD", "F", "CA", "TO", "NF", "PR".
+/// "PD", "R", "CG" while it is being stopped, "CD", "F", "CA", "TO", "NF", "PR".
 std::string short_state(const store::Job& job);
-/// "2", "0.5", "1..8" where it leaves that open.
+/// "2", "0.5", or "1..8" for a range.
 std::string gpus_text(const store::Submission& asked);
-/// The same of one that does not run, or holds what it asks; else how many it holds.
+/// GPUs held by a running elastic job; for other jobs the request.
 std::string gpus_text(const serve::ListedJob& job);
-/// When it is expected to start, or has; "-" = that is not known. `end` likewise; "never" of a
-/// service.
+/// Actual or expected start; "-" = unknown. end_text() likewise; "never" for a service.
 std::string start_text(const service::JobView& view, Time now);
 std::string end_text(const service::JobView& view, Time now);
-/// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".
+/// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 (95 %)".
 std::string in_words(const service::Expected& expected, Time now);
 std::string in_words(const service::WithGpus& other, Time now);
-/// Of a job that runs: "ends between 17:20:00 and 18:40:00 (90 %)".
+/// For a running job: "ends between 17:20:00 and 18:40:00 (90 %)".
 std::string end_in_words(const service::Expected& expected, Time now);
 /// "runs at 0.61: cores 0.66, power 0.93 (as bert); its GPUs wait for data 34 % of the time".
 std::string in_words(const service::Pace& pace);
 
-/// What a list of jobs is for: the queue shows when jobs start and end and why they wait, the other
-/// what has become of them.
+/// Purpose of a list of jobs: the queue shows expected starts and ends and why jobs wait, the
+/// history how they ended.
 enum class JobList { queue, past };
 figure::Listing job_rows(const std::vector<serve::ListedJob>& jobs, Time now, JobList list);
 

@@ -2,20 +2,19 @@
 #include "cli/list_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "cli/option_group.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 
 namespace almanac::cli {
 namespace {
@@ -46,20 +45,17 @@ void draw(std::string_view text, std::size_t lines) {
 
 void ListOptions::add_to(CLI::App& command, std::vector<std::string> forms) {
   output = forms.front();
-  const bool has_wide = std::find(forms.begin(), forms.end(), "wide") != forms.end();
-  command
-      .add_option("-o,--output", output,
-                  fmt::format("How to print: {}{}", fmt::join(forms, ", "),
-                              has_wide ? "; wide shows all columns, table those that fit" : ""))
+  const InGroup group(command, Group::output);
+  command.add_option("-o,--output", output, "Output format")
       ->type_name("FORM")
       ->check(CLI::IsMember(std::move(forms)))
       ->capture_default_str();
-  command.add_option("--fields", fields, "Print these fields only, named as in CSV")
+  command.add_option("--fields", fields, "Columns to print, by their CSV names")
       ->type_name("NAME,...")
       ->delimiter(',');
-  command.add_option("--sort", sort, "Sort rows by this field; -FIELD sorts in descending order")
-      ->type_name("FIELD");
-  command.add_flag("--no-header", no_header, "Print rows without a header or explanations");
+  command.add_option("--sort", sort, "Column to sort by; -NAME sorts in descending order")
+      ->type_name("NAME");
+  command.add_flag("--no-header", no_header, "Print rows only");
 }
 
 Result<int> ListOptions::print(figure::Listing rows, std::string_view explanation) const {
@@ -84,16 +80,17 @@ Result<int> ListOptions::print(figure::Listing rows, std::string_view explanatio
 }
 
 void ListOptions::on(Program& program, CLI::App& command, std::function<Result<int>()> list) {
-  command.add_flag("--watch", watch, "Print again every 2 s until Ctrl-C; requires a terminal");
+  const InGroup group(command, Group::output);
+  command.add_flag("--watch", watch, "Refresh every 2 s until Ctrl-C (on a terminal)");
   program.on(command, [this, list = std::move(list)]() -> Result<int> {
     if (!watch) return list();
     if (output == "csv" || output == "json") {
-      return fail(Code::usage, "--watch shows tables; leave out -o " + output);
+      return fail(Code::usage, "--watch only shows tables; leave out -o " + output);
     }
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) {
       return fail(Code::usage, "--watch requires a terminal", {},
-                  "leave it out where the output goes to a file or a pipe");
+                  "leave out --watch if the output goes to a file or a pipe");
     }
     for (;; std::this_thread::sleep_for(kWatchPause)) {
       const auto [text, status] = captured(list);
@@ -110,12 +107,7 @@ void ListOptions::on(Program& program, CLI::App& command, std::function<Result<i
 
 figure::TableForm table_form() {
   figure::TableForm form{.colour = colour_on_stdout()};
-  std::size_t columns = 0;
-  if (const char* const told = std::getenv("COLUMNS")) {
-    std::from_chars(told, told + std::string_view(told).size(), columns);
-  } else if (winsize size{}; ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
-    columns = size.ws_col;
-  }
+  const std::size_t columns = terminal_columns();
   if (columns > 0) form.width = columns;
   return form;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The options that every list has: what to print of its rows, and how.
+/// The options of every list: which columns to print, and how.
 #pragma once
 
 #include <functional>
@@ -30,7 +30,7 @@ struct ListOptions {
 
   /// Whether to print a whole JSON document, and not the chosen or sorted rows alone.
   bool wants_document() const { return output == "json" && fields.empty() && sort.empty(); }
-  /// Whether to print what explains a table next to it.
+  /// Whether to print explanations with a table.
   bool explains() const {
     return (output == "table" || output == "wide") && fields.empty() && !no_header;
   }

@@ -1,35 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/manual.h"
 
-#include <array>
+#include <algorithm>
 #include <cctype>
-#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/topic.h"
 
 namespace almanac::cli {
 namespace {
 
-struct Meaning {
-  Exit status;
-  const char* words;
-};
-
-constexpr std::array kMeanings{
-    Meaning{kDone, "done"},
-    Meaning{kCheckFailed, "a check failed, or what was compared differs"},
-    Meaning{kUsage, "the command line is wrong"},
-    Meaning{kBadData, "a file does not hold what it should"},
-    Meaning{kNoInput, "a file or a name is not there"},
-    Meaning{kUnavailable, "a service, or what it needs, is not available"},
-    Meaning{kInternal, "a defect of almanac itself"},
-    Meaning{kInterrupted, "interrupted; what was written is marked incomplete"},
-};
-
-/// What scdoc would take for markup is not.
+/// Escapes what scdoc would read as markup.
 std::string plain(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -43,28 +28,22 @@ std::string plain(const std::string& text) {
   return escaped;
 }
 
-/// As the line of a name: without the program's own, and not as a sentence.
+/// The summary in the line of a name, which is no sentence.
 std::string summary(std::string text) {
-  if (const std::string own = "Almanac: "; text.starts_with(own)) text.erase(0, own.size());
+  if (const std::string own = "Almanac "; text.starts_with(own)) text.erase(0, own.size());
   const bool is_word = text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])) != 0;
   if (is_word) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
   return text;
 }
 
-/// Text whose indented lines stay as they are.
-std::string paragraphs(const std::string& text, const std::string& indent) {
-  std::string page;
-  bool is_literal = false;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("  ") != is_literal) {
-      is_literal = !is_literal;
-      page += is_literal ? fmt::format("\n{}```\n", indent) : fmt::format("{}```\n\n", indent);
-    }
-    page += indent + (is_literal ? line.substr(2) : plain(line)) + '\n';
-  }
-  if (is_literal) page += indent + "```\n";
-  return page;
+/// Lines that stay as they are.
+std::string literal(const std::vector<std::string>& lines) {
+  return fmt::format("```\n{}\n```\n\n", fmt::join(lines, "\n"));
+}
+
+/// A list of names and what they mean.
+std::string entry(const std::string& name, const std::string& words) {
+  return fmt::format("*{}*\n\t{}\n\n", plain(name), plain(words));
 }
 
 std::string placeholder(const Argument& argument) {
@@ -83,12 +62,13 @@ std::string heading(const Argument& argument) {
 }
 
 std::string described(const Argument& argument) {
-  std::string page = fmt::format("{}\n{}", heading(argument), paragraphs(argument.about, "\t"));
+  std::string page = fmt::format("{}\n\t{}\n", heading(argument), plain(argument.about));
   std::vector<std::string> rules = argument.rules;
   if (!argument.choices.empty()) {
     rules.insert(rules.begin(), fmt::format("one of {}", fmt::join(argument.choices, ", ")));
   }
-  if (!argument.preset.empty()) rules.push_back("default: " + argument.preset);
+  const bool has_default = argument.about.find("(default") != std::string::npos;
+  if (!argument.preset.empty() && !has_default) rules.push_back("default: " + argument.preset);
   if (!rules.empty()) {
     std::string rule = fmt::format("{}", fmt::join(rules, "; "));
     rule[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(rule[0])));
@@ -99,15 +79,7 @@ std::string described(const Argument& argument) {
 
 std::string synopsis(const CommandTable& command) {
   std::string page = fmt::format("*{}*", plain(command.spelled()));
-  if (!command.options.empty()) page += " [_OPTION_...]";
-  for (const Argument& argument : command.by_place) {
-    const std::string value = placeholder(argument);
-    page += argument.required ? " " + value : fmt::format(" [{}]", value);
-  }
-  if (!command.commands.empty()) {
-    page += command.needs_command ? " _COMMAND_ ..." : " [_COMMAND_ ...]";
-  }
-  return page + "\n\n";
+  return page + plain(command.usage().substr(command.spelled().size())) + "\n\n";
 }
 
 std::string page_name(const CommandTable& command) { return plain(command.spelled("-")); }
@@ -144,23 +116,34 @@ std::string manual_page(const CommandTable& program, const CommandTable& command
   if (!command.by_place.empty()) page += "# ARGUMENTS\n\n";
   for (const Argument& argument : command.by_place) page += described(argument);
   page += "# OPTIONS\n\n";
-  for (const Argument& argument : command.options) page += described(argument);
+  std::vector<Argument> options = command.options;
+  std::stable_sort(options.begin(), options.end(), [](const Argument& a, const Argument& b) {
+    return group_order(a.group) < group_order(b.group);
+  });
+  for (const Argument& argument : options) page += described(argument);
   if (!command.needs_command || command.path.empty()) {
     page += "# EXIT STATUS\n\n";
-    for (const Meaning& each : kMeanings) {
-      page += fmt::format("*{}*\n\t{}\n\n", static_cast<int>(each.status), plain(each.words));
+    // A command may mean something else with one of them.
+    for (const std::string& each : command.exit_statuses) {
+      page += entry(each.substr(0, each.find(' ')), each.substr(4));
+    }
+    for (const Meaning& each : exit_statuses()) {
+      const std::string status = std::to_string(static_cast<int>(each.status));
+      const bool has_own = std::any_of(
+          command.exit_statuses.begin(), command.exit_statuses.end(),
+          [&](const std::string& own) { return own.substr(0, own.find(' ')) == status; });
+      if (!has_own) page += entry(status, each.words);
     }
   }
   if (command.path.empty()) {
-    page +=
-        "# ENVIRONMENT\n\n*NO\\_COLOR*\n\tIf set, nothing is coloured.\n\n"
-        "*CUDA\\_VISIBLE\\_DEVICES*\n\tThe GPUs that *almanac-profile*(1) may use.\n\n";
+    page += "# ENVIRONMENT\n\n";
+    for (const Variable& each : variables()) page += entry(each.name, each.words);
+    page += "# FILES\n\n";
+    page += entry("/etc/almanac/almanac.toml", "Defaults for all users of the machine");
+    page += entry("~/.config/almanac/almanac.toml",
+                  "Defaults of a user; almanac help config describes the keys");
   }
-  if (!command.more.empty()) {
-    std::string more = command.more;
-    if (more.starts_with("Examples:\n")) more.erase(0, 10);
-    page += "# EXAMPLES\n" + paragraphs(more, "") + '\n';
-  }
+  if (!command.examples.empty()) page += "# EXAMPLES\n\n" + literal(command.examples);
   return page + see_also(program, command);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Manual pages in the source form of scdoc(1), a page a command.
+/// Manual pages in the source form of scdoc(1), one page per command.
 #pragma once
 
 #include <string>

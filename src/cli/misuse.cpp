@@ -62,7 +62,7 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";
   constexpr std::string_view kIs = " = ";
   if (const auto is = what.find(kIs); what.starts_with(kConversion) && is != std::string::npos) {
-    what = fmt::format("{}: \"{}\" is not a number that it takes",
+    what = fmt::format("{}: \"{}\" is not a valid number",
                        what.substr(kConversion.size(), is - kConversion.size()),
                        what.substr(is + kIs.size()));
   }

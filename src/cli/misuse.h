@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is wrong with a command line, for the user who typed it.
+/// Explains a wrong command line.
 #pragma once
 
 #include <string>
@@ -10,9 +10,8 @@
 
 namespace almanac::cli {
 
-/// What to say after a parse of `app` that threw `error`: one line that names the nearest known
-/// command or option, and where help is; of a line that ends where a command is to come, the whole
-/// help.
+/// Returns the message for a parse of `app` that threw `error`: one line with the nearest known
+/// command or option and the command for help. If a command is missing, returns the whole help.
 std::string misuse(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace almanac::cli

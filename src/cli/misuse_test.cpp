@@ -49,7 +49,7 @@ TEST(Misuse, SaysWhatIsMissingAndWhereHelpIs) {
 
 TEST(Misuse, SaysThatAWordIsNoNumber) {
   EXPECT_EQ(said_of("submit --gpus 1,2 x"),
-            "almanac: --gpus: \"1,2\" is not a number that it takes (see almanac submit --help)");
+            "almanac: --gpus: \"1,2\" is not a valid number (see almanac submit --help)");
 }
 
 TEST(Misuse, ShowsTheCommandsWhereOneIsToCome) {

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "cli/option_group.h"
+#include "cli/program.h"
 
 namespace almanac::cli {
 namespace {
@@ -18,11 +22,25 @@ std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
   return names;
 }
 
+/// Where the check of a value begins: a placeholder may have colons of its own.
+std::size_t check_of(const std::string& type) {
+  for (std::size_t at = type.find(':'); at != std::string::npos; at = type.find(':', at + 1)) {
+    const std::string_view rest = std::string_view(type).substr(at + 1);
+    const bool is_range = rest.find(" in [") != std::string_view::npos;
+    if (rest.starts_with('{') || is_range || rest == "POSITIVE" || rest == "NONNEGATIVE") return at;
+  }
+  return std::string::npos;
+}
+
 /// CLI11 writes the kind of a value and what it is checked for as one: "TEXT:{table,json}",
 /// "FACTOR:FLOAT in [0.001 - 1000]".
 void read_type(const std::string& type, Argument& argument) {
-  const std::size_t colon = type.find(':');
+  const std::size_t colon = check_of(type);
   argument.value = type.substr(0, colon);
+  // CLI11's own words, where an option has no placeholder.
+  if (argument.value == "INT" || argument.value == "UINT") argument.value = "N";
+  if (argument.value == "FLOAT") argument.value = "NUMBER";
+  if (argument.value == "TEXT") argument.value = "NAME";
   if (colon == std::string::npos) return;
   const std::string check = type.substr(colon + 1);
   if (check.starts_with('{') && check.ends_with('}')) {
@@ -40,11 +58,14 @@ void read_type(const std::string& type, Argument& argument) {
 Argument argument_of(const CLI::Option& option) {
   Argument argument;
   argument.about = option.get_description();
+  argument.group = option.get_group();
   argument.preset = option.get_default_str();
   argument.required = option.get_required();
   argument.repeats = option.get_items_expected_max() > 1;
   if (option.get_items_expected_max() > 0) read_type(option.get_type_name(), argument);
-  if (!option.get_option_text().empty()) argument.value = option.get_option_text();
+  if (const std::string& text = option.get_option_text(); !text.empty()) {
+    (option.get_positional() ? argument.usage : argument.value) = text;
+  }
   if (const auto others = names_of(option.get_needs()); !others.empty()) {
     argument.rules.push_back(fmt::format("only with {}", fmt::join(others, " and ")));
   }
@@ -54,10 +75,27 @@ Argument argument_of(const CLI::Option& option) {
   return argument;
 }
 
+/// The indented lines of a footer below `heading`.
+std::vector<std::string> lines_below(const std::string& footer, std::string_view heading) {
+  std::vector<std::string> found;
+  std::istringstream lines(footer);
+  bool is_below = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("  ")) {
+      is_below = line == heading;
+    } else if (is_below) {
+      found.push_back(line.substr(2));
+    }
+  }
+  return found;
+}
+
 CommandTable table_of(const CLI::App& command, std::vector<std::string> path) {
   CommandTable table{.path = std::move(path),
+                     .group = command.get_group(),
                      .about = command.get_description(),
-                     .more = command.get_footer(),
+                     .examples = lines_below(command.get_footer(), kExamples),
+                     .exit_statuses = lines_below(command.get_footer(), kExitStatus),
                      .needs_command = command.get_require_subcommand_min() > 0,
                      .options = {},
                      .by_place = {},
@@ -65,6 +103,9 @@ CommandTable table_of(const CLI::App& command, std::vector<std::string> path) {
   for (const CLI::Option* const option : command.get_options()) {
     if (option->get_group().empty()) continue;
     Argument argument = argument_of(*option);
+    if (option == command.get_help_ptr() || option == command.get_version_ptr()) {
+      argument.group = heading(Group::general);
+    }
     // One may be both: "OUT,--out".
     if (option->get_positional()) {
       Argument by_place = argument;
@@ -100,7 +141,33 @@ std::string CommandTable::spelled(const char* between) const {
   return text;
 }
 
-CommandTable option_table(const CLI::App& program) { return table_of(program, {}); }
+std::string CommandTable::usage() const {
+  std::string text = spelled();
+  if (needs_command) return text + " COMMAND [options]";
+  std::string before;
+  std::string after;
+  for (const Argument& argument : by_place) {
+    std::string word = argument.names.front() + (argument.repeats ? "..." : "");
+    if (!argument.required) word = "[" + word + "]";
+    if (!argument.usage.empty()) word = argument.usage;
+    // What follows "--" is the user's own command line, so options stand before it.
+    (word.find("--") == std::string::npos ? before : after) += " " + word;
+  }
+  return text + before + " [options]" + after;
+}
+
+std::string either(const std::vector<std::string>& words) {
+  if (words.size() < 2) return words.empty() ? "" : words.front();
+  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
+}
+
+CommandTable option_table(const CLI::App& app) {
+  std::vector<std::string> path;
+  for (const CLI::App* each = &app; each->get_parent() != nullptr; each = each->get_parent()) {
+    path.insert(path.begin(), each->get_name());
+  }
+  return table_of(app, std::move(path));
+}
 
 std::vector<const CommandTable*> all_commands(const CommandTable& table) {
   std::vector<const CommandTable*> all;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The commands and their options as plain text, read from where they are declared: what manual
-/// pages and shell completion are made of. So neither can say something else than --help.
+/// The commands and their options as plain text, read from where they are declared. Help, manual
+/// pages and shell completion are made from it, so they cannot disagree.
 #pragma once
 
 #include <string>
@@ -12,22 +12,26 @@
 
 namespace almanac::cli {
 
-/// An option, or what is given by its place.
+/// An option or a positional argument.
 struct Argument {
-  std::vector<std::string> names;  ///< "-o", "--output"; by place: "TRACE".
-  std::string value;               ///< What stands for its value: "FILE", "N"; "" = none is taken.
-  std::vector<std::string> choices;  ///< All there are; empty = open.
-  std::string preset;                ///< Used if it is not given.
-  std::string about;                 ///< May have several lines.
-  std::vector<std::string> rules;    ///< "not with --like", in words.
+  std::vector<std::string> names;    ///< "-o", "--output"; of a positional argument "TRACE".
+  std::string value;                 ///< Placeholder of its value: "FILE", "N"; "" = a flag.
+  std::string usage;                 ///< How the usage line spells a positional; "" = by its name.
+  std::string group;                 ///< Heading in --help.
+  std::vector<std::string> choices;  ///< All allowed values; empty = open.
+  std::string preset;                ///< The default.
+  std::string about;
+  std::vector<std::string> rules;  ///< Rules in words, such as "not with --like".
   bool required = false;
   bool repeats = false;
 };
 
 struct CommandTable {
   std::vector<std::string> path;  ///< "trace", "convert"; empty = the program.
+  std::string group;              ///< Heading in the program's --help.
   std::string about;
-  std::string more;  ///< Below the options in --help: examples.
+  std::vector<std::string> examples;
+  std::vector<std::string> exit_statuses;  ///< "1  a schedule differs": those of its own.
   bool needs_command = false;
   std::vector<Argument> options;
   std::vector<Argument> by_place;
@@ -35,10 +39,15 @@ struct CommandTable {
 
   /// "almanac trace convert".
   std::string spelled(const char* between = " ") const;
+  /// "almanac trace convert TRACE OUT [options]".
+  std::string usage() const;
 };
 
-/// Hidden options and commands are left out.
-CommandTable option_table(const CLI::App& program);
+/// "a, b or c".
+std::string either(const std::vector<std::string>& words);
+
+/// The table of the program or of one of its commands. Leaves out hidden options and commands.
+CommandTable option_table(const CLI::App& app);
 
 /// All commands, each before those below it.
 std::vector<const CommandTable*> all_commands(const CommandTable& table);

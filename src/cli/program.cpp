@@ -11,16 +11,26 @@ namespace almanac::cli {
 
 namespace {
 
-constexpr std::array<const char*, 6> kHeadings{"Understand a cluster", "Predict",
-                                               "Choose a policy",      "Run it",
-                                               "Jobs of the service",  "This program"};
+constexpr std::array<const char*, kPurposes> kHeadings{
+    "Understand a cluster",  "Predict",     "Schedule", "Simulate", "Run a cluster",
+    "Submit and watch jobs", "This program"};
+
+void add_line(CLI::App& command, std::string_view heading, const std::string& line) {
+  std::string footer = command.get_footer();
+  if (footer.find(heading) == std::string::npos) {
+    footer += fmt::format("{}{}", footer.empty() ? "" : "\n", heading);
+  }
+  command.footer(footer + "\n  " + line);
+}
 
 }  // namespace
+
+const char* heading(Purpose purpose) { return kHeadings[static_cast<std::size_t>(purpose)]; }
 
 CLI::App& Program::command(Purpose purpose, const std::string& name,
                            const std::string& description) {
   CLI::App& made = *app.add_subcommand(name, description);
-  made.group(kHeadings[static_cast<std::size_t>(purpose)]);
+  made.group(heading(purpose));
   return made;
 }
 
@@ -33,10 +43,12 @@ CLI::App& Program::noun(Purpose purpose, const std::string& name, const std::str
   return made;
 }
 
-void Program::on(CLI::App& command, std::function<Result<int>()> run) {
-  command.callback([this, &command, run = std::move(run)] {
-    // A command with subcommands is called back last, also when one of them was given.
-    if (command.get_subcommands().empty()) action = run;
+void Program::on(CLI::App& command, std::function<Result<int>()> run, bool reads) {
+  command.callback([this, &command, run = std::move(run), reads] {
+    // CLI11 calls a group of commands back last, even if one of its commands was given.
+    if (!command.get_subcommands().empty()) return;
+    action = run;
+    reads_configuration = reads;
   });
 }
 
@@ -57,28 +69,10 @@ Exit exit_status(Code code) {
   return kInternal;
 }
 
-std::string CommandList::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
-  std::string text;
-  if (app->get_parent() != nullptr) {
-    // Those of a group are of the group's purpose all.
-    for (const CLI::App* const each : app->get_subcommands([](const CLI::App*) { return true; })) {
-      text += make_subcommand(each);
-    }
-    return text.empty() ? text : "\nCommands:\n" + text;
-  }
-  for (const char* const heading : kHeadings) {
-    text += fmt::format("\n{}:\n", heading);
-    for (const CLI::App* const each : app->get_subcommands(
-             [&](const CLI::App* command) { return command->get_group() == heading; })) {
-      text += make_subcommand(each);
-    }
-  }
-  return text;
-}
+void add_example(CLI::App& command, const std::string& line) { add_line(command, kExamples, line); }
 
-void add_example(CLI::App& command, const std::string& line) {
-  const std::string before = command.get_footer();
-  command.footer((before.empty() ? "Examples:" : before) + "\n  " + line);
+void add_exit_status(CLI::App& command, const std::string& status, const std::string& meaning) {
+  add_line(command, kExitStatus, fmt::format("{:4}{}", status, meaning));
 }
 
 void note(const std::string& text) { fmt::print(stderr, "almanac: note: {}\n", text); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Shows on stderr how far long work has come and when it will be done.
+/// Shows progress and remaining time of long work on stderr.
 #pragma once
 
 #include <chrono>
@@ -14,18 +14,18 @@
 
 namespace almanac::cli {
 
-/// While it lives: on a terminal a bar as soon as the work takes a while; elsewhere a line after
-/// five seconds, and again each time it has taken twice as long.
+/// Shows progress during its lifetime: on a terminal a bar as soon as the work takes a while,
+/// elsewhere a line after five seconds and each time the elapsed time has doubled.
 class ProgressBar {
  public:
-  /// `done` gives the part of the work that is done, 0 .. 1, or NaN where that is not known: then
-  /// only the time so far is shown. It is called from another thread.
+  /// `done` returns the finished fraction of the work, 0 to 1, or NaN if unknown: then only the
+  /// elapsed time is shown. It is called from another thread.
   ProgressBar(std::string what, std::function<double()> done);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Says what is ready, if the work has taken two seconds: before, all will be there at once.
+  /// Prints an intermediate result if the work has taken two seconds.
   /// Thread-safe.
   void say(const std::string& text);
 

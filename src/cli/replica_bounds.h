@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many replicas a service may have, as users say it: "2", or "1..4".
+/// The number of replicas of a service as users write it: "2" or "1..4".
 #pragma once
 
 #include <charconv>
@@ -19,7 +19,7 @@ struct ReplicaBounds {
   int most = 1;
 };
 
-/// Fails with usage; `what` is what the user calls it.
+/// Fails with usage; `what` is the name of the option.
 inline Result<ReplicaBounds> read_replica_bounds(const std::string& what, const std::string& told) {
   constexpr int kMost = 100'000;
   const auto number = [](std::string_view text, int& value) {
@@ -37,8 +37,9 @@ inline Result<ReplicaBounds> read_replica_bounds(const std::string& what, const 
   if (read && made.least >= 0 && made.most >= 1 && made.least <= made.most && made.most <= kMost) {
     return made;
   }
-  return fail(Code::usage, fmt::format("{}: \"{}\" is no number of replicas", what, told), {},
-              "as 2, or 1..4; 0..4 has none while no request comes");
+  return fail(Code::usage,
+              fmt::format("{} must be a number of replicas or a range, found \"{}\"", what, told),
+              {}, "for example 2, 1..4, or 0..4 to have none while no requests come");
 }
 
 }  // namespace almanac::cli

@@ -12,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "cli/config.h"
 #include "cli/draft_submission.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
 #include "inference/scaled.h"
@@ -43,8 +45,8 @@ Result<replicas::Tally::Objective> objective(const std::string& told) {
     const Duration length =
         text::parse_duration(has_value ? each.substr(equals + 1) : "").value_or(Duration{0});
     if ((key != "ttft" && key != "tpot") || length <= Duration{0} || length == text::kUnlimited) {
-      return fail(Code::usage, fmt::format("--slo: \"{}\" is no objective", each), {},
-                  "as ttft=500ms,tpot=50ms, or one of them");
+      return fail(Code::usage, fmt::format("--slo must be an objective, found \"{}\"", each), {},
+                  "for example ttft=500ms,tpot=50ms, or one of them");
     }
     (key == "ttft" ? made.first_s : made.each_s) = seconds(length);
   }
@@ -54,9 +56,8 @@ Result<replicas::Tally::Objective> objective(const std::string& told) {
 Result<Duration> first_byte_timeout(const std::string& told) {
   const auto read = text::parse_duration(told);
   if (read && *read > Duration{0} && *read != text::kUnlimited) return *read;
-  return fail(Code::usage,
-              fmt::format("--first-byte-timeout: \"{}\" is not a length of time", told), {},
-              "for example 90s or 10:00");
+  return fail(Code::usage, fmt::format("--first-byte-timeout must be a time, found \"{}\"", told),
+              {}, "for example 90s or 10:00");
 }
 
 /// What a scaler takes for granted, microseconds.
@@ -75,7 +76,7 @@ void rest(Duration time) {
 Result<std::string> own_program() {
   std::error_code failed;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (failed) return fail(Code::unavailable, "this program's own file cannot be found");
+  if (failed) return fail(Code::unavailable, "cannot find the path of this program");
   return self;
 }
 
@@ -90,29 +91,33 @@ bool is_of_service(const std::string& asked) {
 }  // namespace
 
 void ReplicaService::add_to(CLI::App& command) {
-  command.add_option("--replicas", replicas, "How many: 2, or from 1..4, as requests come")
+  const InGroup group(command, Group::replicas);
+  command
+      .add_option("--replicas", replicas,
+                  "Replicas: a fixed number, or a range such as 1..4 for autoscaling")
       ->type_name("N|A..B")
       ->capture_default_str();
-  command.add_option("--slo", objective, "What is asked of its answers: ttft=500ms,tpot=50ms")
+  command.add_option("--slo", objective, "Latency objective, such as ttft=500ms,tpot=50ms")
       ->type_name("KEY=TIME,...");
-  command.add_option("--port", port, "Of 127.0.0.1, where the service answers; 0 = any")
+  command.add_option("--port", port, "Port on 127.0.0.1 (default 0: any free port)")
       ->check(CLI::Range(0, 65535))
       ->capture_default_str();
-  command.add_option("--scaler", scaler, "What decides how many replicas there are")
+  command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
       ->capture_default_str();
   command
       .add_option("--rate", rate,
-                  "Requests a second that a replica answers in time, for scalers that go by it")
+                  "Requests per second that one replica serves within the objective")
       ->check(CLI::PositiveNumber);
-  command.add_option("--health", health, "What a replica answers with 200 once it is ready")
+  command.add_option("--health", health, "Path that a ready replica answers with status 200")
       ->type_name("PATH")
       ->capture_default_str();
-  command.add_option("--at-once", at_once, "Requests of one replica; others wait for it")
+  command
+      .add_option("--at-once", at_once, "Limit on concurrent requests of a replica; others queue")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
   command
       .add_option("--first-byte-timeout", first_byte_timeout,
-                  "Answer 504 if a replica has not begun its answer by then")
+                  "Answer 504 if a replica sends nothing for this long")
       ->type_name("TIME")
       ->capture_default_str();
 }
@@ -126,14 +131,15 @@ Result<void> ReplicaService::check() const {
   if (const auto made = inference::make_scaler(scaler, {.replica_requests_per_s = rate}); !made) {
     Error error = made.error();
     error.code = Code::usage;
-    if (rate <= 0) error.hint = "tell it with --rate, or take another --scaler: " + error.hint;
+    if (rate <= 0) error.hint = "use --rate, or another --scaler: " + error.hint;
     return tl::unexpected(error);
   }
   if (const auto read = ::almanac::cli::first_byte_timeout(first_byte_timeout); !read) {
     return tl::unexpected(read.error());
   }
   if (!health.starts_with('/')) {
-    return fail(Code::usage, fmt::format("--health: \"{}\" is no path", health), {}, "as /health");
+    return fail(Code::usage, fmt::format("--health must be a path, found \"{}\"", health), {},
+                "for example /health");
   }
   return {};
 }
@@ -173,9 +179,10 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   if (!place.place.url.empty()) base->argv.insert(base->argv.end(), {"--url", place.place.url});
   if (!place.place.token.empty()) base->environment.push_back("ALMANAC_TOKEN=" + place.place.token);
   base->argv.insert(base->argv.end(), {"--name", name});
-  if (service.port > 0 && place.place.url.empty() && replicas::free_port(service.port) == 0) {
-    return fail(Code::unavailable, fmt::format("port {} of 127.0.0.1 is taken", service.port), {},
-                "give another --port; 0 = any that is free");
+  if (service.port > 0 && place_in_force(place.place, configuration()).url.empty() &&
+      replicas::free_port(service.port) == 0) {
+    return fail(Code::unavailable, fmt::format("port {} of 127.0.0.1 is in use", service.port), {},
+                "use another --port; 0 takes any free port");
   }
   std::vector<std::string> own;
   for (const std::string& each : asked) {
@@ -186,8 +193,8 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
     // Where jobs run and by which rules counts for both.
     if (each.starts_with("--vc=") || each.starts_with("--qos=")) own.push_back(each);
     if (each.starts_with("--array") || each.starts_with("--after")) {
-      return fail(Code::usage, fmt::format("{} does not go with --service", each), {},
-                  "a service has as many replicas as --replicas says");
+      return fail(Code::usage, fmt::format("{} cannot be used with --service", each), {},
+                  "the number of replicas is set by --replicas");
     }
     base->argv.push_back("--each=" + each);
   }
@@ -233,9 +240,9 @@ Result<int> run_in_place(const std::vector<std::string>& command) {
     job->end(stops ? kGrace : Duration{0});
     if (stops) return kDone;
     in_a_row = std::chrono::steady_clock::now() - began > kLong ? 0 : in_a_row + 1;
-    note(fmt::format("the replica ended by itself ({}); it is begun again here", to_string(*how)));
+    note(fmt::format("the replica exited by itself ({}); restarting it", to_string(*how)));
   }
-  return fail(Code::unavailable, "the replica ended three times within a minute of its beginning");
+  return fail(Code::unavailable, "the replica exited three times within a minute of its start");
 }
 
 std::string risk_of_replicas(serve::Client& client, const ReplicaService& service) {
@@ -246,9 +253,8 @@ std::string risk_of_replicas(serve::Client& client, const ReplicaService& servic
   const auto composition = policy::registry().compose(*name);
   if (!composition || !policy::keeps_apart(*composition)) return "";
   return fmt::format(
-      "policy {} may take its GPUs from a replica for another job, but from none of the least of "
-      "--replicas ({})",
-      *name, bounds->least);
+      "policy {} may preempt replicas for other jobs, except the minimum of --replicas ({})", *name,
+      bounds->least);
 }
 
 Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,
@@ -256,8 +262,8 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
                         const std::vector<std::string>& command) {
   if (const auto checked = service.check(); !checked) return tl::unexpected(checked.error());
   if (command.empty()) {
-    return fail(Code::usage, "there is no command to run replicas of", {},
-                "almanac service [OPTIONS] -- COMMAND...; {port} in it is a replica's port");
+    return fail(Code::usage, "no command for the replicas is given", {},
+                "almanac service [options] -- COMMAND...; {port} in it is a replica's port");
   }
   auto base = base_submission();
   if (!base) return tl::unexpected(base.error());
@@ -289,15 +295,16 @@ Result<int> run_service(const ReplicaService& service, const ServiceOptions& pla
   if (!front) return tl::unexpected(front.error());
   std::signal(SIGINT, stop_now);
   std::signal(SIGTERM, stop_now);
-  note(fmt::format("{} answers at http://127.0.0.1:{}; /almanac/status says how it does", name,
+  note(fmt::format("{} listens on http://127.0.0.1:{}; its status is at /almanac/status", name,
                    (*front)->port()));
   const auto ran = keeper.run(stops);
   pool.shut();
   front->reset();
   keeper.end();
   const replicas::Tally::Seen seen = tally.seen();
-  note(fmt::format("{} has ended: {} requests, {} answered, {} refused, {} cut off, {} left", name,
-                   seen.accepted, seen.fates[0], seen.fates[1], seen.fates[2], seen.fates[3]));
+  note(fmt::format("{} has stopped: {} requests, {} answered, {} refused, {} interrupted, {} left",
+                   name, seen.accepted, seen.fates[0], seen.fates[1], seen.fates[2],
+                   seen.fates[3]));
   if (!ran) return tl::unexpected(ran.error());
   return kDone;
 }

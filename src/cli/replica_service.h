@@ -27,32 +27,33 @@ struct ReplicaService {
   double rate = 0;  ///< Requests a second that a replica answers in time; 0 = not told.
 
   void add_to(CLI::App& command);
-  /// Fails with usage where something is none.
+  /// Fails with usage for an invalid value.
   Result<void> check() const;
-  /// The same as words of a command line.
+  /// Returns the options as words of a command line.
   std::vector<std::string> words() const;
 };
 
-/// The job that is the service `name`: this program's `service`, with `asked` ("--gpus=2") for each
-/// replica of `command`. Fails with usage where a replica cannot be asked so.
+/// Returns the job that runs the service `name`: this program's `service`, with the options `asked`
+/// ("--gpus=2") for each replica of `command`. Fails with usage for an option that replicas cannot
+/// have.
 Result<store::Submission> service_job(const ReplicaService& service, const ServiceOptions& place,
                                       const std::string& name,
                                       const std::vector<std::string>& asked,
                                       const std::vector<std::string>& command);
 
-/// Fails if the service `client` would refuse what each replica asks. The router would find out
-/// later, where nobody looks.
+/// Fails if the service `client` would refuse a replica's job. The router would find out only
+/// later, in its log.
 Result<void> judge_replicas(serve::Client& client, const std::vector<std::string>& asked,
                             const std::vector<std::string>& command);
 
-/// What the policy there may do to replicas beyond the least, for a user to know; "" = nothing.
+/// Returns a note on what the policy may do to replicas beyond the minimum; "" = nothing.
 std::string risk_of_replicas(serve::Client& client, const ReplicaService& service);
 
-/// Runs the command of a replica, and begins it again where it has ended by itself, so that its job
-/// keeps its GPUs. Ends after three times that it ran less than a minute, and by SIGTERM.
+/// Runs the command of a replica and restarts it when it exits, so that its job keeps its GPUs.
+/// Ends on SIGTERM, or after three exits within a minute of the start.
 Result<int> run_in_place(const std::vector<std::string>& command);
 
-/// Runs the service until SIGTERM or Ctrl-C: answers what is in hand and ends its replicas.
+/// Runs the service until SIGTERM or Ctrl-C; then finishes open requests and stops its replicas.
 Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,
                         const std::string& name, const std::vector<std::string>& asked,
                         const std::vector<std::string>& command);

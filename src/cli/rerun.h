@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Loads what an earlier run was made of.
+/// Loads the inputs of an earlier run.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace almanac::cli {
 
-/// Prepares the run in folder `run` again. Fails with conflict when trace, cluster or a policy file
-/// are not what they were.
+/// Prepares the run in folder `run` again. Fails with conflict if the trace, the cluster or a
+/// policy file has changed.
 Result<experiment::Prepared> prepare_again(const std::string& run);
 
 }  // namespace almanac::cli

@@ -8,9 +8,21 @@
 
 #include <fmt/format.h>
 
+#include "cli/config.h"
 #include "cli/misuse.h"
 
 namespace almanac::cli {
+
+namespace {
+
+/// The command that was given: the last one, as "trace convert" is below "trace".
+CLI::App& chosen_command(CLI::App& app) {
+  CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().back();
+  return *last;
+}
+
+}  // namespace
 
 int run_main(int argc, char** argv, Program& program) try {
   CLI::App& app = program.app;
@@ -22,7 +34,17 @@ int run_main(int argc, char** argv, Program& program) try {
     fmt::print(stderr, "{}\n", misuse(app, error));
     return kUsage;
   }
-  const Result<int> status = program.action();
+  const Result<int> status = [&]() -> Result<int> {
+    if (program.reads_configuration) {
+      if (auto loaded = load_configuration(program.configuration); !loaded) {
+        return tl::unexpected(loaded.error());
+      }
+      if (auto applied = apply_configuration(configuration(), chosen_command(app)); !applied) {
+        return tl::unexpected(applied.error());
+      }
+    }
+    return program.action();
+  }();
   if (!status) {
     fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(status.error()));
     return exit_status(status.error().code);
@@ -36,8 +58,8 @@ int run_main(int argc, char** argv, Program& program) try {
   const std::string name = program.app.get_name();
   if (std::ferror(stdout) == 0 && error.code() == std::errc::resource_unavailable_try_again) {
     fmt::print(stderr,
-               "{}: no thread can be started: the processes or the address space of this user are "
-               "limited (raise ulimit -u and ulimit -v)\n",
+               "{}: cannot start a thread: this user's processes or address space are limited "
+               "(raise ulimit -u and ulimit -v)\n",
                name);
     return exit_status(Code::unavailable);
   }
@@ -45,7 +67,7 @@ int run_main(int argc, char** argv, Program& program) try {
     fmt::print(stderr, "{}: internal error: {}\n", name, error.what());
     return kInternal;
   }
-  fmt::print(stderr, "{}: standard output cannot be written: {}\n", name, error.code().message());
+  fmt::print(stderr, "{}: cannot write standard output: {}\n", name, error.code().message());
   return kCannotWrite;
 } catch (const std::exception& error) {
   fmt::print(stderr, "{}: internal error: {}\n", program.app.get_name(), error.what());

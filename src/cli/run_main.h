@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the main() of a program does: parse the command line, run the action, report its error.
+/// Body of main(): parses the command line, runs the action and reports its error.
 #pragma once
 
 #include "cli/program.h"

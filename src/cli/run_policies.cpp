@@ -31,9 +31,9 @@ Result<report::RunReport> run_policies(const experiment::Prepared& prepared, con
 void note_run(const std::string& out) {
   if (out.empty()) return;
   if (report::has_page()) {
-    note(fmt::format("the run is in {}; its report is {}/report.html", out, out));
+    note(fmt::format("wrote the run to {}; report: {}/report.html", out, out));
   } else {
-    note(fmt::format("the run is in {}", out));
+    note(fmt::format("wrote the run to {}", out));
     note(std::string(report::kNoPage));
   }
 }

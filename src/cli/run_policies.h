@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Simulates the policies of an experiment at once and leaves the run directory.
+/// Simulates the policies of an experiment in parallel and writes the run directory.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ namespace almanac::cli {
 Result<report::RunReport> run_policies(const experiment::Prepared& prepared, const std::string& out,
                                        int threads, const std::vector<std::string>& command);
 
-/// Says where a run and its report are; nothing for "".
+/// Prints where a run and its report are; nothing for "".
 void note_run(const std::string& out);
 
-/// Prints a row for each summary, with what must be known of them.
+/// Prints a row for each summary, with notes on them.
 Result<int> show_summaries(const std::vector<experiment::Summary>& summaries,
                            const ListOptions& list);
 

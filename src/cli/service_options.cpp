@@ -3,37 +3,41 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "cli/config.h"
+#include "cli/option_group.h"
 
 namespace almanac::cli {
 
 void ServiceOptions::add_to(CLI::App& command) {
+  const InGroup group(command, Group::connection);
   CLI::Option* const socket =
       command
           .add_option("--socket", place.socket,
-                      "The service's Unix socket; default: $ALMANAC_SOCKET, else your own "
-                      "service's, else the machine's")
+                      "Unix socket of the service (default: $ALMANAC_SOCKET, your own service's or "
+                      "the machine's)")
           ->type_name("FILE");
   CLI::Option* const url =
       command
           .add_option("--url", place.url,
-                      "Ask by TCP instead, with the token of $ALMANAC_TOKEN (almanac token create)")
+                      "URL of the service, with the token in $ALMANAC_TOKEN (almanac token create)")
           ->type_name("https://HOST:PORT")
           ->excludes(socket);
   command
       .add_option(
           "--ca", place.ca,
-          "Certificates of the authority behind an https URL; default: $ALMANAC_CA, else those "
-          "that the system trusts")
+          "PEM file of the authority that certifies the URL (default: $ALMANAC_CA or the system's)")
       ->type_name("FILE")
       ->needs(url);
 }
 
+Result<serve::Client> ServiceOptions::client() const {
+  return serve::Client::to(place_in_force(place, configuration()));
+}
+
 void add_output(CLI::App& command, std::string& output, std::vector<std::string> choices) {
+  const InGroup group(command, Group::output);
   output = choices.front();
-  command
-      .add_option("-o,--output", output, fmt::format("How to print: {}", fmt::join(choices, ", ")))
+  command.add_option("-o,--output", output, "Output format")
       ->type_name("FORM")
       ->check(CLI::IsMember(std::move(choices)))
       ->capture_default_str();

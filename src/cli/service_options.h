@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The arguments that say which service a command asks, and how it prints the answer.
+/// The options that select a service and the output format.
 #pragma once
 
 #include <string>
@@ -18,10 +18,11 @@ struct ServiceOptions {
   serve::Place place{};
 
   void add_to(CLI::App& command);
-  Result<serve::Client> client() const { return serve::Client::to(place); }
+  /// Returns a client of the service that the options, the environment or almanac.toml name.
+  Result<serve::Client> client() const;
 };
 
-/// Adds -o, --output with these choices; the first is what is printed if none is given.
+/// Adds -o, --output with these choices; the first is the default.
 void add_output(CLI::App& command, std::string& output, std::vector<std::string> choices);
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs of a service used of what they held, as it measured and keeps it.
+/// Resources that jobs of a service allocated and used, as the service measured them.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 
 namespace almanac::cli {
 
-/// Jobs that ended since, and those that run; of `user`, "" = of all. Use that was measured in less
-/// than half of a job's time counts as not known.
+/// Returns running jobs and those that ended since then, of `user` ("" = all). Use that was
+/// measured for less than half of a job's time counts as unknown.
 Result<std::vector<study::JobUse>> use_of_jobs(const ServiceOptions& service, Time since,
                                                const std::string& user);
 
-/// Of one job, by its number.
+/// Returns the use of one job, by its number.
 Result<std::vector<study::JobUse>> use_of_job(const ServiceOptions& service,
                                               const std::string& number);
 

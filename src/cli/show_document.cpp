@@ -57,17 +57,17 @@ void show_document(const figure::Document& document, const std::string& format,
       needs += fmt::format("  {:22} {}\n", absent.id, absent.needs);
     }
     if (!needs.empty())
-      fmt::print("\nFigures that this log does not allow, and what they need:\n{}", needs);
+      fmt::print("\nFigures that this log does not support, and what they need:\n{}", needs);
   }
   if (!folder.empty()) note_report(folder);
 }
 
 void note_report(const std::string& folder) {
   if (report::has_page()) {
-    note(fmt::format("the report is {}/report.html; its figures are next to it as CSV and JSON",
+    note(fmt::format("wrote the report to {}/report.html, with its figures as CSV and JSON",
                      folder));
   } else {
-    note(fmt::format("the figures are in {} as CSV and JSON", folder));
+    note(fmt::format("wrote the figures to {} as CSV and JSON", folder));
     note(std::string(report::kNoPage));
   }
 }

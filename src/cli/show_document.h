@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A report on the terminal: what was found, in words.
+/// Prints the findings of a report on the terminal.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace almanac::cli {
 void show_document(const figure::Document& document, const std::string& format,
                    const std::string& folder);
 
-/// Says that the report and its figures are in `folder`.
+/// Prints that the report and its figures are in `folder`.
 void note_report(const std::string& folder);
 
 }  // namespace almanac::cli

@@ -82,7 +82,7 @@ std::string objective_of(const inference::Limits& objective) {
 
 Answer answer_of(const FleetPlan& plan, const Fleet& fleet, const inference::Size* size) {
   Answer all{{"objective", objective_of(plan.service.limits)}};
-  if (size != nullptr) all.emplace_back("holds_for", size->holds_for());
+  if (size != nullptr) all.emplace_back("valid_for", size->valid_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) all.emplace_back(name, value);
   for (const auto& [name, spread] : shown(fleet.seen)) {
     for (const auto& [which, of] : kQuantiles) {
@@ -101,7 +101,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
     nlohmann::ordered_json made;
     made["objective"] = objective_of(plan.service.limits);
     if (size != nullptr) {
-      made["holds_for"] = size->holds_for();
+      made["valid_for"] = size->valid_for();
       made["doubts"] = size->doubts;
     }
     for (const auto& [name, value] : figures(plan, fleet, size)) made[name] = value;
@@ -119,7 +119,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
   }
   if (!list.explains()) return list.print(answer_rows(answer_of(plan, fleet, size)));
   fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
-  if (size != nullptr) fmt::print("{:20} {}\n", "holds_for", size->holds_for());
+  if (size != nullptr) fmt::print("{:20} {}\n", "valid_for", size->valid_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
     fmt::print("{:20} {:.6g}\n", name, value);
   }

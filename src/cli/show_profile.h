@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Prints what a profile found: a row a run, then in words; or as JSON.
+/// Prints a profile: a row per run, then findings in words; or JSON.
 #pragma once
 
 #include <string>

@@ -4,26 +4,28 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/option_group.h"
 #include "slurm/connect.h"
 #include "steer/slurm_service.h"
 
 namespace almanac::cli {
 
 void SlurmEngine::add_to(CLI::App& command) {
+  const InGroup group(command, Group::slurm);
   command.add_option("--way", way, slurm::kWays)->type_name("WAY");
   command
       .add_option("--levers", levers,
-                  "What may be done to Slurm, as docs/guide/slurm.md says; default: all is dry")
+                  "TOML file of what Almanac may change in Slurm, see docs/guide/slurm.md "
+                  "(default: every lever is dry)")
       ->type_name("FILE");
-  command
-      .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")
+  command.add_option("--order", order, "The lever order: off, dry or on (default: as in the file)")
       ->type_name("SWITCH");
   command
       .add_option(
           "--agents", agents,
-          "Listen there for the agents of nodes (almanac agent), for the levers slimming and idle")
+          "Address for the agents of nodes (almanac agent), for the levers slimming and idle")
       ->type_name("HOST:PORT");
-  command.add_option("--agent-secret", agent_secret, "What agents and service know each other by")
+  command.add_option("--agent-secret", agent_secret, "Secret shared with the agents")
       ->type_name("FILE")
       ->capture_default_str();
 }
@@ -32,8 +34,9 @@ Result<std::unique_ptr<service::Service>> SlurmEngine::open(const std::string& s
                                                             const std::string& policy,
                                                             const std::string& shadow,
                                                             Speeds speeds) const {
-  steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
-                       .shadow = shadow};
+  steer::Config config;
+  config.state = std::filesystem::absolute(state).lexically_normal();
+  config.shadow = shadow;
   config.speeds = std::move(speeds);
   config.agents = agents;
   config.agent_secret = agent_secret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The options of a service that steers a Slurm, and the service that they make.
+/// The options of a service for a Slurm cluster, and how they open it.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ struct SlurmEngine {
     return !way.empty() || !levers.empty() || !order.empty() || !agents.empty();
   }
   using Speeds = std::shared_ptr<const perf::Catalogue>;
-  /// On the folder `state`; "" of the policies = as the last service had them.
+  /// Opens the service on the folder `state`. An empty policy means that of the last service.
   Result<std::unique_ptr<service::Service>> open(const std::string& state,
                                                  const std::string& policy,
                                                  const std::string& shadow, Speeds speeds) const;

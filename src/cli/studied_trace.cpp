@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cluster/read.h"
 #include "experiment/impossible_jobs.h"
@@ -27,15 +28,16 @@ std::string short_name(const std::string& path) {
 }
 
 void StudyOptions::add_to(CLI::App& command, const std::string& suffix) {
+  const InGroup group(command, Group::input);
   command
       .add_option("--cluster" + suffix, cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, what scontrol show nodes or sinfo "
-                  "printed, or NxG for N nodes of G GPUs; default: inferred "
-                  "from the trace")
-      ->option_text("FILE|NxG");
-  command.add_option("--from" + suffix, from, "Study the jobs submitted at this time or later")
+                  "Cluster: a file (TOML, CSV, slurm.conf, output of scontrol show nodes or "
+                  "sinfo), or NxG for N nodes of G GPUs (default: inferred from the log)")
+      ->option_text("FILE|NxG")
+      ->group(heading(Group::cluster));
+  command.add_option("--from" + suffix, from, "Only jobs submitted at this time or later")
       ->type_name("TIME");
-  command.add_option("--to" + suffix, to, "Study the jobs submitted before this time")
+  command.add_option("--to" + suffix, to, "Only jobs submitted before this time")
       ->type_name("TIME");
 }
 
@@ -86,7 +88,7 @@ void describe(figure::Document& document, const StudiedTrace& studied, const stu
 
 void add_second(figure::Document& document, const StudiedTrace& second) {
   const auto jobs = static_cast<std::int64_t>(second.trace.jobs.size());
-  document.subtitle = fmt::format("{} jobs beside {}", text::grouped(document.provenance.jobs),
+  document.subtitle = fmt::format("{} jobs against {}", text::grouped(document.provenance.jobs),
                                   text::grouped(jobs));
   document.facts.clear();
   for (const std::string& text : second.trace.notes) document.notes.push_back(text);

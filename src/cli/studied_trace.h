@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job log to be studied: the arguments that choose it, its jobs and its cluster, and how a
-/// report introduces it.
+/// A job log to study: the options that select its jobs and cluster, and the head of a report on
+/// it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace almanac::cli {
 
-/// What a command line chose, read.
+/// The log, jobs and cluster that a command line selects.
 struct StudiedTrace {
   trace::Trace trace;
   cluster::Cluster cluster;
@@ -36,7 +36,7 @@ struct StudyOptions {
   Result<StudiedTrace> load(const TraceOptions& trace) const;
 };
 
-/// The name of a file without folder and endings.
+/// Returns the name of a file without folder and endings.
 std::string short_name(const std::string& path);
 
 /// Fills in title, subtitle, facts, notes and provenance of the report on one log.

@@ -26,10 +26,10 @@ Result<int> tell_users(const std::string& command, const std::vector<UserLetter>
     const int status = ::pclose(pipe);
     if (status == 0) continue;
     ++failed;
-    note(fmt::format("of {}: the command ended with status {}", letter.user,
+    note(fmt::format("user {}: the command ended with status {}", letter.user,
                      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)));
   }
-  fmt::print("{} told\n", text::counted(letters.size() - failed, "user"));
+  fmt::print("informed {}\n", text::counted(letters.size() - failed, "user"));
   return failed == 0 ? kDone : 1;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Hands each user's text to a command of the site's: mail, a chat.
+/// Passes each user's text to a shell command, such as mail or chat.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct UserLetter {
 };
 
 /// Runs `command` by /bin/sh once for each letter, with the text on its standard input and the
-/// user's name in ALMANAC_USER. Tells all; says for whom the command failed, and gives status 1.
+/// user's name in ALMANAC_USER. Goes on after a failure; then names those users and returns
+/// status 1.
 Result<int> tell_users(const std::string& command, const std::vector<UserLetter>& letters);
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The arguments that say which job log to read and how, the same in every command.
+/// The arguments that select a job log and how to read it, the same in every command.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ struct TraceOptions {
   trace::ReadOptions read{};
 
   void add_to(CLI::App& command, const std::string& name = "TRACE", const std::string& suffix = "");
-  /// The options alone, of a command that takes the log in another way.
+  /// Adds only the options, for a command that takes the log in another way.
   void add_reading_to(CLI::App& command, const std::string& name = "TRACE",
                       const std::string& suffix = "");
-  /// Reads it; its notes go to stderr.
+  /// Reads the log and prints its notes on stderr.
   Result<trace::Trace> load() const;
 };
 

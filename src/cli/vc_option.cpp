@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/vc_option.h"
 
+#include "cli/option_group.h"
+
 namespace almanac::cli {
 
 CLI::Option* add_vc_option(CLI::App& command, std::string& vc) {
-  return command.add_option("--vc", vc, "What is taken for a job's virtual cluster")
+  return command.add_option("--vc", vc, "Field of Slurm's accounting to use as virtual cluster")
+      ->type_name("FIELD")
+      ->group(heading(Group::input))
       ->check(CLI::IsMember({"partition", "account", "qos"}))
       ->capture_default_str();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The option that says what of a job of Slurm is taken for its virtual cluster.
+/// The option that selects which field of a Slurm job is its virtual cluster.
 #pragma once
 
 #include <string>

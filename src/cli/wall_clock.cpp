@@ -59,8 +59,9 @@ Result<Time> parse_since(const std::string& option, const std::string& text, Tim
     return now - *ago;
   }
   if (const auto date = parse_date(text)) return *date;
-  return fail(Code::usage,
-              fmt::format("{} must be a time like 7d, 12h or 2026-11-22: {}", option, text));
+  return fail(
+      Code::usage,
+      fmt::format("{} must be a time such as 7d, 12h or 2026-11-22, found \"{}\"", option, text));
 }
 
 }  // namespace almanac::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Times of a live service as users of the machine read and write them: in its own time zone.
+/// Times of a live service in the time zone of the machine, as users read and write them.
 #pragma once
 
 #include <string>

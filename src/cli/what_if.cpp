@@ -17,8 +17,8 @@ using figure::Cell;
 using serve::Shape;
 
 std::string start_text(const service::Expected& expected, Time now) {
-  if (expected.start_by == kNoTime) return "not known, or never";
-  return expected.start_by <= expected.at ? "at once" : clock_text(expected.start_by, now);
+  if (expected.start_by == kNoTime) return "unknown";
+  return expected.start_by <= expected.at ? "immediately" : clock_text(expected.start_by, now);
 }
 
 /// How much earlier than the first it has started with nine in ten.
@@ -45,13 +45,13 @@ figure::Listing rows_of(const std::vector<Shape>& shapes) {
            [](const Shape& shape) { return shape.expected->start_from; });
   rows.add(figure::Tier::data, "start_to_s",
            [](const Shape& shape) { return shape.expected->start_to; });
-  rows.add("start_by_s", "STARTED BY (90 %)", [&](const Shape& shape) {
+  rows.add("start_by_s", "START BY (90 %)", [&](const Shape& shape) {
     return Cell(shape.expected->start_by, start_text(*shape.expected, now));
   });
-  rows.add("end_by_s", "ENDED BY (90 %)", [&](const Shape& shape) {
+  rows.add("end_by_s", "END BY (90 %)", [&](const Shape& shape) {
     return Cell(shape.expected->end_by, clock_text(shape.expected->end_by, now));
   });
-  rows.add(figure::Tier::detail, "gain", "BESIDE THE FIRST",
+  rows.add(figure::Tier::detail, "gain", "VS. FIRST ROW",
            [&](const Shape& shape) {
              return against_first(*shape.expected, *shapes.front().expected);
            })
@@ -67,10 +67,9 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
   if (!client) return tl::unexpected(client.error());
   const auto shapes = serve::foresee(*client, what, wall_clock());
   if (!shapes) return tl::unexpected(shapes.error());
-  return list.print(
-      rows_of(*shapes),
-      "If it were submitted now and nothing came after it; how long it runs is believed of jobs "
-      "like it. Limits of tenants are counted for it, quotas of a Slurm are not.\n");
+  return list.print(rows_of(*shapes),
+                    "Assumes submission now and no later jobs; the run time is estimated from "
+                    "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
 }
 
 }  // namespace almanac::cli

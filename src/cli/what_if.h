@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Prints when a job would start that nobody has submitted yet.
+/// Forecasts the start of a job before it is submitted.
 #pragma once
 
 #include "base/result.h"

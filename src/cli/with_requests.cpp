@@ -8,6 +8,7 @@
 
 #include "cli/inference_options.h"
 #include "cli/interrupt.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
 #include "experiment/with_services.h"
@@ -35,8 +36,8 @@ Result<int> number(const std::string& key, std::string_view told, int least) {
   int value = 0;
   const auto [end, error] = std::from_chars(told.data(), told.data() + told.size(), value);
   if (error == std::errc{} && end == told.data() + told.size() && value >= least) return value;
-  return tl::unexpected(misuse(fmt::format("{} is \"{}\"", key, told),
-                               fmt::format("it is a whole number from {} on", least)));
+  return tl::unexpected(misuse(fmt::format("{} must be a whole number, found \"{}\"", key, told),
+                               fmt::format("expected {} or more", least)));
 }
 
 Result<std::map<std::string, std::string>> pairs(const std::string& told) {
@@ -49,7 +50,7 @@ Result<std::map<std::string, std::string>> pairs(const std::string& told) {
     const std::string key = each.substr(0, equals);
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       return tl::unexpected(
-          misuse(fmt::format("there is no \"{}\"", key), text::meant_or_known(key, kKeys)));
+          misuse(fmt::format("unknown key \"{}\"", key), text::meant_or_known(key, kKeys)));
     }
     if (equals == std::string::npos || equals + 1 == each.size()) {
       return tl::unexpected(misuse(fmt::format("{} has no value", key), "as " + key + "=..."));
@@ -67,7 +68,7 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
     return found == keys->end() ? otherwise : found->second;
   };
   if (!keys->contains("model")) {
-    return tl::unexpected(misuse("it needs a model", "as model=llama-3.1-8b"));
+    return tl::unexpected(misuse("no model is given", "add model=llama-3.1-8b"));
   }
   const auto gpus = number("gpus", value("gpus", "1"), 1);
   if (!gpus) return tl::unexpected(gpus.error());
@@ -77,14 +78,14 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
   if (!replicas) return tl::unexpected(replicas.error());
   const auto cold_start = text::parse_duration(value("cold_start", "30s"));
   if (!cold_start || *cold_start < Duration{0} || *cold_start == text::kUnlimited) {
-    return tl::unexpected(misuse(fmt::format("cold_start is \"{}\"", value("cold_start", "")),
-                                 "it is a length of time, as 30s"));
+    return tl::unexpected(
+        misuse(fmt::format("cold_start must be a time, found \"{}\"", value("cold_start", "")),
+               "for example 30s"));
   }
   const std::string reclaim = value("reclaim", "yes");
   if (reclaim != "yes" && reclaim != "no") {
-    return tl::unexpected(
-        misuse(fmt::format("reclaim is \"{}\"", reclaim),
-               "yes: running jobs stop for replicas that do not fit; no: replicas wait"));
+    return tl::unexpected(misuse(fmt::format("reclaim must be yes or no, found \"{}\"", reclaim),
+                                 "yes: replicas that do not fit preempt jobs; no: they wait"));
   }
   InferenceOptions options;
   options.requests = with.requests;
@@ -118,20 +119,22 @@ Result<sim::ServiceCase> parse(const WithRequests& with) {
 }  // namespace
 
 void WithRequests::add_to(CLI::App& command) {
+  const InGroup group(command, Group::replicas);
   CLI::Option* const log =
-      command.add_option("--with", requests, "A log of requests that a service answers meanwhile")
+      command
+          .add_option("--with", requests,
+                      "Request log of an inference service that runs next to the jobs")
           ->type_name("REQUESTS");
   command
       .add_option("--with-columns", column_map,
-                  "TOML file that says which columns or keys of that log mean what")
+                  "TOML file that maps the columns or keys of the request log")
       ->type_name("FILE")
       ->needs(log);
   command
       .add_option(
           "--service", service,
-          "That service: model=llama-3.1-8b,board=h100,gpus=1,replicas=1..4,ttft=500ms,"
-          "tpot=50ms,scaler=reactive,cold_start=30s,batch=,router=,vc=,nodes=0 (nodes of its own),"
-          "reclaim=yes (running jobs stop for replicas that do not fit)")
+          "That service: model, board, gpus, replicas=1..4, ttft, tpot, scaler, cold_start, batch, "
+          "router, vc, nodes (of its own), reclaim (yes: replicas preempt jobs)")
       ->type_name("KEY=VALUE,...")
       ->needs(log);
 }

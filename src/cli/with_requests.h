@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac simulate LOG --with REQUESTS`: what training loses and what requests get.
+/// `almanac simulate LOG --with REQUESTS`: training jobs next to an inference service.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A command that the user gives to be run.
+/// The command line that follows "--".
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace almanac::cli {
 
-/// The user's words behind "--" as they are: the parser would take "[1,2]" apart.
+/// Returns the words after "--" unchanged, because CLI11 would split "[1,2]".
 inline std::vector<std::string> words_after_mark(const std::vector<std::string>& command_line,
                                                  const std::vector<std::string>& otherwise) {
   const auto mark = std::find(command_line.begin(), command_line.end(), "--");

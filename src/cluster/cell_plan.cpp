@@ -182,14 +182,13 @@ Result<void> CellPlan::own(const std::string& owner, const OwnedCells& cells) {
   }
   const std::string what = described(cells);
   if (!is_known) {
-    return fail(Code::invalid, fmt::format("no nodes have cells of kind {}", what), {},
-                "kinds are rack (two nodes or more that are alike), node, socket (where nodes say "
-                "sockets), gpu");
+    return fail(
+        Code::invalid, fmt::format("no nodes have cells of kind {}", what), {},
+        "kinds are rack (two or more identical nodes), node, socket (if nodes give sockets), gpu");
   }
-  return fail(
-      Code::invalid,
-      fmt::format("{} more of kind {} are not left on nodes that are alike", cells.cells, what), {},
-      "own fewer, or cells of several kinds");
+  return fail(Code::invalid,
+              fmt::format("{} more of kind {} are not left on identical nodes", cells.cells, what),
+              {}, "own fewer, or cells of several kinds");
 }
 
 Result<void> CellPlan::pin(const std::string& owner, const OwnedCells& cells) {
@@ -197,10 +196,9 @@ Result<void> CellPlan::pin(const std::string& owner, const OwnedCells& cells) {
     return each.kind == cells.kind && each.name == cells.pinned;
   });
   if (spot == spots_.end()) {
-    return fail(
-        Code::invalid, fmt::format("no {} is called \"{}\"", cells.kind, cells.pinned), {},
-        "a node by its name, or its number in the virtual cluster; a rack as nodes name it, "
-        "where it has two or more that are alike");
+    return fail(Code::invalid, fmt::format("no {} is named \"{}\"", cells.kind, cells.pinned), {},
+                "give a node by its name, or by its number in the virtual cluster; a rack by the "
+                "name in the nodes' rack, if it has two or more identical nodes");
   }
   cells::Place& place = at(*spot);
   if (!place.pinned.empty()) {
@@ -213,7 +211,7 @@ Result<void> CellPlan::pin(const std::string& owner, const OwnedCells& cells) {
   });
   if (!add({.vc = owner, .pinned = place.pinned, .chain = chain->top()})) {
     place.pinned.clear();
-    return fail(Code::invalid, fmt::format("{} {} is not left beside the cells that are owned",
+    return fail(Code::invalid, fmt::format("{} {} is already taken by other owned cells",
                                            cells.kind, cells.pinned));
   }
   owned_gpus_ += chain->find(cells.kind)->gpus;

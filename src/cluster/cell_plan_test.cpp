@@ -87,23 +87,22 @@ TEST(CellPlan, RefusesCellsThatAreNotThere) {
   EXPECT_EQ(refusal(red + cell("kind = \"shelf\"")),
             "c.toml:26:1: a cell needs a kind: rack, node, socket or gpu, not \"shelf\"");
   EXPECT_EQ(refusal(red + cell("kind = \"rack\"\ncells = 3")),
-            "c.toml:26:1: tenant red: 3 more of kind rack are not left on nodes that are alike "
-            "(own fewer, or cells of several kinds)");
+            "c.toml:26:1: tenant red: 3 more of kind rack are not left on identical nodes (own "
+            "fewer, or cells of several kinds)");
   EXPECT_THAT(refusal(red + cell("kind = \"rack\"\ngpu_type = \"A100\"")),
               HasSubstr("tenant red: no nodes have cells of kind rack of A100"));
   EXPECT_THAT(refusal(red + cell("kind = \"node\"\npinned = \"a3\"")),
-              HasSubstr("tenant red: no node is called \"a3\""));
+              HasSubstr("tenant red: no node is named \"a3\""));
   const std::string twice = cell("kind = \"node\"\npinned = \"a1\"");
   EXPECT_EQ(refusal(red + twice + twice), "c.toml:29:1: tenant red: node a1 is pinned twice");
   EXPECT_EQ(refusal(red + cell("kind = \"node\"\npinned = \"a1\"\ncells = 2")),
-            "c.toml:26:1: a cell that is pinned is one node or one rack: leave cells out");
+            "c.toml:26:1: a pinned cell is one node or one rack: leave out cells");
   EXPECT_EQ(
       refusal(red + cell("kind = \"rack\"\ncells = 2") + cell("kind = \"node\"\npinned = \"0\"")),
-      "c.toml:29:1: tenant red: node 0 is not left beside the cells that are owned");
-  EXPECT_EQ(
-      refusal("[[tenant]]\nname = \"red\"\nguarantee = 3\n" + cell("kind = \"node\"")),
-      "c.toml:26:13: tenant red has a guarantee of 3 GPUs and cells of 4: leave the guarantee "
-      "out, or let it be as many");
+      "c.toml:29:1: tenant red: node 0 is already taken by other owned cells");
+  EXPECT_EQ(refusal("[[tenant]]\nname = \"red\"\nguarantee = 3\n" + cell("kind = \"node\"")),
+            "c.toml:26:13: tenant red has a guarantee of 3 GPUs and cells of 4: leave out the "
+            "guarantee, or make both equal");
 }
 
 }  // namespace

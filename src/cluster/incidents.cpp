@@ -47,7 +47,7 @@ Result<Columns> columns_of(const table::CsvReader& csv) {
                                      {"value", &Columns::value}}) {
     const auto at = csv.find(name);
     if (!at) {
-      return fail(Code::invalid, fmt::format("no column is called {}", name), csv.where(),
+      return fail(Code::invalid, fmt::format("column {} is missing", name), csv.where(),
                   "incidents have the columns time, event, subject and value");
     }
     found.*column = *at;
@@ -88,7 +88,7 @@ class IncidentReader {
       }
       if (node->second == kSeveral) {
         return wrong("a name that one node has", columns.subject,
-                     "name the nodes in the cluster file");
+                     "give the nodes names in the cluster file");
       }
       made.subject = node->second;
     }
@@ -96,7 +96,8 @@ class IncidentReader {
     const auto value = text::parse_decimal(csv[columns.value]);
     const bool is_notice = made.kind == Kind::notice;
     if (!value || (is_notice && *value < 0)) {
-      return wrong(is_notice ? "in how many seconds the node will go" : "a number", columns.value);
+      return wrong(is_notice ? "in how many seconds the node will go down" : "a number",
+                   columns.value);
     }
     made.value = *value;
     return made;
@@ -136,8 +137,9 @@ Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster
     return each.kind == Kind::down || each.kind == Kind::up;
   });
   if (any_node && !cluster.changes.empty()) {
-    return fail(Code::invalid, "nodes go down here, and the cluster's file changes its capacity",
-                {.file = path}, "say which nodes come and go in one of the two");
+    return fail(Code::invalid,
+                "nodes go down in this file, and the cluster file changes the capacity too",
+                {.file = path}, "keep one of the two");
   }
   std::stable_sort(made.all.begin(), made.all.end(),
                    [](const Incident& a, const Incident& b) { return a.at < b.at; });

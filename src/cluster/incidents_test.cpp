@@ -58,13 +58,13 @@ TEST_F(IncidentsFile, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(error("soon,down,1,\n").find("expected a date or seconds, found \"soon\""),
             std::string::npos);
   EXPECT_NE(error("5,signal,price,\n").find("expected a number, found \"\""), std::string::npos);
-  EXPECT_NE(error("5,notice,1,-3\n").find("in how many seconds the node will go"),
+  EXPECT_NE(error("5,notice,1,-3\n").find("in how many seconds the node will go down"),
             std::string::npos);
 }
 
 TEST_F(IncidentsFile, AreNotMixedWithChangesOfCapacity) {
   machines_.changes.push_back({.at = Time{1h}, .vc = VcId{0}, .nodes = 2});
-  EXPECT_NE(error("100,down,1,\n").find("the cluster's file changes its capacity"),
+  EXPECT_NE(error("100,down,1,\n").find("the cluster file changes the capacity"),
             std::string::npos);
   EXPECT_EQ(error("100,signal,price,1\n"), "");
 }

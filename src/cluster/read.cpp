@@ -192,7 +192,7 @@ Result<Cluster> read_vc_table(const std::string& path, int gpus_per_node) {
                    [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
   if (uneven) {
     made.notes.push_back(
-        fmt::format("GPUs that do not fill a node of {} are left out", gpus_per_node));
+        fmt::format("GPUs left out because they do not fill a node of {}", gpus_per_node));
   }
   return made;
 }

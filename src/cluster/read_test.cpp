@@ -145,15 +145,16 @@ name = "v"
     EXPECT_EQ(again->classes[again->nodes[i].node_class], made->classes[made->nodes[i].node_class]);
   }
 
-  EXPECT_EQ(message(parse_toml("[node]\nsharing = \"migs\"\n", "c.toml")),
-            "c.toml:2:11: sharing is parts, mps, time or mig, not \"migs\" (did you mean mig?)");
+  EXPECT_EQ(
+      message(parse_toml("[node]\nsharing = \"migs\"\n", "c.toml")),
+      "c.toml:2:11: sharing must be parts, mps, time or mig, not \"migs\" (did you mean mig?)");
   EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\nboard = \"A100-80\"\n", "c.toml")),
-            "c.toml:3:9: board is one of A100-40GB, A100-80GB, H100-SXM-80GB, H100-PCIe-80GB, "
+            "c.toml:3:9: board must be one of A100-40GB, A100-80GB, H100-SXM-80GB, H100-PCIe-80GB, "
             "H200-141GB, A30-24GB, not \"A100-80\" (did you mean A100-80GB?)");
   EXPECT_EQ(message(parse_toml("[node]\nsharing = \"mig\"\n", "c.toml")),
-            "c.toml:1:1: sharing = \"mig\" needs the board of the GPUs");
+            "c.toml:1:1: sharing = \"mig\" requires the board of the GPUs");
   EXPECT_EQ(message(parse_toml("[node]\nboard = \"A30-24GB\"\n", "c.toml")),
-            "c.toml:2:9: a board is cut in instances: give sharing = \"mig\" too");
+            "c.toml:2:9: board requires sharing = \"mig\"");
 }
 
 TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
@@ -165,9 +166,9 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
             "c.toml:3:9: nodes must be a number");
   EXPECT_EQ(message(parse_toml("[node]\ngpus = 6\nsockets = 4\n", "c.toml")),
             "c.toml:3:11: 6 GPUs cannot be spread evenly over 4 sockets");
-  EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"a//b\"\n", "c.toml")),
-            "c.toml:1:1: rack is the names of switches with a slash between each (core/pod1/r2), "
-            "not a//b");
+  EXPECT_EQ(
+      message(parse_toml("[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"a//b\"\n", "c.toml")),
+      "c.toml:1:1: rack is the names of switches separated by slashes (core/pod1/r2), not a//b");
   EXPECT_EQ(message(parse_toml("[node]\nbandwidth_gbs = -1\n", "c.toml")),
             "c.toml:2:17: bandwidth_gbs must be 0 to 1000000: -1");
   EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit_w = \"low\"\n", "c.toml")),
@@ -275,31 +276,31 @@ TEST(ReadCluster, SaysWhatIsWrongWithConnections) {
     return message(parse_toml(with_connections(connections), "a.toml"));
   };
   EXPECT_EQ(refusal("[[0, 1]]"),
-            "a.toml:5:16: a connection is a table, as { by = \"nvlink\", gpus = [0, 1] }");
+            "a.toml:5:16: a connection is a table such as { by = \"nvlink\", gpus = [0, 1] }");
   EXPECT_EQ(refusal("[{ gpus = [0, 1] }]"),
             "a.toml:5:16: a connection needs by: nvlink, pcie or socket");
   EXPECT_EQ(refusal("[{ by = \"nvlnk\", gpus = [0, 1] }]"),
-            "a.toml:5:23: GPUs are not connected by \"nvlnk\" (did you mean nvlink?)");
-  EXPECT_EQ(refusal("[{ by = \"nvlink\" }]"), "a.toml:5:16: a connection needs gpus, as [0, 1]");
+            "a.toml:5:23: \"nvlnk\" is not a kind of connection (did you mean nvlink?)");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\" }]"),
+            "a.toml:5:16: a connection needs gpus, such as [0, 1]");
   EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [0, 4] }]"),
             "a.toml:5:44: a GPU of these nodes is a number from 0 to 3");
-  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2, 2] }]"), "a.toml:5:40: GPU 2 is there twice");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2, 2] }]"), "a.toml:5:40: GPU 2 is listed twice");
   EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2] }]"),
-            "a.toml:5:40: a connection is between two GPUs or more");
+            "a.toml:5:40: a connection needs at least two GPUs");
   EXPECT_EQ(refusal("[{ by = \"pcie\", gpus = [2, 3], links = 2 }]"),
             "a.toml:5:54: only nvlink has a number of links");
-  EXPECT_EQ(
-      refusal("[{ by = \"nvlink\", gpus = [0, 1, 2] }, { by = \"nvlink\", gpus = [1, 2] }]"),
-      "a.toml:5:53: GPUs 1 and 2 are connected by nvlink twice (links = 2 says that there are "
-      "two links between them)");
+  EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [0, 1, 2] }, { by = \"nvlink\", gpus = [1, 2] }]"),
+            "a.toml:5:53: GPUs 1 and 2 are connected by nvlink twice (links = 2 means two links "
+            "between them)");
   EXPECT_EQ(refusal("[{ by = \"socket\", gpus = [0, 1] }, { by = \"socket\", gpus = [1, 2] }]"),
-            "a.toml:5:50: GPU 1 is of two sockets");
+            "a.toml:5:50: GPU 1 is in two sockets");
   EXPECT_EQ(refusal("[{ by = \"socket\", gpus = [0, 1] }]\nsockets = 2"),
-            "a.toml:5:15: sockets are told twice: by sockets and by connections (leave out sockets "
-            "where they are not as large as each other)");
+            "a.toml:5:15: sockets are given twice: by sockets and by connections (leave out "
+            "sockets if they differ in size)");
   EXPECT_EQ(refusal("[{ by = \"nvlink\", gpus = [2, 3] }]\n[[vc.group]]\nnodes = 1\ngpus = 2"),
-            "a.toml:8:8: connections are of more than these 2 GPUs (say those of these nodes too, "
-            "or connections = [])");
+            "a.toml:8:8: the connections include more than these 2 GPUs (add the connections of "
+            "these nodes too, or connections = [])");
 }
 
 TEST(ReadCluster, KnowsWhatItsFirstGpusAreConnectedBy) {

@@ -126,13 +126,13 @@ class Reader final : text::TomlReader {
                     [&](const Connection& each) { return each.gpus.back() >= made.gpus; });
     if (is_of_others) {
       refuse(*from.get("gpus"),
-             fmt::format("connections are of more than these {} GPUs", made.gpus),
-             "say those of these nodes too, or connections = []");
+             fmt::format("the connections include more than these {} GPUs", made.gpus),
+             "add the connections of these nodes too, or connections = []");
     }
     if (made.sockets > 1 && tells_sockets(made)) {
       refuse(*from.get(from.contains("connections") ? "connections" : "sockets"),
-             "sockets are told twice: by sockets and by connections",
-             "leave out sockets where they are not as large as each other");
+             "sockets are given twice: by sockets and by connections",
+             "leave out sockets if they differ in size");
     }
     return made;
   }
@@ -146,7 +146,7 @@ class Reader final : text::TomlReader {
       const std::string word = value<std::string>(from, "sharing", "");
       const auto found = std::find(known.begin(), known.end(), word);
       if (found == known.end()) {
-        refuse(*said, fmt::format("sharing is parts, mps, time or mig, not \"{}\"", word),
+        refuse(*said, fmt::format("sharing must be parts, mps, time or mig, not \"{}\"", word),
                text::did_you_mean(word, known));
       }
       made.sharing = static_cast<Sharing>(found - known.begin());
@@ -157,22 +157,23 @@ class Reader final : text::TomlReader {
       std::vector<std::string> known;
       for (const slices::Board& each : slices::boards()) known.push_back(each.name);
       if (made.board == nullptr) {
-        refuse(*said, fmt::format("board is one of {}, not \"{}\"", fmt::join(known, ", "), name),
+        refuse(*said,
+               fmt::format("board must be one of {}, not \"{}\"", fmt::join(known, ", "), name),
                text::did_you_mean(name, known));
       }
       if (made.sharing != Sharing::mig) {
-        refuse(*said, "a board is cut in instances: give sharing = \"mig\" too");
+        refuse(*said, "board requires sharing = \"mig\"");
       }
     }
     if (made.sharing != Sharing::mig) {
       made.board = nullptr;
       made.instance_s = kInstance_s;
       if (const toml::node* const said = from.get("instance_s")) {
-        refuse(*said, "instance_s is of instances: give sharing = \"mig\" too");
+        refuse(*said, "instance_s requires sharing = \"mig\"");
       }
       return;
     }
-    if (made.board == nullptr) refuse(from, "sharing = \"mig\" needs the board of the GPUs");
+    if (made.board == nullptr) refuse(from, "sharing = \"mig\" requires the board of the GPUs");
     if (!from.contains("gpu_memory_gb") && made.board != usual.board) {
       made.gpu_memory_gb = made.board->memory_gib;
     }
@@ -187,7 +188,7 @@ class Reader final : text::TomlReader {
     std::vector<Connection> made;
     for (const toml::node& node : array(*from.get("connections"))) {
       if (!node.is_table()) {
-        refuse(node, "a connection is a table, as { by = \"nvlink\", gpus = [0, 1] }");
+        refuse(node, "a connection is a table such as { by = \"nvlink\", gpus = [0, 1] }");
       }
       const toml::table& each = *node.as_table();
       const Connection read = connection(each, of);
@@ -207,7 +208,7 @@ class Reader final : text::TomlReader {
     }
     made.links = static_cast<int>(whole(from, "links", 1, 1, kMostLinks));
     const toml::node* const gpus = from.get("gpus");
-    if (gpus == nullptr) refuse(from, "a connection needs gpus, as [0, 1]");
+    if (gpus == nullptr) refuse(from, "a connection needs gpus, such as [0, 1]");
     for (const toml::node& gpu : array(*gpus)) {
       const auto number = gpu.value<std::int64_t>();
       if (!number || *number < 0 || *number >= of.gpus) {
@@ -218,13 +219,13 @@ class Reader final : text::TomlReader {
     std::sort(made.gpus.begin(), made.gpus.end());
     if (const auto twice = std::adjacent_find(made.gpus.begin(), made.gpus.end());
         twice != made.gpus.end()) {
-      refuse(*gpus, fmt::format("GPU {} is there twice", *twice));
+      refuse(*gpus, fmt::format("GPU {} is listed twice", *twice));
     }
     // A socket may have one GPU, to say that it is alone there.
     const std::size_t least = made.by == Between::socket ? 1 : 2;
     if (made.gpus.size() < least) {
-      refuse(*gpus, least == 1 ? "a socket here has one GPU or more"
-                               : "a connection is between two GPUs or more");
+      refuse(*gpus, least == 1 ? "a socket here needs at least one GPU"
+                               : "a connection needs at least two GPUs");
     }
     return made;
   }
@@ -238,7 +239,7 @@ class Reader final : text::TomlReader {
     }
     const toml::node* const said = from.get("by");
     if (said == nullptr) refuse(from, "a connection needs by: nvlink, pcie or socket");
-    refuse(*said, fmt::format("GPUs are not connected by \"{}\"", word),
+    refuse(*said, fmt::format("\"{}\" is not a kind of connection", word),
            text::meant_or_known(word, known));
   }
 
@@ -249,12 +250,12 @@ class Reader final : text::TomlReader {
                           std::back_inserter(both));
     if (one.by == Between::nvlink && both.size() > 1) {
       refuse(at, fmt::format("GPUs {} and {} are connected by nvlink twice", both[0], both[1]),
-             "links = 2 says that there are two links between them");
+             "links = 2 means two links between them");
     }
     if (one.by != Between::nvlink && !both.empty()) {
       refuse(at, fmt::format(
                      "GPU {} is {}", both[0],
-                     one.by == Between::socket ? "of two sockets" : "behind two PCIe switches"));
+                     one.by == Between::socket ? "in two sockets" : "behind two PCIe switches"));
     }
   }
 
@@ -277,9 +278,9 @@ class Reader final : text::TomlReader {
   std::string rack_of(const toml::table& from) {
     const std::string rack = value<std::string>(from, "rack", "");
     if (rack.starts_with('/') || rack.ends_with('/') || rack.find("//") != std::string::npos) {
-      refuse(from, fmt::format("rack is the names of switches with a slash between each "
-                               "(core/pod1/r2), not {}",
-                               rack));
+      refuse(from, fmt::format(
+                       "rack is the names of switches separated by slashes (core/pod1/r2), not {}",
+                       rack));
     }
     return rack;
   }
@@ -289,7 +290,7 @@ class Reader final : text::TomlReader {
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
     if (made_.find_vc(name) != kNoVc)
-      refuse(vc, fmt::format("virtual cluster {} is there twice", name));
+      refuse(vc, fmt::format("virtual cluster {} is listed twice", name));
     made_.add_vc(name);
     const NodeClass own = node_class(vc, usual);
     constexpr std::int64_t kMostNodes = 1'000'000;
@@ -308,7 +309,7 @@ class Reader final : text::TomlReader {
     allow(change, {"at", "vc", "nodes"});
     const std::string name = value<std::string>(change, "vc", "");
     const VcId vc = made_.find_vc(name);
-    if (vc == kNoVc) refuse(change, fmt::format("no virtual cluster is called \"{}\"", name));
+    if (vc == kNoVc) refuse(change, fmt::format("no virtual cluster is named \"{}\"", name));
     const std::int64_t most = made_.vcs[index(vc)].num_nodes;
     made_.changes.push_back(
         {moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
@@ -323,14 +324,14 @@ class Reader final : text::TomlReader {
     made.priority = static_cast<int>(whole(from, "priority", 0, 0, cells::kMostGuaranteed));
     if (made.name.empty()) refuse(from, "a [[tenant]] needs a name");
     if (made_.find_tenant(made.name) != kNoTenant) {
-      refuse(from, fmt::format("tenant {} is there twice", made.name));
+      refuse(from, fmt::format("tenant {} is listed twice", made.name));
     }
     if (const int gpus = read_cells(from, made); gpus > 0) {
       if (!from.contains("guarantee")) made.guarantee = gpus;
       if (made.guarantee != gpus) {
         refuse(*from.get("guarantee"),
-               fmt::format("tenant {} has a guarantee of {} GPUs and cells of {}: "
-                           "leave the guarantee out, or let it be as many",
+               fmt::format("tenant {} has a guarantee of {} GPUs and cells of {}: leave out the "
+                           "guarantee, or make both equal",
                            made.name, made.guarantee, gpus));
       }
     }
@@ -340,7 +341,7 @@ class Reader final : text::TomlReader {
     if (const std::string parent = value<std::string>(from, "parent", ""); !parent.empty()) {
       const TenantId found = made_.find_tenant(parent);
       if (found == kNoTenant) {
-        refuse(from, fmt::format("no tenant before {} is called {}", made.name, parent));
+        refuse(from, fmt::format("no tenant before {} is named {}", made.name, parent));
       }
       made.parent = static_cast<std::int32_t>(index(found));
     }
@@ -363,7 +364,7 @@ class Reader final : text::TomlReader {
                                   cells.kind));
       }
       if (!cells.pinned.empty() && (!may_pin || each->contains("cells"))) {
-        refuse(*each, "a cell that is pinned is one node or one rack: leave cells out");
+        refuse(*each, "a pinned cell is one node or one rack: leave out cells");
       }
       CellPlan& plan = plans_.try_emplace(cells.vc, made_, cells.vc).first->second;
       const int before = plan.owned_gpus();
@@ -382,10 +383,9 @@ class Reader final : text::TomlReader {
     if (name.empty() && made_.vcs.size() == 1) return VcId{0};
     const VcId vc = made_.find_vc(name);
     if (vc == kNoVc) {
-      refuse(cell,
-             fmt::format("a cell of a cluster with several virtual clusters needs the vc whose "
-                         "nodes it is of: none is called \"{}\"",
-                         name));
+      refuse(cell, fmt::format("a cell in a cluster with several virtual clusters needs the vc of "
+                               "its nodes: none is named \"{}\"",
+                               name));
     }
     return vc;
   }
@@ -407,7 +407,7 @@ class Reader final : text::TomlReader {
     }
     const bool is_twice = std::any_of(made_.switches.begin(), made_.switches.end(),
                                       [&](const Switch& each) { return each.path == made.path; });
-    if (is_twice) refuse(from, fmt::format("switch {} is there twice", made.path));
+    if (is_twice) refuse(from, fmt::format("switch {} is listed twice", made.path));
     made_.switches.push_back(std::move(made));
   }
 

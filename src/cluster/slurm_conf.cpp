@@ -76,7 +76,7 @@ Result<ConfEntry> parse_line(const ConfLine& line) {
   ConfEntry entry{.where = line.where};
   const auto wrong = [&] {
     return fail(Code::invalid,
-                fmt::format("a line must be Key=Value, with blanks between several: \"{}\"",
+                fmt::format("a line must be Key=Value pairs separated by blanks: \"{}\"",
                             line.text.substr(0, 60)),
                 line.where);
   };
@@ -174,7 +174,7 @@ class ConfReader {
 
  private:
   static constexpr const char* kHint =
-      "give slurm.conf with gres.conf beside it, or what scontrol show nodes prints";
+      "give slurm.conf with gres.conf next to it, or the output of scontrol show nodes";
 
   Result<void> include(const fs::path& path, const Where& from, int depth) {
     constexpr int kDeepest = 10;
@@ -182,7 +182,7 @@ class ConfReader {
     if (!text) {
       return fail(Code::not_found,
                   fmt::format("the file {} that it includes cannot be read", path.string()), from,
-                  "put it there, or its lines here");
+                  "put that file there, or copy its lines into this file");
     }
     if (depth >= kDeepest) return fail(Code::invalid, "files include each other", from);
     return read_text(*text, path.string(), depth + 1);
@@ -270,7 +270,7 @@ class ConfReader {
     if (auto done = read_size(entry, node); !done) return done;
     for (const std::string& host : *hosts) {
       if (!position_.emplace(host, site_.nodes.size()).second) {
-        return tl::unexpected(at(entry, fmt::format("node {} is there twice", host)));
+        return tl::unexpected(at(entry, fmt::format("node {} is listed twice", host)));
       }
       node.name = host;
       site_.nodes.push_back(node);
@@ -354,8 +354,7 @@ class ConfReader {
         features_.emplace_back();
       }
     }
-    site_.notes.emplace_back(
-        "gres.conf alone tells neither cores, memory nor partitions: slurm.conf does");
+    site_.notes.emplace_back("gres.conf alone has no cores, memory or partitions: give slurm.conf");
     return {};
   }
 

@@ -99,12 +99,12 @@ void note_nodes(const SlurmSite& site, std::vector<std::string>& notes) {
     notes.push_back(fmt::format("{} {}: {}{}", text::counted(count, "node"), what,
                                 fmt::join(names, ", "), more));
   };
-  list("down or drained now, and counted all the same",
-       [](const SlurmNode& node) { return node.is_out; });
+  list("down or drained now, but counted", [](const SlurmNode& node) { return node.is_out; });
   if (site.tells_partitions) {
-    list("of no partition left out", [](const SlurmNode& node) { return node.partitions.empty(); });
+    list("in no partition, left out",
+         [](const SlurmNode& node) { return node.partitions.empty(); });
   }
-  list("with GPUs of several types taken as one for each type",
+  list("with GPUs of several types (counted as one node for each type)",
        [](const SlurmNode& node) { return classes_of(node).size() > 1; });
 }
 

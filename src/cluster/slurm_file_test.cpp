@@ -103,7 +103,7 @@ TEST_F(SlurmFile, NamesFileAndLineOfAMistake) {
   EXPECT_THAT(error("d.conf", "NodeName=a Gres=gpu:4\nInclude none.conf\n"),
               HasSubstr("d.conf:2: the file"));
   EXPECT_THAT(error("e.conf", "NodeName=a Gres=gpu:4\nNodeName=a Gres=gpu:4\n"),
-              HasSubstr("e.conf:2: node a is there twice"));
+              HasSubstr("e.conf:2: node a is listed twice"));
   EXPECT_THAT(error("f.conf", "NodeName=a[1-\n"), HasSubstr("f.conf:1: nodes must be a list"));
   EXPECT_THAT(error("g.conf", "NodeName=a Gres=gpu:a100:x\n"),
               HasSubstr("g.conf:1: Gres must be like gpu:a100:8"));
@@ -134,8 +134,7 @@ TEST_F(SlurmFile, ReadsScontrolShowNodesInBlocksAndInLines) {
   EXPECT_EQ(blocks.vcs.at(0).name, "debug+gpu");
   EXPECT_EQ(blocks.classes.at(0),
             (NodeClass{.gpus = 8, .gpu_type = "v100", .cpus = 48, .memory_gb = 384}));
-  EXPECT_THAT(blocks.notes, Contains(HasSubstr("1 node down or drained now, and counted all the "
-                                               "same: g002")));
+  EXPECT_THAT(blocks.notes, Contains(HasSubstr("1 node down or drained now, but counted: g002")));
   std::string lines = kBlocks;  // -o: a node is a line
   for (auto at = lines.find("\n   "); at != std::string::npos; at = lines.find("\n   ")) {
     lines.replace(at, 4, " ");
@@ -160,13 +159,12 @@ TEST_F(SlurmFile, ReadsSinfoAndSaysWhatItLacks) {
   EXPECT_EQ(made.gpus(), 16);
   const Cluster piped = read("piped.txt", "NODELIST|GRES\ng1|gpu:4\ng2|gpu:4\n");
   EXPECT_EQ(piped.gpus(), 8);
-  EXPECT_THAT(piped.notes,
-              Contains(HasSubstr("sinfo does not tell here: cores (%c), memory (%m)")));
+  EXPECT_THAT(piped.notes, Contains(HasSubstr("this sinfo output lacks cores (%c), memory (%m)")));
   EXPECT_THAT(
       error("plain.txt",
             "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\n"
             "gpu*         up   infinite      2   idle g[001-002]\n"),
-      HasSubstr("plain.txt:1: this output of sinfo has no column GRES, so it tells no GPUs"));
+      HasSubstr("plain.txt:1: this output of sinfo has no column GRES, so it lists no GPUs"));
   EXPECT_THAT(
       error("long.txt",
             "Thu Nov 26 23:00:00 2026\n"

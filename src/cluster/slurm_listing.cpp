@@ -114,9 +114,9 @@ Result<void> need_gpus(const SlurmSite& site, const std::string& path) {
   const bool any = std::any_of(site.nodes.begin(), site.nodes.end(),
                                [](const SlurmNode& node) { return node.gres.gpus > 0; });
   if (any) return {};
-  return fail(Code::invalid, "no node has a GPU by its Gres", {.file = path},
-              fmt::format("Slurm tells GPUs where slurm.conf has Gres=gpu:TYPE:N; a TOML file can "
-                          "say them too (almanac cluster show 4x8 -o toml is a start)"));
+  return fail(Code::invalid, "no node has a GPU in its Gres", {.file = path},
+              fmt::format("Slurm lists GPUs if slurm.conf has Gres=gpu:TYPE:N; otherwise list them "
+                          "in a TOML file (almanac cluster show 4x8 -o toml is a start)"));
 }
 
 /// The columns of sinfo that matter, by their headers.
@@ -169,11 +169,12 @@ class SinfoReader {
       columns_ = columns_in(line);
     } while (!columns_.nodes && !text.empty());
     if (!columns_.gres) {
-      return fail(Code::invalid,
-                  fmt::format("this output of sinfo has no column GRES, so it tells no GPUs: its "
-                              "columns are {}",
-                              fmt::join(fields_of(line, columns_.delimiter), ", ")),
-                  {path_, number}, kCommand);
+      return fail(
+          Code::invalid,
+          fmt::format(
+              "this output of sinfo has no column GRES, so it lists no GPUs: its columns are {}",
+              fmt::join(fields_of(line, columns_.delimiter), ", ")),
+          {path_, number}, kCommand);
     }
     while (!text.empty()) {
       line = without_blanks(take_line(text));
@@ -190,14 +191,14 @@ class SinfoReader {
       missing += fmt::format("{}partitions (%P)", missing.empty() ? "" : ", ");
     }
     if (!missing.empty()) {
-      site_.notes.push_back(fmt::format("sinfo does not tell here: {}; {}", missing, kCommand));
+      site_.notes.push_back(fmt::format("this sinfo output lacks {}; {}", missing, kCommand));
     }
     return std::move(site_);
   }
 
  private:
   static constexpr const char* kCommand =
-      "all that is read: sinfo -N -o \"%N|%P|%c|%m|%G|%T\" > nodes.txt";
+      "for everything: sinfo -N -o \"%N|%P|%c|%m|%G|%T\" > nodes.txt";
 
   Result<void> take(std::string_view line, const Where& where) {
     const auto fields = fields_of(line, columns_.delimiter);
@@ -213,10 +214,11 @@ class SinfoReader {
     SlurmNode node{.where = where};
     const auto gres = text::parse_gres(fields[*columns_.gres]);
     if (!gres) {
-      return fail(Code::invalid,
-                  fmt::format("GRES must be like gpu:a100:8: \"{}\"", fields[*columns_.gres]),
-                  where,
-                  fields[*columns_.gres].ends_with('+') ? "print it whole, with -o \"%N|%G\"" : "");
+      return fail(
+          Code::invalid,
+          fmt::format("GRES must be like gpu:a100:8: \"{}\"", fields[*columns_.gres]), where,
+          fields[*columns_.gres].ends_with('+') ? "print the column in full with -o \"%N|%G\""
+                                                : "");
     }
     node.gres = *gres;
     for (const auto& [column, name, unit, value] :
@@ -294,7 +296,7 @@ Result<SlurmSite> read_scontrol_nodes(const std::string& path, std::string_view 
     if (!is_new) {
       return fail(
           Code::invalid,
-          fmt::format("node {} is there twice, first in line {}", node->name, known->second),
+          fmt::format("node {} is listed twice, first in line {}", node->name, known->second),
           where);
     }
     site.nodes.push_back(std::move(*node));

@@ -31,7 +31,7 @@ class AnswerTable {
     });
     if (variant == variants_.end()) {
       return row.wrong(
-          fmt::format("no variant of {} is called \"{}\"", row.text("task"), row.text("variant")));
+          fmt::format("no variant of {} is named \"{}\"", row.text("task"), row.text("variant")));
     }
     const auto confidence = row.number("confidence", 0, 1, 1);
     if (!confidence) return tl::unexpected(confidence.error());
@@ -42,7 +42,8 @@ class AnswerTable {
     const int right = label_of(row.text("right"));
     if (is_new) task.right.push_back(right);
     if (task.right[item->second] != right) {
-      return row.wrong(fmt::format("item {} has another right label before", item->first));
+      return row.wrong(
+          fmt::format("item {} has another right label in an earlier row", item->first));
     }
     auto& said = task.said[static_cast<std::size_t>(variant - variants_.begin())];
     if (said.size() <= item->second) said.resize(item->second + 1);

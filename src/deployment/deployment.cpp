@@ -169,7 +169,7 @@ Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
       return fail(Code::invalid, fmt::format("there is no GPU {}", each.gpu));
     }
     if (each.batch < 1 || each.batch > asked.variants[each.variant].most_batch) {
-      return fail(Code::invalid, fmt::format("{} takes no batch of {}",
+      return fail(Code::invalid, fmt::format("{} cannot run a batch of {}",
                                              asked.variants[each.variant].name, each.batch));
     }
     on[each.gpu].push_back(&each);
@@ -191,12 +191,12 @@ Result<void> check(const PlanningCase& asked, const Deployment& deployment) {
       }
     }
     if (asked.fleet.mig && !is_split(slices)) {
-      return fail(Code::invalid, fmt::format("GPU {} cannot be cut so", gpu));
+      return fail(Code::invalid, fmt::format("GPU {} cannot be partitioned in this way", gpu));
     }
     if (share > 1 + kAlmost || memory > asked.fleet.memory_gib * (1 + kAlmost)) {
-      return fail(Code::invalid, fmt::format("GPU {} has {:.2f} of its computing units and {:.1f} "
-                                             "GiB taken",
-                                             gpu, share, memory));
+      return fail(Code::invalid,
+                  fmt::format("GPU {} has {:.2f} of its computing units and {:.1f} GiB taken", gpu,
+                              share, memory));
     }
   }
   return {};
@@ -313,10 +313,10 @@ Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& 
 
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service) {
   return {Code::unavailable,
-          fmt::format("{} GPUs do not answer {} requests/s of {}", asked.fleet.gpus, service.rate,
+          fmt::format("{} GPUs cannot answer {} requests/s of {}", asked.fleet.gpus, service.rate,
                       service.task),
           {},
-          "give more GPUs, a longer objective or less accuracy"};
+          "use more GPUs, a longer objective or less accuracy"};
 }
 
 Error no_variant(const TaskService& service) {
@@ -324,7 +324,7 @@ Error no_variant(const TaskService& service) {
           fmt::format("no variant for {} is right in {:.1f} % and answers within {} ms",
                       service.task, 100 * service.accuracy, service.slo_ms),
           {},
-          "a longer objective, or less accuracy"};
+          "use a longer objective, or less accuracy"};
 }
 
 }  // namespace almanac::deployment

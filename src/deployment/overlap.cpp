@@ -25,10 +25,6 @@ std::vector<std::size_t> by_urgency(const std::vector<OverlapQuery>& queries) {
 
 }  // namespace
 
-std::size_t most_urgent(const std::vector<OverlapQuery>& queries) {
-  return by_urgency(queries).front();
-}
-
 std::vector<std::size_t> overlapped_group(const std::vector<OverlapQuery>& queries,
                                           const OverlapTime& together, std::size_t most) {
   ALMANAC_CHECK(!queries.empty() && most > 0, "there is no query");

@@ -33,7 +33,4 @@ using OverlapTime = std::function<double(const std::vector<std::size_t>& operato
 std::vector<std::size_t> overlapped_group(const std::vector<OverlapQuery>& queries,
                                           const OverlapTime& together, std::size_t most = 4);
 
-/// The most urgent query: of least headroom beyond its operators alone.
-std::size_t most_urgent(const std::vector<OverlapQuery>& queries);
-
 }  // namespace almanac::deployment

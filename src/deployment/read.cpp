@@ -94,7 +94,7 @@ Result<std::vector<TaskService>> read_services(const std::string& path,
       left.remove_prefix(std::min(end + 1, left.size()));
     }
   }
-  if (made.empty()) return fail(Code::invalid, "asks for nothing", {.file = path});
+  if (made.empty()) return fail(Code::invalid, "has no requests", {.file = path});
   return made;
 }
 

@@ -196,7 +196,7 @@ Result<Replayed> plan_in_time(const PlannerChoice& planner, const PlanningCase& 
   return fail(Code::unavailable,
               fmt::format("no plan serves {:.4g} % of the requests in time, the best {:.1f} %{}",
                           100 * share, 100 * best, why),
-              {}, "give more GPUs, a longer objective or a smaller --share");
+              {}, "use more GPUs, a longer objective or a smaller --share");
 }
 
 }  // namespace almanac::deployment

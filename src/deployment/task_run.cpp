@@ -145,7 +145,7 @@ template <typename Choices>
 auto chosen(const char* slot, const std::string& name, const Choices& all)
     -> Result<const typename Choices::Entry*> {
   if (const auto* const found = all.find(name)) return found;
-  return fail(Code::not_found, fmt::format("no {} is called \"{}\"", slot, name), {},
+  return fail(Code::not_found, fmt::format("no {} is named \"{}\"", slot, name), {},
               text::meant_or_known(name, all.names()));
 }
 
@@ -199,7 +199,7 @@ Result<TaskRun> play_tasks(const TaskCase& told, const std::string& dispatcher,
   const auto variants = chosen("chooser", chooser, registry().choosers);
   if (!variants) return tl::unexpected(variants.error());
   if ((*variants)->make.needs_answers && told.answers.empty()) {
-    return fail(Code::usage, fmt::format("{} goes by what variants answered", chooser), {},
+    return fail(Code::usage, fmt::format("{} needs the answers of the variants", chooser), {},
                 "give a table of answers");
   }
   std::vector<Asked> services;

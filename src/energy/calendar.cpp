@@ -24,7 +24,7 @@ Result<Calendar> Calendar::read(const std::string& path) {
   const auto kind = csv->find("day");
   if (!date || !kind) {
     return fail(Code::invalid, "expected the columns date and day", {.file = path},
-                "a line is 2020-10-01,off or 2020-10-10,work");
+                "write lines such as 2020-10-01,off or 2020-10-10,work");
   }
   Calendar calendar;
   while (true) {

@@ -110,23 +110,4 @@ CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
   return track;
 }
 
-CesFigures ces_figures(const CesTrack& track, std::span<const int> used, std::span<const int> total,
-                       int steps_a_day) {
-  CesFigures figures;
-  const auto steps = static_cast<double>(used.size());
-  double woken = 0;
-  for (std::size_t at = 0; at < used.size(); ++at) {
-    figures.nodes_asleep += (total[at] - track.active[at]) / steps;
-    figures.utilization_before += 100.0 * used[at] / total[at] / steps;
-    figures.utilization_after += 100.0 * used[at] / track.active[at] / steps;
-    if (track.change[at] > 0) {
-      ++figures.wake_ups;
-      woken += track.change[at];
-    }
-  }
-  figures.wake_ups_a_day = figures.wake_ups * steps_a_day / steps;
-  if (figures.wake_ups > 0) figures.nodes_a_wake_up = woken / figures.wake_ups;
-  return figures;
-}
-
 }  // namespace almanac::energy

@@ -84,17 +84,4 @@ CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
                  std::span<const double> later, std::span<const int> total,
                  const CesSettings& settings);
 
-/// The rows of the paper's Table 5.
-struct CesFigures {
-  double nodes_asleep = 0;  ///< Mean.
-  int wake_ups = 0;
-  double wake_ups_a_day = 0;
-  double nodes_a_wake_up = 0;     ///< Mean; 0 without wake-ups.
-  double utilization_before = 0;  ///< Percent: mean over steps of used / total.
-  double utilization_after = 0;   ///< Percent: mean over steps of used / active.
-};
-
-CesFigures ces_figures(const CesTrack& track, std::span<const int> used, std::span<const int> total,
-                       int steps_a_day = 144);
-
 }  // namespace almanac::energy

@@ -39,10 +39,10 @@ const JudgedPlan* published(const Plans& plans, const CesSettings& ces) {
 Figure draw_demand(const Demand& demand, const JudgedPlan& ours, const JudgedPlan* theirs,
                    std::size_t first) {
   Figure made{.id = "energy_demand",
-              .title = "Nodes in use and nodes on",
+              .title = "Nodes in use and nodes powered on",
               .caption =
-                  "The most of each step. What is above the nodes in use idles; what is "
-                  "above the nodes on sleeps.",
+                  "Maximum of each step. Nodes that are on but not in use idle; nodes above the "
+                  "number on sleep.",
               .n = static_cast<std::int64_t>(demand.used.size() - first)};
   auto& time = made.time("time_s", "Time");
   auto& used = made.number("used_nodes", "In use", Unit::nodes);
@@ -64,17 +64,17 @@ Figure draw_demand(const Demand& demand, const JudgedPlan& ours, const JudgedPla
 
 Figure draw_frontier(const Plans& plans) {
   Figure made{.id = "energy_frontier",
-              .title = "Nodes that sleep against jobs that are delayed",
+              .title = "Sleeping nodes against delayed jobs",
               .caption =
-                  "One point a plan, over the days that count. Up and to the left is "
-                  "better. The published loop with half to twice its buffer; standby "
-                  "with ever higher prices of a delay. The optimum knows the future.",
+                  "One point per plan, over the evaluated days. Up and to the left is better. The "
+                  "published loop with half to twice its buffer; standby at rising prices of a "
+                  "delay. The optimum is an oracle: it knows future demand.",
               .n = static_cast<std::int64_t>(plans.size())};
   auto& family = made.text("family", "Plan");
   auto& setting = made.text("setting", "Setting");
-  auto& delayed = made.number("delayed_a_day", "Delayed requests a day");
+  auto& delayed = made.number("delayed_a_day", "Delayed requests per day");
   auto& asleep = made.number("nodes_asleep", "Nodes asleep", Unit::nodes);
-  auto& wake_ups = made.number("wake_ups_a_day", "Wake-ups a day");
+  auto& wake_ups = made.number("wake_ups_a_day", "Wake-ups per day");
   std::vector<const JudgedPlan*> sorted;
   for (const JudgedPlan& judged : plans) sorted.push_back(&judged);
   std::stable_sort(sorted.begin(), sorted.end(), [](const JudgedPlan* a, const JudgedPlan* b) {
@@ -104,15 +104,15 @@ Figure draw_plans(const Plans& plans) {
   Figure made{.id = "energy_plans",
               .title = "Every plan",
               .caption =
-                  "A request for a node that sleeps is delayed by a boot. Saved: kWh of "
-                  "the facility against everything on.",
+                  "A request for a sleeping node waits for it to boot. Saved: kWh of the facility, "
+                  "compared with all nodes on.",
               .n = static_cast<std::int64_t>(plans.size())};
   auto& name = made.text("plan", "Plan");
   auto& asleep = made.number("nodes_asleep", "Nodes asleep", Unit::nodes);
-  auto& wake_ups = made.number("wake_ups_a_day", "Wake-ups a day");
-  auto& woken = made.number("nodes_woken_a_day", "Nodes woken a day", Unit::nodes);
-  auto& delayed = made.number("delayed_a_day", "Delayed requests a day");
-  auto& share = made.number("delayed_share", "Delayed, of all requests", Unit::fraction);
+  auto& wake_ups = made.number("wake_ups_a_day", "Wake-ups per day");
+  auto& woken = made.number("nodes_woken_a_day", "Nodes woken per day", Unit::nodes);
+  auto& delayed = made.number("delayed_a_day", "Delayed requests per day");
+  auto& share = made.number("delayed_share", "Delayed, share of all requests", Unit::fraction);
   auto& energy = made.number("energy_kwh", "Energy, kWh");
   auto& saved = made.number("saved_kwh", "Saved, kWh");
   for (const JudgedPlan& judged : plans) {
@@ -130,15 +130,15 @@ Figure draw_plans(const Plans& plans) {
 }
 
 Figure draw_calibration(const Backtest& test, const std::vector<double>& levels) {
-  Figure made{.id = "energy_calibration",
-              .title = "How far the forecast can be believed",
-              .caption =
-                  "How often the demand three hours later was not above each quantile. A "
-                  "forecast that can be believed lies on the diagonal; demand that stays "
-                  "the same for hours lies above it.",
-              .n = static_cast<std::int64_t>(test.outcomes.size())};
+  Figure made{
+      .id = "energy_calibration",
+      .title = "Calibration of the forecast",
+      .caption =
+          "How often the demand three hours later did not exceed each quantile. A calibrated "
+          "forecast lies on the diagonal; demand that stays constant for hours lies above it.",
+      .n = static_cast<std::int64_t>(test.outcomes.size())};
   auto& level = made.number("level", "Quantile", Unit::fraction);
-  auto& covered = made.number("covered", "Not above it", Unit::fraction);
+  auto& covered = made.number("covered", "Did not exceed it", Unit::fraction);
   for (std::size_t at = 0; at < levels.size(); ++at) {
     level.add(levels[at]);
     covered.add(std::round(1e4 * test.coverage[at]) / 1e4);
@@ -164,11 +164,11 @@ void add_comparison(figure::Document& document, const Plans& plans) {
     });
   }
   document.findings.push_back(
-      {.headline = fmt::format("Standby is at least as good as {} of {} settings of the published "
-                               "loop.",
-                               better, compared),
-       .detail = "For these there is a price at which it delays no more requests and lets no fewer "
-                 "nodes sleep.",
+      {.headline =
+           fmt::format("Standby is at least as good as {} of {} settings of the published loop.",
+                       better, compared),
+       .detail = "For each of these there is a price at which standby delays no more requests and "
+                 "lets at least as many nodes sleep.",
        .figure = "energy_frontier",
        .advice = {}});
 }
@@ -186,30 +186,30 @@ figure::Document energy_document(const Demand& demand, const Plans& plans,
 
   figure::Document document;
   document.kind = "energy";
-  document.title = "Letting nodes sleep";
+  document.title = "Node power-down";
   const std::size_t steps = demand.used.size() - options.first;
   const double days = static_cast<double>(steps) * seconds(demand.step) / 86400;
   document.subtitle = fmt::format(
-      "{} to {}, {} ways of deciding", text::format_datetime(time_at(demand, options.first)),
+      "{} to {}, {} plans compared", text::format_datetime(time_at(demand, options.first)),
       text::format_datetime(time_at(demand, demand.used.size())), plans.size());
   document.facts = {{"days", fmt::format("{:.1f}", days)},
                     {"nodes", text::grouped(demand.total.back())},
                     {"power model", options.power.name},
                     {"price of a delay", fmt::format("{:g} node-hours", options.prices.delayed)}};
   document.findings.push_back(
-      {.headline = fmt::format("{:.1f} nodes can sleep on average, which saves {} kWh a day.",
+      {.headline = fmt::format("On average {:.1f} nodes can sleep, which saves {} kWh per day.",
                                got.nodes_asleep, text::grouped(std::llround(got.saved_kwh / days))),
        .detail =
-           fmt::format("Under {}: {:.1f} requests a day wait for a boot ({:.2g} % of all), "
-                       "and nodes are woken {:.1f} times a day.",
+           fmt::format("Under {}: {:.1f} requests a day wait for a boot ({:.2g} % of all), and "
+                       "nodes are woken {:.1f} times a day.",
                        got.plan, got.delayed_a_day, 100 * got.delayed_share, got.wake_ups_a_day),
        .figure = "energy_demand",
        .advice = {}});
   add_comparison(document, plans);
   if (!test.outcomes.empty()) {
     document.findings.push_back(
-        {.headline = fmt::format("Three hours ahead the forecast is off by {:.2f} %, saying \"as "
-                                 "now\" by {:.2f} %.",
+        {.headline = fmt::format("Three hours ahead, the forecast is off by {:.2f} %; assuming no "
+                                 "change is off by {:.2f} %.",
                                  test.smape, test.persistence_smape),
          .detail = "Symmetric mean absolute percentage error.",
          .figure = "energy_calibration",

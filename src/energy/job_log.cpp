@@ -224,8 +224,8 @@ Result<std::vector<LoggedJob>> read_job_log(const std::string& path) {
   for (std::size_t at = 0; at < columns.size(); ++at) {
     const auto found = csv->find(kColumns[at]);
     if (!found) {
-      return fail(Code::invalid, fmt::format("no column is called {}", kColumns[at]),
-                  {.file = path}, "expected jobs.csv of a run");
+      return fail(Code::invalid, fmt::format("column {} is missing", kColumns[at]), {.file = path},
+                  "expected jobs.csv of a run");
     }
     columns[at] = *found;
   }
@@ -246,7 +246,7 @@ Result<std::vector<LoggedJob>> read_job_log(const std::string& path) {
       if (!number) {
         return fail(
             Code::invalid,
-            fmt::format("{} is \"{}\", which is no number", kColumns[at], (*csv)[columns[at]]),
+            fmt::format("{} is \"{}\", which is not a number", kColumns[at], (*csv)[columns[at]]),
             csv->where());
       }
       numbers[at] = *number;
@@ -260,7 +260,7 @@ Result<std::vector<LoggedJob>> read_job_log(const std::string& path) {
                     .user = static_cast<std::uint32_t>(index(users.intern((*csv)[columns[4]]))),
                     .nodes = std::move(*held)});
   }
-  if (jobs.empty()) return fail(Code::invalid, "holds no job that ran", {.file = path});
+  if (jobs.empty()) return fail(Code::invalid, "has no job that ran", {.file = path});
   return jobs;
 }
 

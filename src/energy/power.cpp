@@ -52,8 +52,4 @@ Bill bill_of(const Energy& energy, const Facility& facility) {
           .kg_co2 = facility_kwh * facility.kg_co2_per_kwh};
 }
 
-double yearly_saving_kwh(double nodes, const PowerModel& model) {
-  return nodes * model.idle_w * model.facility.pue * kHoursPerYear / 1000;
-}
-
 }  // namespace almanac::energy

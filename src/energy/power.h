@@ -94,8 +94,4 @@ Bill bill_of(const Energy& energy, const Facility& facility);
 
 inline constexpr double kHoursPerYear = 8760;
 
-/// The facility's kWh a year that `nodes` nodes off on average spare when they would have idled and
-/// draw nothing asleep: the paper's arithmetic (Hu et al., SC'21, section 4.3).
-double yearly_saving_kwh(double nodes, const PowerModel& model);
-
 }  // namespace almanac::energy

@@ -31,7 +31,7 @@ Result<PowerModel> read_preset(const std::string& name) {
     if (preset.name == name) return parse_power(preset.text, name + ".toml");
     known.emplace_back(preset.name);
   }
-  return fail(Code::usage, fmt::format("there is no power model \"{}\"", name), {},
+  return fail(Code::usage, fmt::format("no power model is named \"{}\"", name), {},
               text::meant_or_known(name, known));
 }
 

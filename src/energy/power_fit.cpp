@@ -62,7 +62,8 @@ Result<PowerCurve> fit_curve(PowerProfile profile, const std::string& held_out) 
   }
   curve.full = std::min(curve.full, 1.0);
   if (curve.full <= curve.idle || profile.least_limit_w <= curve.idle * profile.limit_w) {
-    return fail(Code::invalid, "no curve fits jobs that all draw alike, or above every limit");
+    return fail(Code::invalid,
+                "no curve fits jobs that all draw the same power, or more than every limit");
   }
   curve.bend = least_of(kBends, [&](double bend) {
     curve.bend = bend;
@@ -112,7 +113,7 @@ Result<Jobs> read_jobs(const std::string& path) {
   for (std::size_t column = 0; column < kColumns.size(); ++column) {
     const auto found = csv->find(kColumns[column]);
     if (!found) {
-      return fail(Code::invalid, fmt::format("there is no column {}", kColumns[column]), {path, 1},
+      return fail(Code::invalid, fmt::format("column {} is missing", kColumns[column]), {path, 1},
                   text::did_you_mean(kColumns[column], csv->header()));
     }
     at[column] = *found;
@@ -189,7 +190,8 @@ Result<PowerFit> fit_power(const PowerProfile& profile) {
         }));
   }
   if (rows.size() < 2) {
-    return fail(Code::invalid, "jobs of two networks are needed, to judge one by the other");
+    return fail(Code::invalid,
+                "jobs of at least two networks are needed, to validate one by the other");
   }
   const Result<PowerCurve> curve = fit_curve(profile, "");
   if (!curve) return tl::unexpected(curve.error());

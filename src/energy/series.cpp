@@ -52,7 +52,7 @@ Error unknown_column(const table::CsvReader& csv, const std::string& path,
                      const std::string& name) {
   std::string hint = text::did_you_mean(name, csv.header());
   if (hint.empty()) hint = fmt::format("it has {}", fmt::join(csv.header(), ", "));
-  return {Code::invalid, fmt::format("no column is called {}", name), {.file = path}, hint};
+  return {Code::invalid, fmt::format("column {} is missing", name), {.file = path}, hint};
 }
 
 class SeriesFile {
@@ -101,16 +101,17 @@ class SeriesFile {
     if (time_) return {};
     return fail(
         Code::invalid, "no column holds times", {.file = path_},
-        "say when the first row is and how far rows are apart: --start 2020-09-01 --step 10m");
+        "give the time of the first row and the step between rows: --start 2020-09-01 --step 10m");
   }
 
   Result<Time> time_of_row(std::size_t row) const {
     if (!time_) return options_.start + options_.step * static_cast<std::int64_t>(row);
     const auto at = parse_time(csv_[*time_]);
     if (at) return *at;
-    return fail(Code::invalid,
-                fmt::format("{} is \"{}\", which is no time", csv_.header()[*time_], csv_[*time_]),
-                csv_.where(), "expected 2020-05-27 23:58:26 or seconds");
+    return fail(
+        Code::invalid,
+        fmt::format("{} is \"{}\", which is not a time", csv_.header()[*time_], csv_[*time_]),
+        csv_.where(), "expected 2020-05-27 23:58:26 or seconds");
   }
 
   Result<double> number(std::size_t position) const {
@@ -118,7 +119,7 @@ class SeriesFile {
     if (cell.empty() || cell == "NaN" || cell == "nan") return kNaN;
     if (const auto value = text::parse_decimal(cell)) return *value;
     return fail(Code::invalid,
-                fmt::format("{} is \"{}\", which is no number", csv_.header()[position], cell),
+                fmt::format("{} is \"{}\", which is not a number", csv_.header()[position], cell),
                 csv_.where());
   }
 
@@ -159,7 +160,7 @@ void hold_over_short_gaps(std::vector<double>& values, std::size_t longest) {
 Result<Series> read_series(const std::string& path, const std::vector<std::string>& columns,
                            const SeriesOptions& options) {
   if (options.start != kNoTime && options.step <= Duration{0}) {
-    return fail(Code::usage, "a start without a step says nothing", {}, "add --step 10m");
+    return fail(Code::usage, "--start requires --step", {}, "add --step 10m");
   }
   Result<table::CsvReader> csv = table::CsvReader::open(path);
   if (!csv) return tl::unexpected(csv.error());
@@ -180,7 +181,7 @@ Result<Series> read_series(const std::string& path, const std::vector<std::strin
   if (steps > kMostSteps) {
     return fail(Code::invalid,
                 fmt::format("spans {} steps, more than the {} that are allowed", steps, kMostSteps),
-                {.file = path}, "a time is far off, or --step is too short");
+                {.file = path}, "check for a time that is far off, or use a longer --step");
   }
   series.columns.assign(columns.size(), std::vector<double>(static_cast<std::size_t>(steps), kNaN));
   for (const Row& row : rows) {

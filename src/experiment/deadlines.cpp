@@ -118,11 +118,11 @@ class Drawer {
 
 Result<DrawnDeadlines> draw_deadlines(trace::Trace& trace, const perf::Catalogue& catalogue,
                                       const DeadlineOptions& options) {
-  if (!options.mix.any()) return fail(Code::usage, "one class must have a weight above 0");
+  if (!options.mix.any()) return fail(Code::usage, "at least one class must have a weight above 0");
   Drawer drawer(trace, catalogue, options);
   if (!drawer.knows_any()) {
-    return fail(Code::usage, "the speed models know no model in training or inference", {},
-                "--speed genie does");
+    return fail(Code::usage, "the speed models know no training or inference model", {},
+                "use --speed genie");
   }
   return drawer.run();
 }

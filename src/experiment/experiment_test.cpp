@@ -41,33 +41,31 @@ Prepared prepared(const Given& given) {
 }
 
 constexpr const char* kNotElastic =
-    "left out of all, as no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
+    "left out because no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
     "pollux, powerflow, sia, slaq";
 constexpr const char* kNoTrials =
-    "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
-    "hyperdrive, hypersched, rubberband";
+    "left out because no job is a trial of a sweep (group, metric): asha, hyperband, hyperdrive, "
+    "hypersched, rubberband";
 constexpr const char* kNoSignals =
-    "left out of all, as no signal is given (--incidents): gavel_cost, stop_and_go";
+    "left out because no signal is given (--incidents): gavel_cost, stop_and_go";
 constexpr const char* kNoPrices =
-    "left out of all, as no speeds of jobs are given (--speed) and no signal is given "
-    "(--incidents): cynthia";
+    "left out because no speed profiles are given (--speed) and no signal is given (--incidents): "
+    "cynthia";
 constexpr const char* kNeither =
-    "left out of all, as no job is elastic (--elastic) and no signal is given (--incidents): "
+    "left out because no job is elastic (--elastic) and no signal is given (--incidents): "
     "carbon_scaler";
-constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: hived, yarn_cs";
+constexpr const char* kNoTenants = "left out because the cluster has no tenants: hived, yarn_cs";
 constexpr const char* kNoGuests =
-    "left out of all, as no speeds of jobs are given (--speed) and the cluster has no tenants: "
-    "antman";
+    "left out because no speed profiles are given (--speed) and the cluster has no tenants: antman";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   const Prepared made = prepared({});
   EXPECT_THAT(
       made.left_out,
-      ElementsAre("left out of all, as no job has a deadline: chronus",
-                  "left out of all, as no speeds of jobs are given (--speed): coda, "
-                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed, "
-                  "muri_l, muri_s",
-                  "left out of all, as no job has a deadline and no speeds of jobs are given "
+      ElementsAre("left out because no job has a deadline: chronus",
+                  "left out because no speed profiles are given (--speed): coda, synergy_greedy, "
+                  "synergy_opt, synergy_tune, afs, allox, gavel, gavel_packed, muri_l, muri_s",
+                  "left out because no job has a deadline and no speed profiles are given "
                   "(--speed): elasticflow, genie, promise, thrift",
                   kNotElastic, kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
@@ -92,12 +90,12 @@ TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
   EXPECT_THAT(due.left_out,
-              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNotElastic,
+              ElementsAre(HasSubstr("no speed profiles are given (--speed): coda, "), kNotElastic,
                           kNoTrials, kNoSignals, kNoPrices, kNeither, kNoTenants, kNoGuests));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
-  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
+  EXPECT_THAT(fast.left_out, ElementsAre("left out because no job has a deadline: chronus",
                                          kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
   EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
@@ -108,9 +106,10 @@ TEST(Experiment, RunsWhatIsNamed) {
   const Prepared made = prepared({.policies = {"fifo", "chronus", "synergy_tune"}});
   EXPECT_THAT(made.left_out, IsEmpty());
   EXPECT_THAT(made.experiment.policies, ElementsAre("fifo", "chronus", "synergy_tune"));
-  EXPECT_THAT(made.notes, Contains("chronus could do more: no job has a deadline"));
+  EXPECT_THAT(made.notes,
+              Contains("chronus cannot use all of its features: no job has a deadline"));
   EXPECT_THAT(prepared({.policies = {"chronus"}, .has_deadline = true}).notes,
-              Not(Contains(HasSubstr("could do more"))));
+              Not(Contains(HasSubstr("cannot use all of its features"))));
 }
 
 TEST(Experiment, IsTheSameByTheNamesThatRan) {

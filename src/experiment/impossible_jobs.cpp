@@ -38,7 +38,7 @@ void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace) 
       const int gpus = trace::sure_gpus(request, stay, each);
       if (gpus <= known->second) continue;
       if (too_many.empty()) {
-        first = fmt::format("job {} held {} GPUs of {}, which has {}",
+        first = fmt::format("job {} used {} GPUs of {}, which has {}",
                             trace.id(trace.jobs[stay.job].id), gpus, name, known->second);
       }
       too_many.insert(stay.job);
@@ -46,7 +46,7 @@ void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace) 
   }
   if (!too_many.empty()) {
     cluster.notes.push_back(fmt::format(
-        "{} held more GPUs of a node than the cluster file gives it: {}{}",
+        "{} used more GPUs of a node than the cluster file lists: {}{}",
         text::counted(too_many.size(), "job"), first, too_many.size() > 1 ? " is the first" : ""));
   }
   if (!elsewhere.empty()) {

@@ -138,22 +138,22 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       inferred.bases.push_back({vc, Basis::kAnyClass, key, std::move(why)});
     };
     tell("takes_every_job", "most jobs name no virtual cluster");
-    tell("name", told.by_vc ? "named by the jobs" : "all jobs share the nodes");
+    tell("name", told.by_vc ? "from the jobs" : "all jobs share the nodes");
     tell("nodes",
          enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
-             ? fmt::format("lower bound: {} GPUs ran jobs at once", enough)
-             : fmt::format("{} GPUs would have let every job start at once 90 % of the time",
+             ? fmt::format("lower bound: {} GPUs were in use at once", enough)
+             : fmt::format("with {} GPUs every job could have started at once 90 % of the time",
                            enough));
     tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
   }
   made.notes.push_back(fmt::format(
-      "cluster inferred from the trace: {} x {}, {}, {}; give --cluster to change it",
+      "assuming {} x {} in {}, {}; use --cluster to give the real ones",
       text::counted(made.nodes.size(), "node"),
       text::counted(static_cast<std::uint64_t>(on_one), "GPU"),
       told.by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                         : "one virtual cluster",
-      told.recorded ? "as many as ever ran at once: a lower bound, because the log names no nodes"
+      told.recorded ? "the most ever in use at once: a lower bound, because the log names no nodes"
                     : "enough for every job to start at once 90 % of the time"));
   return inferred;
 }
@@ -183,16 +183,16 @@ InferredCluster infer_machine(const trace::Trace& trace, const std::string& vc, 
   made.add_nodes({.gpus = per_node},
                  static_cast<std::uint32_t>((trace.machine.gpus + per_node - 1) / per_node));
   constexpr const char* kBasis = "the header of the log";
-  const char* const shared = "the jobs name no two virtual clusters";
+  const char* const shared = "all jobs name the same virtual cluster, or none";
   inferred.bases = {{VcId{0}, Basis::kAnyClass, "takes_every_job", shared},
-                    {VcId{0}, Basis::kAnyClass, "name", by_vc ? "named by the jobs" : shared},
+                    {VcId{0}, Basis::kAnyClass, "name", by_vc ? "from the jobs" : shared},
                     {VcId{0}, Basis::kAnyClass, "nodes", kBasis},
                     {VcId{0}, Basis::kAnyClass, "gpus", kBasis}};
-  made.notes.push_back(fmt::format(
-      "cluster inferred from the trace: {} x {}, one virtual cluster, as the header of the log "
-      "says; give --cluster to change it",
-      text::counted(made.nodes.size(), "node"),
-      text::counted(static_cast<std::uint64_t>(per_node), "GPU")));
+  made.notes.push_back(
+      fmt::format("assuming {} x {} in one virtual cluster, from the header of the log; use "
+                  "--cluster to give the real ones",
+                  text::counted(made.nodes.size(), "node"),
+                  text::counted(static_cast<std::uint64_t>(per_node), "GPU")));
   return inferred;
 }
 
@@ -210,7 +210,7 @@ Result<InferredCluster> infer(const trace::Trace& trace) {
     with_start += job.outcome.start != kNoTime ? 1 : 0;
     told.last = std::max(told.last, job.request.submit);
   }
-  if (jobs == 0) return fail(Code::invalid, "no job asks a GPU", {.file = trace.path});
+  if (jobs == 0) return fail(Code::invalid, "no job requests a GPU", {.file = trace.path});
   told.by_vc = 2 * with_vc >= jobs;
   told.recorded = 2 * with_start >= jobs;
   if (const std::string vc = only_vc(trace, told); trace.machine.gpus > 0 && !vc.empty()) {

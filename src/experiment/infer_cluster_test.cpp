@@ -217,8 +217,8 @@ TEST_F(InferCluster, SaysThatItIsABoundWithoutNamesOfNodes) {
   EXPECT_EQ(shape(made.cluster), "2x8");
   EXPECT_TRUE(made.cluster.lower_bound);
   expect_a_reason_on_each_line(to_toml(made));
-  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("as many as ever ran at once: a lower bound"));
-  EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # lower bound: 16 GPUs ran jobs at once"));
+  EXPECT_THAT(made.cluster.notes.at(0), HasSubstr("the most ever in use at once: a lower bound"));
+  EXPECT_THAT(to_toml(made), HasSubstr("nodes = 2  # lower bound: 16 GPUs were in use at once"));
 }
 
 TEST_F(InferCluster, DoesNotCountWhatAJobAskedThatNeverRan) {
@@ -285,8 +285,8 @@ TEST(ImpossibleJobs, AreNamed) {
   note_impossible_jobs(*machines, *trace);
   EXPECT_THAT(
       machines->notes,
-      testing::ElementsAre("1 job held more GPUs of a node than the cluster file gives it: "
-                           "job 1 held 8 GPUs of m51, which has 2",
+      testing::ElementsAre("1 job used more GPUs of a node than the cluster file lists: job 1 used "
+                           "8 GPUs of m51, which has 2",
                            "1 job ran on nodes that are not in the cluster file, such as m53"));
 }
 

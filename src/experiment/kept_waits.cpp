@@ -42,7 +42,7 @@ class RowsOf {
     auto csv = table::CsvReader::open(path);
     if (!csv) return tl::unexpected(csv.error());
     const auto id = csv->find("job_id");
-    if (!id) return fail(Code::corrupt, "no column job_id", {.file = path});
+    if (!id) return fail(Code::corrupt, "column job_id is missing", {.file = path});
     return RowsOf(std::move(*csv), *id, job);
   }
   Result<bool> next() {

@@ -38,7 +38,7 @@ struct KeptJob {
   std::vector<KeptWait> waits{};
   std::string vc{};
   std::string user{};
-  std::string tenant{};  ///< "tenant vision was 14 % over its fair share"; "" = it is of none.
+  std::string tenant{};  ///< "tenant vision got 14 % more than its fair share"; "" = it is of none.
 };
 
 /// How the tenant of a job fared: the one that its virtual cluster names, else its user.

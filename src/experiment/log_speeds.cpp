@@ -78,10 +78,11 @@ LogSpeeds speeds_by_log(const trace::Trace& log) {
     for (const auto& [type, mean] : means) model.boards.push_back(board(type, mean.of()));
   }
   for (auto& [name, model] : models) made.catalogue.models.push_back(std::move(model));
-  made.notes.push_back(fmt::format(
-      "of {} users and names of jobs on as many GPUs the log tells {} on several types of GPUs: "
-      "speeds by type are of the {} names among them; others are taken to be as fast on all",
-      speeds.num_kinds(), speeds.num_compared(), made.catalogue.models.size()));
+  made.notes.push_back(
+      fmt::format("speeds by GPU type come from this log: of {} combinations of user, job name and "
+                  "GPU count it has {} on several types, with {} names; all other jobs are assumed "
+                  "to be as fast on every type",
+                  speeds.num_kinds(), speeds.num_compared(), made.catalogue.models.size()));
   return made;
 }
 

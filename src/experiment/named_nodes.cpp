@@ -213,9 +213,10 @@ class NamedInference {
     forget_cores_that_do_not_hold();
     made.notes.push_back(note());
     if (over_full_ > 0) {
-      made.notes.push_back(fmt::format(
-          "{} held more than {} GPUs at once by the log, the most that a node can have here",
-          text::counted(over_full_, "node"), cluster::kMaxGpusPerNode));
+      made.notes.push_back(
+          fmt::format("{} used more than {} GPUs at once according to the log, the most that a "
+                      "node can have here",
+                      text::counted(over_full_, "node"), cluster::kMaxGpusPerNode));
     }
     return std::move(made_);
   }
@@ -226,8 +227,9 @@ class NamedInference {
     for (const NamedNode& node : nodes_) types.insert(node.use.gpu_type);
     if (types.size() < cluster::kMaxGpuTypes) return;
     for (NamedNode& node : nodes_) node.use.gpu_type.clear();
-    made_.cluster.notes.push_back(
-        fmt::format("the log tells of {} types of GPUs: they are not told apart", types.size()));
+    made_.cluster.notes.push_back(fmt::format(
+        "the log has {} types of GPUs, too many to distinguish: all GPUs count as alike",
+        types.size()));
   }
 
   /// Whether jobs of several virtual clusters ran on some node.
@@ -281,7 +283,7 @@ class NamedInference {
                ? "most jobs name no virtual cluster"
                : fmt::format("jobs of several virtual clusters ran on {}", shared_->name));
     } else {
-      tell(vc, Basis::kAnyClass, "name", "named by the jobs");
+      tell(vc, Basis::kAnyClass, "name", "from the jobs");
     }
     for (const auto& [kind, group] : groups) add_group(vc, kind, group);
     enlarge(vc, name);
@@ -345,10 +347,10 @@ class NamedInference {
     }
     if (static_cast<double>(kept_out) <= kFew * static_cast<double>(ran)) return;
     for (cluster::NodeClass& make : made.classes) make.cpus = make.memory_gb = 0;
-    made.notes.push_back(fmt::format(
-        "cores and memory of the nodes are not inferred: {} of {} GPU jobs held unequal parts of "
-        "them on their nodes",
-        kept_out, ran));
+    made.notes.push_back(
+        fmt::format("cores and memory of the nodes are not inferred: {} of {} GPU jobs used more "
+                    "than a proportional share of them",
+                    kept_out, ran));
   }
 
   std::string note() const {
@@ -371,9 +373,8 @@ class NamedInference {
       parts.push_back(std::move(spelled));
     }
     return fmt::format(
-        "cluster inferred from the nodes that jobs ran on, and from what ran on each at once: {}, "
-        "{}; "
-        "nodes that ran no job are not included, give --cluster to change it",
+        "cluster inferred from the nodes in the log, and from what ran on each at once: {}, {}; "
+        "nodes that ran no job are not included (use --cluster to give the real cluster)",
         fmt::join(parts, ", "),
         made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                             : "one virtual cluster");

@@ -45,8 +45,9 @@ Result<Prepared::Run> compose_run(const Experiment& experiment, const std::strin
     return Prepared::Run{.composition = std::move(*composition), .restart = experiment.restart};
   }
   if (!experiment.guest) {
-    return fail(Code::usage, "policy - is decided by another program, and only simulate asks one",
-                {}, "simulate it again (docs/guide/script_policies.md)");
+    return fail(Code::usage,
+                "policy - is decided by another program, and only almanac simulate can run one", {},
+                "simulate it again (docs/guide/script_policies.md)");
   }
   return Prepared::Run{.composition = experiment.guest->composition,
                        .restart = experiment.restart,
@@ -99,7 +100,7 @@ Idle idle_policies(const Prepared& made) {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
        {Trait::reads_speeds,
         !made.experiment.speed.empty() || schedule::tells_traffic(made.trace, made.cluster),
-        "no speeds of jobs are given (--speed)"},
+        "no speed profiles are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
        {Trait::reads_signals, has_signals, "no signal is given (--incidents)"},
@@ -130,8 +131,7 @@ Idle idle_policies(const Prepared& made) {
 /// Their rows would not show what they are for.
 void leave_out_idle(Prepared& made) {
   for (const auto& [lack, names] : idle_policies(made)) {
-    made.left_out.push_back(
-        fmt::format("left out of all, as {}: {}", lack, fmt::join(names, ", ")));
+    made.left_out.push_back(fmt::format("left out because {}: {}", lack, fmt::join(names, ", ")));
     std::erase_if(made.runs, [&out = names](const Prepared::Run& run) {
       return std::find(out.begin(), out.end(), run.composition.name) != out.end();
     });
@@ -145,7 +145,8 @@ void leave_out_idle(Prepared& made) {
 /// They run, as they are asked for, without what they go by.
 void note_idle(Prepared& made) {
   for (const auto& [lack, names] : idle_policies(made)) {
-    made.notes.push_back(fmt::format("{} could do more: {}", fmt::join(names, ", "), lack));
+    made.notes.push_back(
+        fmt::format("{} cannot use all of its features: {}", fmt::join(names, ", "), lack));
   }
 }
 
@@ -181,7 +182,7 @@ Result<void> read_applications(const std::string& path, Prepared& made) {
     std::vector<std::string> known;
     for (const auto& [name, application] : *read) known.push_back(name);
     return fail(Code::usage, "no job's model is an elastic application", {.file = path},
-                fmt::format("its applications are {}", fmt::join(known, ", ")));
+                fmt::format("the elastic applications are {}", fmt::join(known, ", ")));
   }
   made.applications = std::move(*read);
   namespace fs = std::filesystem;
@@ -200,16 +201,16 @@ Result<std::shared_ptr<const predict::StoredModel>> read_model(
     return policy::registry().traits(run.composition).has(policy::Trait::reads_model);
   });
   if (!used) {
-    return fail(Code::usage, "none of the policies has a learned estimate", {.file = path},
-                "qssf and gittins have one; so has easy+learned_90");
+    return fail(Code::usage, "none of the policies uses a learned estimate", {.file = path},
+                "qssf and gittins do; so does easy+learned_90");
   }
   auto read = predict::read_model(path);
   if (!read) return tl::unexpected(read.error());
   const Time first = trace.jobs.empty() ? kNever : trace.jobs.front().request.submit;
   if (read->training.to >= first) {
     return fail(Code::usage,
-                fmt::format("the model knows how jobs ended until {}, but the trace begins at {}: "
-                            "it would know what is yet to come",
+                fmt::format("the model was trained on jobs that ended until {}, but the trace "
+                            "begins at {}: the model would know the future",
                             text::format_datetime(read->training.to), text::format_datetime(first)),
                 {.file = path}, "train it with --until that time or earlier");
   }
@@ -222,9 +223,9 @@ Result<void> check_any_job_is_simulated(const trace::Trace& trace,
     return sim::is_simulated(job.request, cluster);
   });
   if (any || trace.jobs.empty()) return {};
-  return fail(Code::invalid, "no job asks a GPU, and the cluster does not count cores",
+  return fail(Code::invalid, "no job requests a GPU, and the cluster does not count cores",
               {.file = trace.path},
-              "say cpus for its nodes in a --cluster file to simulate CPU jobs");
+              "add cpus to its nodes in a --cluster file to simulate CPU jobs");
 }
 
 /// Makes all nodes one virtual cluster if no job names one.
@@ -236,7 +237,7 @@ void merge_virtual_clusters(Prepared& made) {
   if (!any_vc && !made.cluster.takes_every_job) {
     made.cluster = cluster::merged(made.cluster);
     made.notes.emplace_back(
-        "no job names a virtual cluster: all nodes are one that takes every job");
+        "no job names a virtual cluster, so all nodes form one that takes every job");
   }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
 }
@@ -245,8 +246,8 @@ Result<void> read_incidents(Prepared& made) {
   const std::string& file = made.experiment.incidents;
   if (file.empty()) return {};
   if (made.experiment.load != 1) {
-    return fail(Code::usage, "incidents have times of their own, which another load does not move",
-                {.file = file}, "leave out --load or --incidents");
+    return fail(Code::usage, "--load would move the jobs but not the incidents", {.file = file},
+                "leave out --load or --incidents");
   }
   auto incidents = cluster::read_incidents(file, made.cluster);
   if (!incidents) return tl::unexpected(incidents.error());
@@ -281,8 +282,8 @@ Result<policy::PowerLimits> power_limits(Prepared& made) {
   }
   if (setter != made.runs.end() && !limits->may_be_set()) {
     made.notes.push_back(fmt::format(
-        "{} sets no power limits: the power model {} knows what one does to a {}, and not all GPUs "
-        "of the cluster are such (--power takes another model)",
+        "{} sets no power limits: the power model {} only knows how a limit affects a {}, and not "
+        "all GPUs of the cluster are of that type (choose another model with --power)",
         setter->composition.name, made.power.name, made.power.gpu_type));
   }
   return limits;
@@ -290,12 +291,15 @@ Result<policy::PowerLimits> power_limits(Prepared& made) {
 
 Result<void> check_speeds(const Experiment& experiment) {
   if (experiment.speed.empty() && !experiment.believed_speed.empty()) {
-    return fail(Code::usage, "nothing can be believed of speeds that are not simulated", {},
-                "add --speed with the models by which jobs run");
+    return fail(Code::usage, "--believed-speed requires simulated speeds", {},
+                "add --speed with the models that determine how fast jobs run");
   }
   if (experiment.speed == kLearnedSpeeds) {
-    return fail(Code::usage, "jobs cannot run by speeds that are yet to be learned", {},
-                "--believed-speed learned is what policies believe; --speed says how jobs run");
+    return fail(
+        Code::usage,
+        "--speed learned is not possible: jobs cannot run at speeds that are still to be learned",
+        {},
+        "use --believed-speed learned for what policies believe; --speed determines how jobs run");
   }
   return {};
 }
@@ -306,8 +310,8 @@ Result<void> read_speeds(Prepared& made, const policy::PowerLimits& limits) {
   if (experiment.believed_speed == kLearnedSpeeds) {
     for (Prepared::Run& run : made.runs) run.learns_types = true;
     made.notes.emplace_back(
-        "policies believe nothing of speeds at first; those that choose types of GPUs learn how "
-        "fast jobs of a user and name are on each as jobs run there");
+        "policies start without speed profiles; those that choose GPU types learn how fast the "
+        "jobs of each user and name run on each type");
   }
   if (!experiment.believed_speed.empty()) {
     auto believed = catalogue_of(experiment.believed_speed, made);
@@ -346,7 +350,7 @@ void add_told_speeds(Prepared& made, const policy::PowerLimits& limits) {
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   if (made.speeds == nullptr && limits.any()) {
-    made.notes.emplace_back("the power limits of GPUs change nothing without --speed or --elastic");
+    made.notes.emplace_back("power limits of GPUs have no effect without --speed or --elastic");
   }
 }
 

@@ -22,11 +22,10 @@ Result<void> as_in_slurm(PolicyRun& run) {
                                            Trait::splits_queue};
   if (policy::registry().traits(run.composition).any_of(kBeyond)) {
     return fail(Code::usage,
-                fmt::format("profile slurm knows no policy that preempts, keeps reservations, or "
-                            "has leases or several queues: {}",
+                fmt::format("profile slurm supports no policy that preempts, keeps reservations, "
+                            "or has leases or several queues: {}",
                             run.composition.name),
-                {},
-                "it is for those in strict order or that scan, such as fifo and qssf+ces_venus");
+                {}, "use one with a strict order or a scan, such as fifo or qssf+ces_venus");
   }
   run.binds = true;
   return {};
@@ -38,22 +37,21 @@ Result<void> apply_profile(const std::string& name, PolicyRun& run) {
   if (name.empty()) return {};
   if (run.talk) {
     return fail(Code::usage,
-                fmt::format("profile {} knows no policy {}, which another program decides", name,
-                            run.composition.name),
+                fmt::format("profile {} does not support policy {}, which another program decides",
+                            name, run.composition.name),
                 {}, "leave --profile out");
   }
   if (name == "slurm") return as_in_slurm(run);
-  return fail(
-      Code::usage, fmt::format("no profile is called {} (known: slurm)", name), {},
-      name == "helios" || name == "synergy"
-          ? "almanac-reproduce plays published simulators: recipes helios-simulator, synergy"
-          : "");
+  return fail(Code::usage, fmt::format("no profile is named {} (known: slurm)", name), {},
+              name == "helios" || name == "synergy"
+                  ? "almanac-reproduce runs published simulators: recipes helios-simulator, synergy"
+                  : "");
 }
 
 Result<void> fit_profile(const PolicyRun& run, bool has_speeds) {
   if (run.binds && has_speeds) {
-    return fail(Code::usage, "profile slurm takes jobs to run as recorded, whatever they are given",
-                {}, "leave --speed and the limits of GPUs out");
+    return fail(Code::usage, "profile slurm runs jobs as recorded, whatever resources they get", {},
+                "leave out --speed and the power limits of GPUs");
   }
   return {};
 }

@@ -22,7 +22,7 @@ TEST(Profile, NamesTheKnownOnes) {
   PolicyRun run = named("fifo");
   const auto set = apply_profile("lucid", run);
   ASSERT_FALSE(set);
-  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: slurm)");
+  EXPECT_EQ(to_string(set.error()), "no profile is named lucid (known: slurm)");
 }
 
 TEST(Profile, SlurmIsForPoliciesThatNeitherPreemptNorReserve) {

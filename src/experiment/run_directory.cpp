@@ -178,7 +178,8 @@ Duration duration_in(const Json& object, const char* key) {
 
 Result<std::string> read_text(const fs::path& path) {
   Result<std::string> text = table::read_file(path.string());
-  if (!text && text.error().code == Code::not_found) text.error().hint = "is this a run directory?";
+  if (!text && text.error().code == Code::not_found)
+    text.error().hint = "check that this is a run directory";
   return text;
 }
 
@@ -202,13 +203,13 @@ Result<process::Descriptor> open_run_directory(const std::string& path) {
   if (!folder) return fail(Code::unavailable, std::strerror(errno), {.file = path});
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return fail(Code::conflict, "another run is being written to this folder", {.file = path},
-                "name another with --out");
+                "give another folder with --out");
   }
   const bool empty = fs::is_directory(path, error) && fs::is_empty(path, error);
   const bool earlier_run = fs::exists(fs::path(path) / "run.json", error);
   if (!empty && !earlier_run) {
     return fail(Code::conflict, "the folder is not empty and holds no earlier run", {.file = path},
-                "name another with --out");
+                "give another folder with --out");
   }
   if (earlier_run) {
     for (const auto& entry : fs::directory_iterator(path, error)) {
@@ -313,7 +314,7 @@ Result<RunRecord> read_run(const std::string& path) {
     return record;
   } catch (const nlohmann::json::exception& error) {
     return fail(Code::corrupt, error.what(), {.file = file.string()},
-                "written by another version?");
+                "check whether another version wrote it");
   }
 }
 
@@ -323,7 +324,8 @@ Result<std::vector<Summary>> parse_summaries(const std::string& text, const std:
     for (const Json& object : Json::parse(text)) summaries.push_back(to_summary(object));
     return summaries;
   } catch (const std::exception& error) {
-    return fail(Code::corrupt, error.what(), {.file = file}, "written by another version?");
+    return fail(Code::corrupt, error.what(), {.file = file},
+                "check whether another version wrote it");
   }
 }
 

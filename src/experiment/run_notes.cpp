@@ -21,17 +21,16 @@ void note_assumptions(const cluster::Incidents& incidents, const trace::Trace& t
       std::count_if(trace.jobs.begin(), trace.jobs.end(),
                     [](const trace::Job& job) { return std::isnan(job.request.checkpoint_s); });
   if (any_fails && silent > 0) {
-    notes.push_back(
-        fmt::format("{} of {} jobs do not say how often they write a checkpoint (column "
-                    "checkpoint_s): if their "
-                    "nodes fail, they are assumed to lose the work since the last full hour",
-                    silent, trace.jobs.size()));
+    notes.push_back(fmt::format(
+        "{} of {} jobs do not say how often they write a checkpoint (column checkpoint_s): if "
+        "their nodes fail, they are assumed to lose the work since the last full hour",
+        silent, trace.jobs.size()));
   }
   for (const std::string& name : incidents.signals) {
     if (name == sim::kPriceSignal || name == sim::kCarbonSignal || sim::is_gpu_price(name))
       continue;
     notes.push_back(fmt::format(
-        "signal {} is not in cost or kg_co2: only signals called {}, {} and price/TYPE are", name,
+        "signal {} is not in cost or kg_co2: only the signals {}, {} and price/TYPE are", name,
         sim::kPriceSignal, sim::kCarbonSignal));
   }
 }
@@ -49,26 +48,26 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
     never += sim::is_simulated(job.request, cluster) && trace::never_ran(job) ? 1 : 0;
   }
   if (cpu > 0) {
-    notes.push_back(
-        fmt::format("not simulated: {}, as the cluster does not say how many cores "
-                    "its nodes have",
-                    text::counted(cpu, "CPU-only job")));
+    notes.push_back(fmt::format(
+        "not simulated: {}, because the cluster does not say how many cores its nodes have",
+        text::counted(cpu, "CPU-only job")));
   }
   if (shared > 0) {
-    notes.push_back(fmt::format("taken to hold whole GPUs: {} of a part of several GPUs",
-                                text::counted(shared, "job")));
+    notes.push_back(
+        fmt::format("treated as using whole GPUs: {} requesting fractions of several GPUs",
+                    text::counted(shared, "job")));
   }
   if (dependent > 0) {
-    notes.push_back(fmt::format(
-        "{} on another: each joins the queue when it was eligible, and not before the other has "
-        "left",
-        text::counted(dependent, "job depends", "jobs depend")));
+    notes.push_back(
+        fmt::format("{} on another: each joins the queue when it was eligible, but not before the "
+                    "other has left",
+                    text::counted(dependent, "job depends", "jobs depend")));
   }
   if (never > 0) {
-    notes.push_back(fmt::format(
-        "{} never ran: each leaves the queue when its owner withdrew it, ends at once if a policy "
-        "starts it before, and counts in no average",
-        text::counted(never, "job")));
+    notes.push_back(
+        fmt::format("{} never ran: each leaves the queue when its owner withdrew it, ends at once "
+                    "if a policy starts it earlier, and counts in no average",
+                    text::counted(never, "job")));
   }
 }
 
@@ -80,7 +79,7 @@ void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& n
   const Time first = prepared.trace.jobs.front().request.submit;
   const Time last = prepared.trace.jobs.back().request.submit;
   if (changes.back().at < first || dated->at > last) {
-    notes.emplace_back("none of the cluster's changes of capacity falls into the trace's time");
+    notes.emplace_back("none of the cluster's capacity changes falls within the trace");
   }
 }
 
@@ -91,13 +90,13 @@ void note_sharing(Prepared& made) {
   };
   if (has(cluster::Sharing::mps)) {
     made.notes.push_back(
-        fmt::format("under MPS each job is taken to slow each other on its GPU by {:.1f} %, the "
-                    "median of pairs measured on a V100, whatever its part",
+        fmt::format("under MPS every job is assumed to slow each other job on its GPU by {:.1f} %, "
+                    "the median of pairs measured on a V100, whatever its share",
                     100 * (perf::kMpsSlowdown - 1)));
   }
   if (has(cluster::Sharing::time)) {
     made.notes.emplace_back(
-        "on GPUs that are shared by turns each of n jobs is taken to run at 1/n of its speed");
+        "on time-shared GPUs each of n jobs is assumed to run at 1/n of its speed");
   }
   std::size_t as_asked = 0;
   for (const trace::Job& job : made.trace.jobs) {
@@ -106,7 +105,7 @@ void note_sharing(Prepared& made) {
   }
   if (as_asked > 0) {
     made.notes.push_back(fmt::format(
-        "taken to have been recorded on the instance that it asks: {} without reference_profile",
+        "assumed to have been recorded on the requested instance: {} without reference_profile",
         text::counted(as_asked, "job")));
   }
 }

@@ -364,7 +364,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
 
 std::string marked_name(const Summary& summary) {
   std::string name = summary.policy;
-  if (summary.bound) name += " (bound)";
+  if (summary.bound) name += " (oracle)";
   if (!summary.complete) name += " (interrupted)";
   return name;
 }

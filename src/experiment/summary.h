@@ -140,7 +140,7 @@ std::optional<Summary> summarize_recorded(const trace::Trace& trace,
                                           std::span<const JobId> never);
 inline constexpr const char* kAsRecorded = "as recorded";
 
-/// "easy", "srtf (bound)", "easy (interrupted)": a policy where it is compared with others.
+/// "easy", "srtf (oracle)", "easy (interrupted)": a policy where it is compared with others.
 std::string marked_name(const Summary& summary);
 
 /// What all nodes draw at a sample, in W, with the GPUs in use at full use. A node with fewer or

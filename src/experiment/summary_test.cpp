@@ -31,7 +31,7 @@ TEST(Summary, TellsABoundFromAChoice) {
   const Summary srtf = of({.name = "srtf", .order = "srtf", .pass = "by_rank"});
   EXPECT_TRUE(srtf.bound);
   EXPECT_EQ(srtf.needs, (std::vector<std::string>{"true run times", "checkpoints"}));
-  EXPECT_EQ(marked_name(srtf), "srtf (bound)");
+  EXPECT_EQ(marked_name(srtf), "srtf (oracle)");
   const Summary learned =
       of({.name = "mine", .estimate = "learned", .order = "srtf", .pass = "by_rank"});
   EXPECT_FALSE(learned.bound);

@@ -52,10 +52,11 @@ Result<std::optional<slurm::JobNumber>> running_array(const SweepParts& parts) {
     if (!tasks) return tl::unexpected(tasks.error());
     if (!any_lives(*tasks)) return std::nullopt;
     if (told.at("inputs") != parts.inputs || told.at("of") != parts.of) {
-      return fail(Code::conflict,
-                  fmt::format("job array {} of other inputs or parts still runs", value_of(job)),
-                  {.file = parts.folder()},
-                  fmt::format("scancel {}, or name another --out", value_of(job)));
+      return fail(
+          Code::conflict,
+          fmt::format("job array {}, with other inputs or parts, is still running", value_of(job)),
+          {.file = parts.folder()},
+          fmt::format("scancel {}, or choose another --out", value_of(job)));
     }
     return job;
   } catch (const nlohmann::json::exception& error) {
@@ -93,7 +94,7 @@ Result<slurm::JobNumber> submit(const SweepParts& parts, const std::vector<std::
   // The same command again would not find it, and submit another.
   const auto ended = slurm::CommandLink().end(*job, slurm::Fate::cancel);
   return fail(kept.error().code,
-              fmt::format("job array {} could not be remembered{}: {}", value_of(*job),
+              fmt::format("job array {} could not be recorded{}: {}", value_of(*job),
                           ended ? " and is cancelled" : "", kept.error().message),
               kept.error().where,
               ended ? "" : fmt::format("scancel {}: {}", value_of(*job), ended.error().message));
@@ -148,7 +149,7 @@ Tasks wait_for(const SweepParts& parts, std::vector<std::size_t> missing, slurm:
       say(progress(parts, missing, *now));
       if (!any_lives(*now)) break;
     } else if (!watch.stop) {
-      say(to_string(now.error()) + "; asking again");
+      say(to_string(now.error()) + "; trying again");
     }
     if (!pause(span, watch.stop)) break;
     span = std::min(span * 2, kLongestPause);
@@ -173,10 +174,11 @@ std::string why_missing(const SweepParts& parts, std::size_t number, const Tasks
   if (word == "COMPLETED") {
     const auto part = read_part(parts.file(number), parts.inputs);
     if (!part && part.error().code != Code::not_found) return to_string(part.error());
-    return fmt::format("it ended well but left no file here: do the nodes see {}?", parts.folder());
+    return fmt::format("it ended well but left no file here: check that the nodes can see {}",
+                       parts.folder());
   }
   if (std::string line = last_line(parts.words(number)); !line.empty()) return line;
-  return word.empty() ? "Slurm does not know it any more" : "Slurm says " + word;
+  return word.empty() ? "Slurm no longer knows it" : "Slurm says " + word;
 }
 
 }  // namespace
@@ -189,14 +191,14 @@ Result<bool> run_array(const SweepParts& parts, const SweepArray& array, const A
   if (watch.stop) return false;
   const auto job = *earlier ? Result<slurm::JobNumber>(**earlier) : submit(parts, missing, array);
   if (!job) return tl::unexpected(job.error());
-  watch.say(*earlier ? fmt::format("job array {} still runs: waiting for it", value_of(*job))
-                     : fmt::format("job array {}: {} of {} parts are to be run", value_of(*job),
+  watch.say(*earlier ? fmt::format("job array {} is still running: waiting for it", value_of(*job))
+                     : fmt::format("job array {}: {} of {} parts to run", value_of(*job),
                                    missing.size(), parts.of));
   const Tasks tasks = wait_for(parts, missing, *job, watch);
   if (watch.stop) {
     watch.say(
-        fmt::format("job array {0} goes on; the same command again gathers it (scancel {0} ends "
-                    "it)",
+        fmt::format("job array {0} continues; run the same command again to collect its results "
+                    "(scancel {0} ends it)",
                     value_of(*job)));
     return false;
   }
@@ -207,8 +209,8 @@ Result<bool> run_array(const SweepParts& parts, const SweepArray& array, const A
                           why_missing(parts, failed[at], tasks)));
   }
   return fail(Code::unavailable,
-              fmt::format("{} of {} parts failed; the others stay", failed.size(), parts.of),
-              {.file = parts.folder()}, "the same command again runs only those");
+              fmt::format("{} of {} parts failed; the others are kept", failed.size(), parts.of),
+              {.file = parts.folder()}, "run the same command again to run only those");
 }
 
 }  // namespace almanac::experiment

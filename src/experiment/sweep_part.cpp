@@ -52,7 +52,7 @@ Result<std::vector<SweepPoint>> read_part(const std::string& path, const std::st
   try {
     const Json part = Json::parse(*text);
     if (part.at("inputs").get<std::string>() != inputs) {
-      return fail(Code::conflict, "the part was made of other inputs", {.file = path});
+      return fail(Code::conflict, "the part was made from other inputs", {.file = path});
     }
     const auto summaries = parse_summaries(part.at("summaries").dump(), path);
     if (!summaries) return tl::unexpected(summaries.error());
@@ -77,8 +77,8 @@ Result<std::vector<SweepPoint>> join_parts(const std::vector<std::vector<SweepPo
     const std::vector<SweepPoint>& part = parts[pair % parts.size()];
     const std::size_t from = pair / parts.size() * policies;
     if (from + policies > part.size()) {
-      return fail(Code::corrupt, fmt::format("part {}/{} does not have all its points",
-                                             pair % parts.size() + 1, parts.size()));
+      return fail(Code::corrupt,
+                  fmt::format("part {}/{} is incomplete", pair % parts.size() + 1, parts.size()));
     }
     const auto begin = part.begin() + static_cast<std::ptrdiff_t>(from);
     points.insert(points.end(), begin, begin + static_cast<std::ptrdiff_t>(policies));

@@ -19,12 +19,11 @@ Result<sim::Schedule> simulate_with(const Prepared& prepared, std::size_t run,
   const policy::Composition& composition = prepared.runs[run].composition;
   const bool shares = policy::registry().traits(composition).has(policy::Trait::shares_gpus);
   if (shares && prepared.speeds != nullptr) {
-    return fail(
-        Code::unsupported,
-        fmt::format("{} lets jobs share GPUs, and what a replica of a service does beside a "
-                    "job is not known",
-                    composition.name),
-        {}, "leave that policy out, or --speed");
+    return fail(Code::unsupported,
+                fmt::format("{} lets jobs share GPUs, and the effect of a service's replica on a "
+                            "job next to it is unknown",
+                            composition.name),
+                {}, "leave out that policy, or --speed");
   }
   auto jobs = make_policy(prepared.runs[run], services.trace(), prepared.model);
   if (!jobs) return tl::unexpected(jobs.error());

@@ -299,7 +299,7 @@ TEST_F(ServicesTest, RefusesAScalerThatIsNone) {
   trace::Trace log;
   const auto made = sim::Services::make(log, cluster::uniform(1, 8), {told_});
   ASSERT_FALSE(made);
-  EXPECT_EQ(made.error().message, "no scaler is called \"reactiv\"");
+  EXPECT_EQ(made.error().message, "no scaler is named \"reactiv\"");
 }
 
 TEST_F(ServicesTest, KeepsNodesOfItsOwnFromEveryPolicyUntilItsRequestsAreOver) {

@@ -54,7 +54,7 @@ Result<Patterns> compile_rules(const Rules& rules, const std::vector<std::string
   const auto at = static_cast<std::size_t>(compiled.error().where.line);
   if (at >= patterns.size()) return fail(Code::invalid, compiled.error().message);
   return fail(Code::invalid,
-              fmt::format("the pattern of rule {} is none: {}", rules.rules[at].id,
+              fmt::format("the pattern of rule {} is invalid: {}", rules.rules[at].id,
                           compiled.error().message),
               rules.rules[at].where);
 }
@@ -78,13 +78,13 @@ Result<RuleSet> RuleSet::compile(Rules rules) {
   if (!patterns) return tl::unexpected(patterns.error());
   auto starts = Patterns::compile(behind_labels);
   if (!starts) {
-    return fail(Code::invalid, fmt::format("label and start make a pattern that is none: {}",
-                                           starts.error().message));
+    return fail(Code::invalid,
+                fmt::format("label and start make an invalid pattern: {}", starts.error().message));
   }
   auto ignore = Patterns::compile(rules.ignore);
   if (!ignore) {
     const auto at = static_cast<std::size_t>(ignore.error().where.line);
-    return fail(Code::invalid, fmt::format("the pattern {} of ignore is none: {}",
+    return fail(Code::invalid, fmt::format("the pattern {} of ignore is invalid: {}",
                                            at < rules.ignore.size() ? rules.ignore[at] : "",
                                            ignore.error().message));
   }

@@ -44,7 +44,7 @@ Result<std::vector<std::string>> find_logs(const std::string& folder) {
   if (error) {
     return fail(Code::unavailable, fmt::format("cannot be listed: {}", error.message()), {folder});
   }
-  if (found.empty()) return fail(Code::not_found, "the folder holds no log", {folder});
+  if (found.empty()) return fail(Code::not_found, "the folder contains no log", {folder});
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -54,7 +54,7 @@ Result<Patterns> Patterns::compile(std::span<const std::string> patterns) {
     state->together.Add(by_lines, nullptr);
   }
   if (!patterns.empty() && !state->together.Compile()) {
-    return fail(Code::invalid, "the patterns together take too much memory",
+    return fail(Code::invalid, "the patterns together need too much memory",
                 {.line = static_cast<std::int64_t>(patterns.size())});
   }
   return Patterns(std::move(state));

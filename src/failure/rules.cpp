@@ -117,7 +117,7 @@ class Reader final : text::TomlReader {
     if (known != all.end()) {
       if (known->where.file == path()) {
         refuse(from.source(),
-               fmt::format("rule {} is there already, at line {}", read.id, known->where.line));
+               fmt::format("rule {} is already defined in line {}", read.id, known->where.line));
       }
       read = *known;
       read.category = category;
@@ -131,7 +131,7 @@ class Reader final : text::TomlReader {
       refuse(from.source(), fmt::format("rule {} needs a pattern", read.id));
     if (read.examples.empty()) {
       refuse(from.source(), fmt::format("rule {} needs an example", read.id),
-             "a line of a log that it decides");
+             "a line of a log that the rule matches");
     }
     read.where = text::toml_place(path(), from.source());
     known == all.end() ? all.push_back(std::move(read)) : void(*known = std::move(read));

@@ -72,7 +72,7 @@ TEST(Rules, AreRefusedWithTheirPlace) {
   EXPECT_EQ(refusal(known + "kind = 'cause'\n"),
             "mine.toml:3:8: kind must be root or implicit: \"cause\"");
   EXPECT_EQ(refusal(known + "[[category.rule]]\nid = 'x'\npattern = 'y'\n"),
-            "mine.toml:3:1: rule x needs an example (a line of a log that it decides)");
+            "mine.toml:3:1: rule x needs an example (a line of a log that the rule matches)");
 }
 
 TEST(Rules, WhosePatternIsNoneAreNamed) {
@@ -83,7 +83,8 @@ TEST(Rules, WhosePatternIsNoneAreNamed) {
                      "mine.toml"));
   const auto set = RuleSet::compile(std::move(rules));
   ASSERT_FALSE(set);
-  EXPECT_EQ(to_string(set.error()).rfind("mine.toml:3:1: the pattern of rule x is none: ", 0), 0U);
+  EXPECT_EQ(to_string(set.error()).rfind("mine.toml:3:1: the pattern of rule x is invalid: ", 0),
+            0U);
 }
 
 }  // namespace

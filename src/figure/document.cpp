@@ -19,6 +19,14 @@ Json findings(const Document& document) {
   return list;
 }
 
+Json tiles(const Document& document) {
+  Json list = Json::array();
+  for (const Tile& tile : document.tiles) {
+    list.push_back({{"label", tile.label}, {"value", tile.value}, {"detail", tile.detail}});
+  }
+  return list;
+}
+
 Json facts(const Document& document) {
   Json list = Json::array();
   for (const auto& [label, value] : document.facts) {
@@ -61,6 +69,7 @@ Json around(const Document& document, Json sections) {
                  {"subtitle", document.subtitle},
                  {"facts", facts(document)}};
   if (!document.compared.policies.empty()) object["compared"] = compared(document.compared);
+  if (!document.tiles.empty()) object["tiles"] = tiles(document);
   object["findings"] = findings(document);
   object["sections"] = std::move(sections);
   object["absent"] = absent(document);
@@ -79,6 +88,7 @@ std::string to_json(const Document& document) {
     sections.push_back({{"id", section.id},
                         {"title", section.title},
                         {"text", section.text},
+                        {"leads", section.leads},
                         {"figures", std::move(figures)}});
   }
   return dumped(around(document, std::move(sections)), -1);

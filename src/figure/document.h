@@ -15,11 +15,19 @@
 
 namespace almanac::figure {
 
+/// A number that a report leads with.
+struct Tile {
+  std::string label{};   ///< "Best deployable policy"
+  std::string value{};   ///< "gittins"
+  std::string detail{};  ///< One or two sentences.
+};
+
 struct Section {
   std::string id{};
   std::string title{};
   std::string text{};
   std::vector<Figure> figures{};
+  bool leads = false;  ///< The page shows it before the findings.
 };
 
 /// A figure that the input does not allow, and what it lacks.
@@ -59,6 +67,7 @@ struct Document {
   std::string subtitle{};
   std::vector<std::pair<std::string, std::string>> facts{};  ///< Label and value.
   Compared compared{};
+  std::vector<Tile> tiles{};
   std::vector<Finding> findings{};
   std::vector<Section> sections{};
   std::vector<Absent> absent{};

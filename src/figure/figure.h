@@ -93,6 +93,8 @@ struct Chart {
   std::string y_scale = "linear";
   std::vector<std::string> right{};  ///< Drawn against an axis on the right.
   std::string labels{};
+  std::string hollow{};  ///< Of points: a text column; rows that have a text are drawn hollow.
+  std::string zeros{};   ///< What is 0 along a logarithmic `x`: "Jobs that did not wait".
   std::optional<Box> box{};
   std::optional<Band> band{};
   std::string value{};  ///< Of a cell of a heat map.
@@ -124,8 +126,9 @@ struct Figure {
 struct Finding {
   std::string headline{};
   std::string detail{};
-  std::string figure{};  ///< Id of the figure that shows it; "" = none.
-  std::string advice{};  ///< "" = none.
+  std::string figure{};     ///< Id of the figure that shows it; "" = none.
+  std::string advice{};     ///< "" = none.
+  std::string published{};  ///< What published studies found; "" = nothing. Studies list it apart.
 };
 
 /// Writes the columns as CSV to `file` and commits it. Columns must be of one length.

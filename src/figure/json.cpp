@@ -50,6 +50,8 @@ Json to_object(const Chart& chart) {
   if (chart.y_scale != "linear") object["y_scale"] = chart.y_scale;
   put(object, "right", chart.right);
   put(object, "labels", chart.labels);
+  put(object, "hollow", chart.hollow);
+  put(object, "zeros", chart.zeros);
   put(object, "value", chart.value);
   put(object, "end", chart.end);
   if (chart.box) {

@@ -55,14 +55,14 @@ Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run, i
   const auto waited = [&](std::size_t at) { return was[at].start != (*told)[at].forecast.at(); };
   Judgement made{.policy = prepared.runs[run].composition.name, .jobs = told->size(), .parts = {}};
   for (std::size_t at = 0; at < told->size(); ++at) made.waited += waited(at) ? 1 : 0;
-  made.parts = {{"all jobs, as it was", score(*told, was)},
-                {"all jobs, had no job come after", score(*told, alone)},
-                {"jobs that waited, as it was", score_some(*told, was, waited)},
-                {"jobs that waited, had no job come after", score_some(*told, alone, waited)}};
+  made.parts = {{"all jobs, as they ran", score(*told, was)},
+                {"all jobs, without later arrivals", score(*told, alone)},
+                {"jobs that waited, as they ran", score_some(*told, was, waited)},
+                {"jobs that waited, without later arrivals", score_some(*told, alone, waited)}};
   if (options.other_gpus) {
     const auto others = of_other_gpus(*told);
     const auto had = had_asked_other_gpus(prepared, run, *told);
-    made.parts.push_back({"other numbers of GPUs, had no job come after", score(others, had)});
+    made.parts.push_back({"other numbers of GPUs, without later arrivals", score(others, had)});
   }
   experiment::add_dues(made.fairness,
                        experiment::judge(prepared.trace, prepared.cluster, *schedule));

@@ -43,7 +43,7 @@ class Database {
     slurmdb_tres_cond_t any_tres{};
     any_tres.count = NO_VAL64;
     const Rows resources(slurmdb_tres_get(connection_, &any_tres));
-    if (!resources) return refusal("ask accounting for its resources");
+    if (!resources) return refusal("get the resources of accounting");
     each<slurmdb_tres_rec_t>(resources.get(), [&](const slurmdb_tres_rec_t& tres) {
       const std::string name = text(tres.name);
       resources_[tres.id] = text(tres.type) + (name.empty() ? "" : "/" + name);
@@ -51,7 +51,7 @@ class Database {
     slurmdb_qos_cond_t any_qos{};
     any_qos.with_deleted = 1;
     const Rows qos(slurmdb_qos_get(connection_, &any_qos));
-    if (!qos) return refusal("ask accounting for its QOS");
+    if (!qos) return refusal("get the QOS of accounting");
     each<slurmdb_qos_rec_t>(qos.get(),
                             [&](const slurmdb_qos_rec_t& row) { qos_[row.id] = text(row.name); });
     return {};
@@ -68,7 +68,7 @@ class Database {
     wanted.usage_start = in_seconds(from);
     wanted.usage_end = in_seconds(until) + 1;
     const Rows rows(slurmdb_jobs_get(connection_, &wanted));
-    if (!rows) return refusal("ask accounting for jobs");
+    if (!rows) return refusal("get jobs from accounting");
     std::vector<Job> jobs;
     each<slurmdb_job_rec_t>(rows.get(), [&](const slurmdb_job_rec_t& row) {
       if (row.end != 0) jobs.push_back(tell(row));
@@ -152,12 +152,13 @@ class Database {
 /// Without a database Slurm has a list of jobs too: an empty one.
 Result<void> has_accounts() {
   slurm_conf_t* raw = nullptr;
-  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("get the configuration");
   const Configuration site(raw);
   const std::string type = text(site->accounting_storage_type);
   if (!type.empty() && !type.ends_with("/none")) return {};
-  return fail(Code::unsupported, "this site keeps no accounts", {},
-              "AccountingStorageType of slurm.conf; without it there is no past to learn from");
+  return fail(
+      Code::unsupported, "this site has no accounting", {},
+      "set AccountingStorageType in slurm.conf; without it there is no history to learn from");
 }
 
 }  // namespace

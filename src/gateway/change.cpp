@@ -46,17 +46,18 @@ job_desc_msg_t nothing_of(JobNumber job) {
 Result<void> check(const JobChange& change) {
   if (change.site_factor &&
       (*change.site_factor < -kMostFactor || *change.site_factor > kMostFactor)) {
-    return fail(Code::invalid, fmt::format("a site factor of {}; at most {} either way",
-                                           *change.site_factor, kMostFactor));
+    return fail(Code::invalid,
+                fmt::format("site factor {} is outside +-{}", *change.site_factor, kMostFactor));
   }
   constexpr int kMostShards = 1'000'000;
   if (change.shards && (*change.shards < 1 || *change.shards > kMostShards)) {
-    return fail(Code::invalid, fmt::format("{} shards; from 1 to {}", *change.shards, kMostShards));
+    return fail(Code::invalid,
+                fmt::format("{} shards must be 1 to {}", *change.shards, kMostShards));
   }
   if (change.priority && *change.priority != JobChange::kUsual &&
       (*change.priority == 0 || *change.priority > kMostPriority)) {
     return fail(Code::invalid,
-                fmt::format("a priority of {}; from 1 to {}", *change.priority, kMostPriority));
+                fmt::format("priority {} must be 1 to {}", *change.priority, kMostPriority));
   }
   return {};
 }
@@ -66,14 +67,14 @@ Result<void> check(const JobChange& change) {
 Result<std::string> with_shards(JobNumber job, int shards) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_job(&raw, number_of(job), SHOW_ALL) != SLURM_SUCCESS) {
-    return refusal(fmt::format("ask for job {}", number_of(job)));
+    return refusal(fmt::format("get job {}", number_of(job)));
   }
   const Jobs told(raw);
   std::string asked;
   if (told->record_count > 0) asked = text(told->job_array[0].tres_per_node);
   const std::size_t name = asked.find("shard");
   if (name == std::string::npos || asked.find(',') != std::string::npos) {
-    return fail(Code::unsupported, fmt::format("job {} asks \"{}\" of a node, not shards alone",
+    return fail(Code::unsupported, fmt::format("job {} requests \"{}\" of a node, not shards alone",
                                                number_of(job), asked));
   }
   const std::size_t end = asked.find_last_not_of("0123456789");
@@ -144,14 +145,14 @@ Result<void> change_one(const JobChange& change) {
 Result<void> check_running(std::uint32_t number) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_job(&raw, number, SHOW_ALL) != SLURM_SUCCESS) {
-    return refusal(fmt::format("ask for job {}", number));
+    return refusal(fmt::format("get job {}", number));
   }
   const Jobs told(raw);
   for (const slurm_job_info_t& info : std::span(told->job_array, told->record_count)) {
     const std::uint32_t base = info.job_state & JOB_STATE_BASE;
     if (base == JOB_RUNNING || base == JOB_SUSPENDED) return {};
   }
-  return fail(Code::conflict, fmt::format("cannot requeue job {}: it does not run", number));
+  return fail(Code::conflict, fmt::format("cannot requeue job {}: it is not running", number));
 }
 
 }  // namespace
@@ -159,7 +160,8 @@ Result<void> check_running(std::uint32_t number) {
 std::vector<Result<void>> change(std::span<const JobChange> changes) {
   // What is left when the controller falls silent would wait as long, each.
   std::vector<Result<void>> done(
-      changes.size(), fail(Code::unavailable, "not asked: the controller has not answered before"));
+      changes.size(),
+      fail(Code::unavailable, "not sent: the controller did not answer the previous request"));
   std::atomic<std::size_t> next{0};
   std::atomic<bool> is_silent{false};
   const auto work = [&] {
@@ -208,11 +210,11 @@ Result<void> end(JobNumber job, Fate fate) {
 
 Result<void> power(std::span<const std::string> nodes, bool on) {
   slurm_conf_t* raw = nullptr;
-  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("get the configuration");
   const Configuration site(raw);
   if (text(site->suspend_program).empty() || text(site->resume_program).empty()) {
     return fail(Code::unsupported, "this site has no programs that power nodes down and up", {},
-                "SuspendProgram and ResumeProgram of slurm.conf");
+                "set SuspendProgram and ResumeProgram in slurm.conf");
   }
   std::string names = text::join_hosts(nodes);
   update_node_msg_t asked;

@@ -43,7 +43,7 @@ Result<Accounts> accounts() {
   assoc_mgr_info_request_msg_t asked{};
   asked.flags = ASSOC_MGR_INFO_FLAG_ASSOC | ASSOC_MGR_INFO_FLAG_QOS | ASSOC_MGR_INFO_FLAG_USERS;
   assoc_mgr_info_msg_t* raw = nullptr;
-  if (slurm_load_assoc_mgr_info(&asked, &raw) != SLURM_SUCCESS) return refusal("ask for limits");
+  if (slurm_load_assoc_mgr_info(&asked, &raw) != SLURM_SUCCESS) return refusal("get the limits");
   const Associations told(raw);
   const std::span names(told->tres_names, told->tres_cnt);
   const auto gpu = std::find_if(names.begin(), names.end(),

@@ -37,7 +37,7 @@ Result<bool> renew(Owner& seen, const char* what, Load&& load) {
     return true;
   }
   if (slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA) return false;
-  return refusal(std::string("ask for ") + what);
+  return refusal(std::string("get ") + what);
 }
 
 }  // namespace
@@ -60,14 +60,14 @@ Result<bool> Mirror::look_at_jobs() {
 Result<void> Mirror::look_at_priorities() {
   if (!works_out_priorities_) {
     slurm_conf_t* raw = nullptr;
-    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("get the configuration");
     const Configuration configuration(raw);
     works_out_priorities_ = text(configuration->priority_type) == "priority/multifactor";
   }
   if (!*works_out_priorities_) return {};
   priority_factors_response_msg_t* raw = nullptr;
   if (slurm_load_job_prio(&raw, nullptr, nullptr, nullptr, 0) != SLURM_SUCCESS) {
-    return refusal("ask for priorities");
+    return refusal("get the priorities");
   }
   const Priorities told(raw);
   std::set<slurm::JobNumber> worked_out;
@@ -122,7 +122,7 @@ Result<bool> Mirror::look_at_site() {
   if (slurm_load_topo(&raw) == SLURM_SUCCESS) {
     const Switches plugged(raw);
     switches = tell(*plugged);
-  } else if (const auto failed = refusal("ask for switches");
+  } else if (const auto failed = refusal("get the switches");
              failed.value().code == Code::unavailable) {
     return failed;
   }

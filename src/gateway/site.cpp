@@ -60,7 +60,7 @@ std::string library_version() {
 Result<slurm::Site> site() {
   slurm_conf_t* raw = nullptr;
   const Time asked = wall_clock();
-  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("get the configuration");
   const Time answered = wall_clock();
   const Configuration configuration(raw);
   slurm::Site told;

@@ -131,7 +131,7 @@ Result<std::vector<MigInstance>> Nvml::mig_instances(int gpu) const {
 }
 
 Result<MigInstance> Nvml::create_mig_instance(int gpu, const MigProfile& profile, int start) {
-  if (!is_cut(gpu).value_or(false)) return fail(Code::unavailable, "the GPU is not cut (MIG)");
+  if (!is_cut(gpu).value_or(false)) return fail(Code::unavailable, "MIG is not enabled on the GPU");
   const MigFunctions& mig = library_->mig;
   const auto refused = [&](int status) {
     return fail(Code::unavailable, library_->error_string(status));
@@ -152,7 +152,7 @@ Result<MigInstance> Nvml::create_mig_instance(int gpu, const MigProfile& profile
   const auto* const end = legal.cbegin() + std::min(count, kMostInstances);
   const auto* const found = std::find_if(
       legal.cbegin(), end, [&](const MigPlacement& each) { return each.start == place.start; });
-  if (found == end) return fail(Code::unavailable, "no such instance begins there");
+  if (found == end) return fail(Code::unavailable, "no such instance can be created there");
   place = *found;
   if (const int status = mig.create(library_->at(gpu), profile.id, &place, &made);
       status != kFine) {
@@ -171,12 +171,12 @@ Result<MigInstance> Nvml::create_mig_instance(int gpu, const MigProfile& profile
   if (!all_now) return tl::unexpected(all_now.error());
   const auto own = std::find_if(all_now->begin(), all_now->end(),
                                 [&](const MigInstance& each) { return each.id == info.id; });
-  if (own == all_now->end()) return fail(Code::unavailable, "the driver does not tell of it");
+  if (own == all_now->end()) return fail(Code::unavailable, "the driver does not report it");
   return *own;
 }
 
 Result<void> Nvml::destroy_mig_instance(int gpu, unsigned instance) {
-  if (!is_cut(gpu).value_or(false)) return fail(Code::unavailable, "the GPU is not cut (MIG)");
+  if (!is_cut(gpu).value_or(false)) return fail(Code::unavailable, "MIG is not enabled on the GPU");
   const MigFunctions& mig = library_->mig;
   for (const auto& [each, handle] : list(mig, library_->at(gpu))) {
     if (each.id != instance) continue;

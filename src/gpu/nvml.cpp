@@ -27,15 +27,15 @@ Result<Nvml> Nvml::open() {
   auto library = std::make_unique<Library>();
   library->handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library->handle == nullptr) {
-    return fail(Code::unavailable, "no NVIDIA driver: libnvidia-ml.so.1 is not there");
+    return fail(Code::unavailable, "no NVIDIA driver: libnvidia-ml.so.1 was not found");
   }
   if (!library->find_all()) {
-    return fail(Code::unavailable, "libnvidia-ml.so.1 is not NVML as we know it");
+    return fail(Code::unavailable, "libnvidia-ml.so.1 is not a known version of NVML");
   }
   library->find_more();
   if (const int status = library->init(); status != kFine) {
     return fail(Code::unavailable,
-                fmt::format("NVML does not start: {}", library->error_string(status)));
+                fmt::format("NVML cannot be started: {}", library->error_string(status)));
   }
   library->ready = true;
   return Nvml(std::move(library));
@@ -104,7 +104,7 @@ std::string Nvml::trouble(int gpu) const {
   Utilization use;
   if (library_->device(static_cast<unsigned>(gpu), &found) == kGpuIsLost ||
       (found != nullptr && library_->device_use(found, &use) == kGpuIsLost)) {
-    return "the driver has lost it";
+    return "the driver lost the GPU";
   }
   if (found == nullptr) return "";
   unsigned long long errors = 0;

@@ -231,7 +231,7 @@ struct Nvml::Library {
     if (listed.status == kNotSupported && list == device_mps_clients) return listed.all;
     if (listed.status != kFine) return fail(Code::unavailable, error_string(listed.status));
     if (listed.is_understood) return std::move(listed.all);
-    return fail(Code::unavailable, "the driver's list of processes is not as we know it");
+    return fail(Code::unavailable, "the driver's list of processes has an unknown format");
   }
 };
 

@@ -49,7 +49,7 @@ Result<void> compose(const std::string& composition, FleetPlan& plan) {
         names.insert(names.end(), more.begin(), more.end());
       }
       return fail(Code::usage,
-                  fmt::format("\"{}\" of {} is no batcher, router or scaler", word, composition),
+                  fmt::format("\"{}\" of {} is not a batcher, router or scaler", word, composition),
                   {}, text::meant_or_known(word, names));
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A service of which the number of replicas may follow its requests, and what playing it gave.
+/// A service whose number of replicas may follow its requests, and its simulation results.
 #pragma once
 
 #include <string>
@@ -18,20 +18,20 @@ struct FleetPlan {
   double gpu_hour = 0;  ///< Price of a GPU for an hour.
 };
 
-/// Puts the choices of `composition` ("chunked+least_tokens+mark", "2p" for two replicas that
-/// compute prompts only) in place of the plan's; "" changes nothing. Fails with usage for a word
-/// that is no batcher, router or scaler.
+/// Replaces choices of the plan by those of `composition`, such as "chunked+least_tokens+mark" or
+/// "2p" for two prefill-only replicas; "" changes nothing. Fails with usage for a word that is not
+/// a batcher, router or scaler.
 Result<void> compose(const std::string& composition, FleetPlan& plan);
 
-/// Finds by trial what a replica can do if there is an objective, for scalers that use its rate. A
-/// fleet without bounds apart has nothing to scale and becomes steady. Fails if the scaler needs a
-/// rate and none is found.
+/// Finds the request rate that one replica can serve within the objective, for scalers that need
+/// it. A fleet with equal bounds has nothing to scale and becomes steady. Fails if the scaler needs
+/// a rate and none is found.
 Result<void> find_rate(FleetPlan& plan, const Requests& requests, const Objective& objective);
 
 struct Fleet {
   Scaled played{};
   Seen seen{};
-  std::vector<TenantSeen> tenants{};  ///< The one served worst first.
+  std::vector<TenantSeen> tenants{};  ///< Ordered by attainment, worst first.
   double gpu_hours = 0;
   double cost = 0;
   double energy_kwh = 0;

@@ -25,7 +25,6 @@ class KvCache {
   /// With `reuse` contents are found again; without, blocks are only counted, which is faster.
   KvCache(std::int32_t blocks, bool reuse);
 
-  bool reuses() const { return reuse_; }
   std::int32_t size() const { return size_; }
   std::int32_t free() const { return free_; }
 

@@ -20,7 +20,7 @@ constexpr std::int32_t kLargest = 1 << 16;
 /// Share of the requests whose ids must fit.
 constexpr double kMost = 0.9;
 constexpr const char* kHint =
-    "correct the ids or leave them out, or say block_tokens = N in a column map (--columns FILE)";
+    "correct or remove the ids, or set block_tokens = N in a column map (--columns FILE)";
 
 enum class Rounding { up, down };
 
@@ -139,8 +139,7 @@ tl::unexpected<Error> no_fit(const Requests& requests, std::span<const std::int6
   return fail(
       Code::invalid,
       fmt::format(
-          "{}{} for a prompt of {} tokens, which has {} of {} tokens; {} of {} "
-          "requests do not fit",
+          "{}{} for a prompt of {} tokens, which has {} of {} tokens; {} of {} requests do not fit",
           only, counted_ids(first.blocks), first.prompt,
           text::counted(static_cast<std::uint64_t>((first.prompt + size - 1) / size), "block"),
           size, found.all, found.with_ids),
@@ -172,9 +171,9 @@ Result<std::int32_t> size_of(const Requests& requests, std::span<const std::int6
     if (may_be_heads) return rule.tokens;
     return fail(
         Code::invalid,
-        fmt::format("a block id may stand for {} to {} tokens: the prompts fit all of these",
+        fmt::format("the number of tokens of a block is unclear: all prompts fit {} to {} tokens",
                     sizes.front(), sizes.back()),
-        {.file = path}, "say block_tokens = N in a column map (--columns FILE)");
+        {.file = path}, "set block_tokens = N in a column map (--columns FILE)");
   }
   if (may_be_heads) return rule.tokens;
   const std::int32_t shown = rule.tokens > 0 ? rule.tokens : counts[0].best();
@@ -193,7 +192,7 @@ Result<void> settle_blocks(Requests& requests, std::span<const std::int64_t> lin
   if (*size != rule.tokens) {
     found.only_heads = false;
     requests.notes.push_back(
-        fmt::format("a block id stands for {} tokens: prompts have as many ids as that gives{}",
+        fmt::format("a block id stands for {} tokens, because the prompts have that many ids{}",
                     *size, rule.tokens > 0 ? fmt::format(", not {} as usual", rule.tokens) : ""));
   }
   const Misfits bad = misfits(requests, *size, found);

@@ -78,7 +78,7 @@ class LogColumnsReader final : text::TomlReader {
     const toml::node* const unit = told.get("unit");
     if (unit == nullptr) return;
     made.micros = choice(*unit, kUnits, "unit");
-    if (made.is_gap && made.micros == 0) refuse(*unit, "a gap is no date");
+    if (made.is_gap && made.micros == 0) refuse(*unit, "a gap cannot be a date");
   }
 
   std::string name(const toml::table& from, const char* key, bool is_needed) const {

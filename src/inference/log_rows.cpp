@@ -76,7 +76,7 @@ tl::unexpected<Error> wrong(const std::string& column, std::string_view text, co
                             const Where& where) {
   constexpr std::size_t kShown = 60;
   return fail(Code::invalid,
-              fmt::format("{}: \"{}\" is no {}", column, text.substr(0, kShown), what), where);
+              fmt::format("{}: \"{}\" is not a {}", column, text.substr(0, kShown), what), where);
 }
 
 /// Turns cells into requests.
@@ -133,7 +133,7 @@ class RowReader {
       if (!unit) return tl::unexpected(unit.error());
       if (*unit != columns_.micros) {
         intake.note(
-            fmt::format("{} is taken to count {}: the rate of requests is plausible so only",
+            fmt::format("{} is assumed to be in {}: only then is the rate of requests plausible",
                         columns_.arrival, *unit == 1e6 ? "seconds" : "milliseconds"));
       }
       intake.scale_arrivals(*unit);
@@ -243,13 +243,14 @@ Result<Requests> read_json_lines(const std::string& path, const LogColumns& colu
     if (**line == '\0') continue;
     const Where where{.file = path, .line = lines->line()};
     const nlohmann::json row = nlohmann::json::parse(*line, nullptr, false);
-    if (!row.is_object()) return fail(Code::invalid, "is no JSON object", where);
+    if (!row.is_object()) return fail(Code::invalid, "is not a JSON object", where);
     for (std::size_t each = 0; each < names.size(); ++each) {
       if (names[each]->empty()) continue;
       constexpr std::size_t kNeeded = 3;
       if (each < kNeeded && !row.contains(*names[each])) {
-        return fail(Code::invalid, fmt::format("{} is no number, or is not there", *names[each]),
-                    where, row.contains("delay") ? "turns that follow an answer are not read" : "");
+        return fail(Code::invalid, fmt::format("{} is not a number, or is missing", *names[each]),
+                    where,
+                    row.contains("delay") ? "turns that follow an answer are not supported" : "");
       }
       auto text = spelled(row, *names[each], where);
       if (!text) return tl::unexpected(text.error());

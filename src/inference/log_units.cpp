@@ -31,15 +31,15 @@ Result<double> arrival_unit(const ArrivalSigns& signs, const std::string& path) 
     if (!is_odd) return signs.usual;
   }
   if (is_plausible(per_s) != is_plausible(per_ms)) return is_plausible(per_s) ? kSecond : kMilli;
-  return fail(Code::invalid,
-              fmt::format("timestamp may count seconds ({:.3g} requests/s) or milliseconds ({:.3g} "
-                          "requests/s)",
-                          per_s, per_ms),
-              {.file = path},
-              "say which with --columns FILE: [columns] arrival_s = {column = \"timestamp\", unit "
-              "= \"ms\"}, "
-              "prompt_tokens = \"input_length\", output_tokens = \"output_length\", block_ids = "
-              "\"hash_ids\"");
+  return fail(
+      Code::invalid,
+      fmt::format(
+          "timestamp may be in seconds ({:.3g} requests/s) or milliseconds ({:.3g} requests/s)",
+          per_s, per_ms),
+      {.file = path},
+      "choose one with --columns FILE: [columns] arrival_s = {column = \"timestamp\", unit = "
+      "\"ms\"}, prompt_tokens = \"input_length\", output_tokens = \"output_length\", block_ids = "
+      "\"hash_ids\"");
 }
 
 }  // namespace almanac::inference

@@ -28,9 +28,9 @@ std::string_view to_string(Loss loss) {
     case Loss::waited:
       return "waited for a replica";
     case Loss::long_prefill:
-      return "its prefill took long";
+      return "slow prefill";
     case Loss::sent_back:
-      return "preempted for lack of memory";
+      return "preempted because memory ran out";
     case Loss::slow_tokens:
       return "slow decode";
   }

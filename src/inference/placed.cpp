@@ -79,7 +79,7 @@ Result<void> tell_kind(Plan::Group& group, const std::string& board, const std::
   if (!price.empty()) {
     cost = text::parse_decimal(price);
     if (!cost || *cost < 0) {
-      return fail(Code::invalid, fmt::format("gpu_hour: \"{}\" is no price", price), where);
+      return fail(Code::invalid, fmt::format("gpu_hour: \"{}\" is not a price", price), where);
     }
   }
   const auto name = [](const std::optional<Board>& of) { return of ? of->name : std::string(); };
@@ -87,8 +87,8 @@ Result<void> tell_kind(Plan::Group& group, const std::string& board, const std::
     group.board = kind;
     group.gpu_hour = cost;
   } else if (name(group.board) != name(kind) || group.gpu_hour != cost) {
-    return fail(Code::invalid, "the same GPUs have another board or price in another row", where,
-                "rows with the same GPUs tell the same of them");
+    return fail(Code::invalid, "another row gives the same GPUs another board or price", where,
+                "give the same values in all rows with the same GPUs");
   }
   return {};
 }
@@ -127,16 +127,16 @@ Result<void> name_as(const Plan& plan, Requests& requests) {
   if (requests.models.empty()) {
     if (plan.names.size() == 1) return {};
     return fail(Code::invalid,
-                fmt::format("the plan has {} models, and requests name none", plan.names.size()),
-                {}, "give the log of requests a column model");
+                fmt::format("the plan has {} models, but requests name none", plan.names.size()),
+                {}, "add a column model to the log of requests");
   }
   std::vector<std::uint32_t> becomes;
   for (const std::string& name : requests.models) {
     const auto found = std::find(plan.names.begin(), plan.names.end(), name);
     if (found == plan.names.end()) {
       return fail(Code::invalid,
-                  fmt::format("requests ask for \"{}\", which no GPU of the plan has", name), {},
-                  text::meant_or_known(name, plan.names));
+                  fmt::format("requests name the model \"{}\", which no GPU of the plan has", name),
+                  {}, text::meant_or_known(name, plan.names));
     }
     becomes.push_back(static_cast<std::uint32_t>(found - plan.names.begin()));
   }
@@ -171,7 +171,7 @@ Result<Plan> read_plan(const std::string& path) {
   const auto gpus = reader->find("gpus"), name = reader->find("model");
   if (!gpus || !name) {
     return fail(Code::invalid, "has no columns gpus and model", {.file = path, .line = 1},
-                "a row for each replica, as \"0-3,llama-3.1-70b\"");
+                "a row for each replica, such as \"0-3,llama-3.1-70b\"");
   }
   const auto board = reader->find("board"), price = reader->find("gpu_hour");
   Plan plan;
@@ -181,9 +181,10 @@ Result<Plan> read_plan(const std::string& path) {
     if (!*more) break;
     const auto range = range_of((*reader)[*gpus]);
     if (!range) {
-      return fail(Code::invalid,
-                  fmt::format("gpus: \"{}\" are no GPUs of one replica", (*reader)[*gpus]),
-                  reader->where(), "as 0 or 0-3; parts of GPUs are planned by inference deploy");
+      return fail(
+          Code::invalid,
+          fmt::format("gpus: \"{}\" does not name the GPUs of one replica", (*reader)[*gpus]),
+          reader->where(), "write 0 or 0-3; inference deploy plans fractions of GPUs");
     }
     auto model = model_of(plan, (*reader)[*name]);
     if (!model) {
@@ -193,8 +194,8 @@ Result<Plan> read_plan(const std::string& path) {
     Plan::Group* const group = group_of(plan, *range);
     if (group == nullptr) {
       return fail(Code::invalid,
-                  fmt::format("GPUs {} are in part those of another row", (*reader)[*gpus]),
-                  reader->where(), "rows have the same GPUs or none in common");
+                  fmt::format("GPUs {} overlap with those of another row", (*reader)[*gpus]),
+                  reader->where(), "two rows must have the same GPUs or no GPU in common");
     }
     if (std::find(group->models.begin(), group->models.end(), *model) != group->models.end()) {
       return fail(Code::invalid,
@@ -208,7 +209,7 @@ Result<Plan> read_plan(const std::string& path) {
     }
     group->models.push_back(*model);
   }
-  if (plan.groups.empty()) return fail(Code::invalid, "puts no model anywhere", {.file = path});
+  if (plan.groups.empty()) return fail(Code::invalid, "places no model anywhere", {.file = path});
   return plan;
 }
 
@@ -226,10 +227,10 @@ Result<std::vector<Outcome>> play_placed(const Service& service, Requests reques
       auto each = parts(*one);
       if (!each) return tl::unexpected(each.error());
       if (each->router->period() != kNever) {
-        return fail(
-            Code::usage,
-            fmt::format("router {} moves requests, which a plan's replicas do not", service.router),
-            {}, "take another router");
+        return fail(Code::usage,
+                    fmt::format("router {} migrates requests, which replicas of a plan cannot do",
+                                service.router),
+                    {}, "choose another router");
       }
       if (routers[model] == nullptr) routers[model] = std::move(each->router);
       duties.push_back(

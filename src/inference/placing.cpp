@@ -195,7 +195,7 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
                           const PlacingQuestion& asked) {
   if (requests.models.empty()) {
     return fail(Code::invalid, "the requests name no models", {},
-                "give the log of requests a column model");
+                "add a column model to the log of requests");
   }
   Plan models;
   for (const std::string& name : requests.models) {
@@ -221,7 +221,7 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
     return fail(
         Code::invalid,
         fmt::format("no model on {} lets any request meet the objective", spelled(asked.pools)), {},
-        "more GPUs, or a longer objective");
+        "use more GPUs, or a longer objective");
   }
   if (asked.share > 0 && !placing.is_enough(best.attained)) {
     return fail(
@@ -229,7 +229,7 @@ Result<Plan> place_models(const Service& service, const Requests& requests,
         fmt::format(
             "on {} at most {:.4g} % of the requests meet the objective", spelled(asked.pools),
             100 * static_cast<double>(best.attained) / static_cast<double>(requests.size())),
-        {}, "more GPUs, a longer objective, or a smaller --share");
+        {}, "use more GPUs, a longer objective, or a smaller --share");
   }
   std::erase_if(best.plan.groups, [](const Plan::Group& each) { return each.models.empty(); });
   return std::move(best.plan);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests to a model service, as a log tells them: when, how many tokens in, how many out, and
-/// which leading blocks of the prompt other requests have too.
+/// Requests to a model service, from a log: arrival, prompt tokens, output tokens, and the leading
+/// blocks of the prompt that are shared with other requests.
 #pragma once
 
 #include <cstddef>
@@ -23,29 +23,29 @@ using RequestId = std::uint32_t;
 
 struct Request {
   Micros arrival = 0;
-  std::int32_t prompt = 0;        ///< Tokens that come in, at least 1.
-  std::int32_t output = 0;        ///< Tokens that go out; the prefill yields the first of them.
-  std::uint32_t first_block = 0;  ///< Into Requests::blocks.
-  std::uint32_t blocks = 0;       ///< How many; 0 = shares nothing.
-  std::uint32_t model = 0;        ///< Into Requests::models; 0 where there are none.
-  std::uint32_t tenant = 0;       ///< Into Requests::tenants; 0 where there are none.
-  std::uint32_t adapter = 0;      ///< One more than into Requests::adapters; 0 = the model alone.
+  std::int32_t prompt = 0;        ///< Prompt tokens, at least 1.
+  std::int32_t output = 0;        ///< Output tokens; the prefill yields the first one.
+  std::uint32_t first_block = 0;  ///< Index into Requests::blocks.
+  std::uint32_t blocks = 0;       ///< Number of blocks; 0 = nothing shared.
+  std::uint32_t model = 0;        ///< Index into Requests::models; 0 if there are none.
+  std::uint32_t tenant = 0;       ///< Index into Requests::tenants; 0 if there are none.
+  std::uint32_t adapter = 0;      ///< 1 + index into Requests::adapters; 0 = no adapter.
 };
 
-/// Requests by arrival; equal arrivals keep the order of their file.
+/// Requests ordered by arrival; equal arrivals keep the order of the file.
 struct Requests {
   std::vector<Request> all{};
-  /// Ids of blocks of content, in the order of a prompt. Equal ids after equal ids are the same
-  /// tokens. What of a prompt lies behind its last id is its own.
+  /// Ids of blocks of content, in the order of a prompt. Equal sequences of ids stand for the same
+  /// tokens. The part of a prompt after its last id is not shared.
   std::vector<std::uint64_t> blocks{};
-  std::int32_t tokens_per_block = 0;  ///< Of one id; 0 = no ids.
-  /// Names of what requests ask for, in the order in which the log has them; empty = one model.
+  std::int32_t tokens_per_block = 0;  ///< Tokens of a block; 0 = no ids.
+  /// Names of models, in the order of the log; empty = one model.
   std::vector<std::string> models{};
-  /// Names of who asks, in the order in which the log has them; empty = it does not say.
+  /// Names of tenants, in the order of the log; empty = unknown.
   std::vector<std::string> tenants{};
-  /// Names of the adapters (LoRA) of the model that requests are for; empty = none names one.
+  /// Names of LoRA adapters; empty = no request names one.
   std::vector<std::string> adapters{};
-  /// What the user should know: inferred, left out, not used. One line each.
+  /// Notes for the user about what was inferred, left out or not used, one line each.
   std::vector<std::string> notes{};
 
   std::size_t size() const { return all.size(); }
@@ -55,18 +55,17 @@ struct Requests {
   }
 };
 
-/// What became of a request. Times are of the run, not from arrival; kNever = it did not come to
-/// that.
+/// Outcome of a request. Times count from the start of the run; kNever = did not happen.
 struct Outcome {
-  Micros start = kNever;        ///< Its first iteration began.
-  Micros first_token = kNever;  ///< The prefill that counted has ended.
+  Micros start = kNever;        ///< Start of its first iteration.
+  Micros first_token = kNever;  ///< End of its (last) prefill.
   Micros finish = kNever;
-  Micros decoding = 0;     ///< Sum of the iterations that gave it tokens after the first.
-  Micros longest_gap = 0;  ///< Between two of its tokens.
-  Micros computed = 0;     ///< Its part of all iterations that it was in, by tokens.
+  Micros decoding = 0;     ///< Total time of the iterations that produced tokens after the first.
+  Micros longest_gap = 0;  ///< Longest time between two of its tokens.
+  Micros computed = 0;     ///< Its share of all its iterations, by tokens.
   std::int32_t preemptions = 0;
-  std::int32_t hit_tokens = 0;  ///< Of its prompt, found in a cache when it was last admitted.
-  std::int32_t replica = -1;    ///< Below 0 = turned away.
+  std::int32_t hit_tokens = 0;  ///< Prompt tokens found in a cache when it was last admitted.
+  std::int32_t replica = -1;    ///< Below 0 = rejected.
 };
 
 }  // namespace almanac::inference

@@ -37,10 +37,10 @@ std::string spelled_blocks(std::span<const std::uint64_t> ids) {
 Result<void> RequestIntake::add(const Where& where, Micros at, double prompt, double output) {
   constexpr double kMostTokens = 1e8;
   if (!(prompt >= 1 && prompt <= kMostTokens) || prompt != std::floor(prompt)) {
-    return fail(Code::invalid, fmt::format("a prompt of {} tokens cannot be", prompt), where);
+    return fail(Code::invalid, fmt::format("a prompt cannot have {} tokens", prompt), where);
   }
   if (!(output >= 0 && output <= kMostTokens) || output != std::floor(output)) {
-    return fail(Code::invalid, fmt::format("an answer of {} tokens cannot be", output), where);
+    return fail(Code::invalid, fmt::format("an answer cannot have {} tokens", output), where);
   }
   requests_.all.push_back({.arrival = at,
                            .prompt = static_cast<std::int32_t>(prompt),
@@ -160,11 +160,11 @@ Result<std::string> file_of(const std::string& path) {
   std::sort(found.begin(), found.end());
   if (found.size() == 1) return path + "/" + found.front();
   if (found.empty()) {
-    return fail(Code::unsupported, "is a folder without clients of ServeGen", {.file = path},
-                "they are NAME_windows.csv.gz and NAME_lengths.json.gz");
+    return fail(Code::unsupported, "is a folder without ServeGen clients", {.file = path},
+                "clients are NAME_windows.csv.gz and NAME_lengths.json.gz");
   }
   return fail(Code::usage, "is a folder with several services", {.file = path},
-              fmt::format("name one of its files: {}", fmt::join(found, ", ")));
+              fmt::format("give one of its files: {}", fmt::join(found, ", ")));
 }
 
 Result<Requests> cut(Requests requests, const std::string& path, const LogPart& part) {
@@ -173,7 +173,7 @@ Result<Requests> cut(Requests requests, const std::string& path, const LogPart& 
     return each.arrival < part.from || each.arrival >= part.until;
   });
   if (requests.all.empty()) {
-    return fail(Code::invalid, "has no requests in the part that is asked", {.file = path});
+    return fail(Code::invalid, "has no requests in the selected part", {.file = path});
   }
   for (Request& each : requests.all) each.arrival -= part.from;
   return requests;
@@ -187,10 +187,10 @@ std::string why_unreadable(std::string_view first) {
     return "has texts; Almanac needs counts of tokens";
   }
   if (is_json && has("\"requests\"") && has("\"hash_ids\"")) {
-    return "has one conversation per line, whose times and ids count from its own beginning";
+    return "has one conversation per line, with times and ids that start over in each";
   }
   if (has_columns(first, {"num_prefill_tokens", "num_decode_tokens"})) {
-    return "has lengths of requests and no arrival times";
+    return "has lengths of requests but no arrival times";
   }
   if (has_columns(first, {"prompt_length", "num_inference_steps"})) {
     return "has requests for images, whose prompts are counted in characters";
@@ -230,15 +230,15 @@ Result<Requests> read_requests_by_model(const std::string& named, const LogPart&
   }
   constexpr std::size_t kShown = 60;
   const std::string why = why_unreadable(first);
-  return fail(
-      Code::unsupported,
-      why.empty() ? fmt::format("is no request log of a known format; it begins with \"{}\"",
+  return fail(Code::unsupported,
+              why.empty()
+                  ? fmt::format("is not a request log of a known format; it begins with \"{}\"",
                                 first.substr(0, kShown))
                   : why,
-      {.file = path, .line = 1},
-      fmt::format("a plain table has the columns arrival_s, prompt_tokens and output_tokens; name "
-                  "others in a column map (--columns FILE); known formats: {}",
-                  fmt::join(registry().formats.names(), ", ")));
+              {.file = path, .line = 1},
+              fmt::format("a plain table has the columns arrival_s, prompt_tokens and "
+                          "output_tokens; map other names with --columns FILE; known formats: {}",
+                          fmt::join(registry().formats.names(), ", ")));
 }
 
 Result<Requests> read_requests(const std::string& path, const LogPart& part,

@@ -84,13 +84,13 @@ Result<std::unique_ptr<Scaler>> make_scaler(const std::string& name, const Scale
   const auto& all = registry().scalers;
   const auto* const found = all.find(name);
   if (found == nullptr) {
-    return fail(Code::not_found, fmt::format("no scaler is called \"{}\"", name), {},
+    return fail(Code::not_found, fmt::format("no scaler is named \"{}\"", name), {},
                 text::meant_or_known(name, all.names()));
   }
   if (found->make.needs_rate && told.replica_requests_per_s <= 0) {
     return fail(Code::usage,
-                fmt::format("scaler {} needs to know how many requests a replica answers", name),
-                {}, "tell an objective, or that rate");
+                fmt::format("scaler {} needs to know how many requests a replica can answer", name),
+                {}, "give an objective, or that rate");
   }
   return found->make.make(told);
 }
@@ -102,8 +102,8 @@ Result<Scaled> play_scaled(const Service& service, const Requests& requests,
   const auto scaler = make_scaler(scaling.scaler, scaling.told);
   if (!scaler) return tl::unexpected(scaler.error());
   if (service.prefill > 0 && scaling.told.least != scaling.told.most) {
-    return fail(Code::usage, "replicas for prompts alone do not go with a scaler", {},
-                "tell one number of replicas");
+    return fail(Code::usage, "prefill-only replicas cannot be combined with a scaler", {},
+                "give a fixed number of replicas");
   }
   Fleet fleet(*made, requests, scaling.told.cold_start);
   Scaled seen;
@@ -130,12 +130,13 @@ Result<double> replica_rate(const Service& service, const Requests& requests,
                             const Objective& objective, double share) {
   constexpr std::size_t kSample = 2000;
   constexpr double kWithin = 1.02;
-  if (requests.size() < 2) return fail(Code::invalid, "there are too few requests to tell a rate");
+  if (requests.size() < 2)
+    return fail(Code::invalid, "there are too few requests to estimate a rate");
   Requests sample = requests;
   sample.all.resize(std::min(kSample, requests.size()));
   const Micros first = sample.all.front().arrival;
   const double span_s = (sample.all.back().arrival - first) / 1e6;
-  if (span_s <= 0) return fail(Code::invalid, "all requests come at one instant");
+  if (span_s <= 0) return fail(Code::invalid, "all requests arrive at the same instant");
   const double rate = static_cast<double>(sample.size() - 1) / span_s;
   Service one = service;
   one.replicas = 1;
@@ -162,8 +163,9 @@ Result<double> replica_rate(const Service& service, const Requests& requests,
     (*enough ? low : high) = middle;
   }
   if (low > 0) return low;
-  return fail(Code::unavailable, "one replica meets the objective at no rate of these requests", {},
-              "a longer objective, or more GPUs of a replica");
+  return fail(Code::unavailable,
+              "one replica does not meet the objective at any rate of these requests", {},
+              "use a longer objective, or more GPUs per replica");
 }
 
 }  // namespace almanac::inference

@@ -31,7 +31,7 @@ Spread spread(std::vector<double>& values) {
 template <typename Choices>
 tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const Choices& all) {
   const auto names = all.names();
-  return fail(Code::not_found, fmt::format("no {} is called \"{}\"", slot, name), {},
+  return fail(Code::not_found, fmt::format("no {} is named \"{}\"", slot, name), {},
               text::meant_or_known(name, names));
 }
 
@@ -69,10 +69,10 @@ Result<Parts> parts(const Service& service) {
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
   if (service.prefill > 0 && service.prefill >= service.replicas) {
-    return fail(Code::usage,
-                fmt::format("of {} replicas {} cannot be for prompts alone", service.replicas,
-                            service.prefill),
-                {}, "leave one for the tokens");
+    return fail(
+        Code::usage,
+        fmt::format("of {} replicas {} cannot be prefill-only", service.replicas, service.prefill),
+        {}, "leave at least one for decoding");
   }
   const double block = service.model.kv_bytes(service.gpus) * limits.block_tokens;
   constexpr double kGib = 1024.0 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A service as a user describes it, and what its requests saw of it.
+/// A model service as described by a user, and the latencies of its requests.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@
 
 namespace almanac::inference {
 
-/// A model on some replicas that are alike.
+/// A model on identical replicas.
 struct Service {
   Model model{};
   Board board{};
-  int gpus = 1;    ///< Of one stage of a replica, which compute each layer together.
-  int stages = 1;  ///< Of a replica's layers, on GPUs of their own.
+  int gpus = 1;    ///< GPUs of one stage of a replica (tensor parallelism).
+  int stages = 1;  ///< Pipeline stages of a replica.
   int replicas = 1;
-  int prefill = 0;  ///< Of the replicas: compute prompts for the others; 0 = all do both.
-  double link_bytes_per_s = 25e9;  ///< Of KV from replica to replica.
-  int adapters = 0;  ///< Of a replica in GPU memory at a time; 0 = requests name none.
+  int prefill = 0;                 ///< Number of prefill-only replicas; 0 = all replicas do both.
+  double link_bytes_per_s = 25e9;  ///< Bandwidth for KV cache between replicas.
+  int adapters = 0;  ///< Adapters in GPU memory of a replica at a time; 0 = no adapters.
   int adapter_rank = 16;
-  double swap_gib = 0;  ///< Host memory of a replica for KV of sequences that are sent back.
+  double swap_gib = 0;  ///< Host memory of a replica for the KV cache of preempted sequences.
   Limits limits{};      ///< kv_blocks 0 = as many as fit.
   std::string former = "chunked";
   std::string router = "shortest_queue";
@@ -40,8 +40,8 @@ struct Service {
   int replica_gpus() const { return gpus * stages; }
 };
 
-/// Blocks of KV cache that fit beside the weights and adapters of `service` on one replica; below 1
-/// = none do.
+/// Returns the number of KV cache blocks that fit on one replica of `service` with its weights and
+/// adapters; below 1 = none.
 ///
 /// Source   vLLM gives KV nine tenths of the memory less weights and activations. Activations take
 ///          1.75 GiB of a GPU, or 8 with experts: of four servers whose blocks inference-sim
@@ -51,31 +51,32 @@ std::int64_t fitting_blocks(const Service& service);
 
 class Simulation;
 
-/// What the replicas of a service are made from.
+/// Components of the replicas of a service.
 struct Parts {
-  Limits limits{};  ///< kv_blocks as many as there are.
+  Limits limits{};  ///< kv_blocks is the actual number.
   std::shared_ptr<const StepTime> step;
   std::function<std::unique_ptr<Former>()> former;
   std::unique_ptr<Router> router;
   std::unique_ptr<Router> decode_router;
   int prefill = 0;
-  Micros link_token = 0;  ///< Of the KV of a token from replica to replica.
+  Micros link_token = 0;  ///< Time to send the KV cache of a token between replicas.
 
-  /// Adds `replicas`, of which the first `prefill` compute prompts only and the others tokens only.
+  /// Adds `replicas`. If `prefill` is set, the first ones are prefill-only and the others
+  /// decode-only.
   void open(Simulation& simulation, int replicas) const;
 };
-/// Fails with not_found for a former or router that is none, with invalid where the model does not
-/// fit, with usage where no replica is left for tokens.
+/// Returns the components of `service`. Fails with not_found for an unknown former or router, with
+/// invalid if the model does not fit, and with usage if no replica is left for decoding.
 Result<Parts> parts(const Service& service);
 
-/// What of a request must hold for it to count as served well, microseconds; infinite = anything.
+/// Latency objective (SLO) of a request in microseconds; infinite = no limit.
 struct Objective {
-  Micros first_token = kNever;  ///< From arrival.
-  Micros per_token = kNever;    ///< After the first, on average.
+  Micros first_token = kNever;  ///< TTFT: from arrival to the first token.
+  Micros per_token = kNever;    ///< TPOT: mean time per token after the first.
 };
 
-/// Of the requests that were finished; microseconds. All NaN where none has the measure: an answer
-/// of one token has no time per token after the first.
+/// Distribution over finished requests in microseconds. All NaN if no request has the measure: an
+/// answer of one token has no time per token after the first.
 struct Spread {
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, most = 0;
 };
@@ -83,7 +84,7 @@ struct Spread {
 struct Seen {
   std::size_t requests = 0;
   std::size_t finished = 0;
-  std::size_t attained = 0;  ///< Finished, and the objective met.
+  std::size_t attained = 0;  ///< Finished requests that met the objective.
   std::int64_t prompt_tokens = 0;
   std::int64_t hit_tokens = 0;
   std::int64_t output_tokens = 0;
@@ -99,15 +100,15 @@ struct Seen {
   }
 };
 
-/// Whether a request that is finished was served as asked.
+/// Returns whether a finished request met the objective.
 bool meets(const Request& request, const Outcome& outcome, const Objective& objective);
 
-/// Is told of each request as it is finished; true = the run ends there.
+/// Called for each request when it finishes; returning true ends the run.
 using Enough = std::function<bool(RequestId request, const Outcome& outcome)>;
-/// Plays `requests` on the service. Fails as parts() does. O(tokens / batch + iterations).
+/// Simulates `requests` on the service. Fails like parts(). O(tokens / batch + iterations).
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests,
                                   const Enough& enough = {});
-/// What a fleet drew, joules: `replica_s` of replicas on, of which it computed as `busy` says.
+/// Returns the energy of a fleet in joules, for `replica_s` replica-seconds with activity `busy`.
 double energy_j(const Service& service, double replica_s, const Busy& busy);
 
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,

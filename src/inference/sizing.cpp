@@ -126,7 +126,7 @@ class Sizing {
     if (!size) return size;
     size->doubts = doubts_of_span(requests_);
     if (asked_.confidence <= 0) {
-      size->doubts.emplace_back("nothing but this log was looked at (--confidence)");
+      size->doubts.emplace_back("only this log was considered (--confidence)");
     }
     if (!size->doubts.empty()) return size;
     auto missed = missed_days();
@@ -172,14 +172,14 @@ class Sizing {
     const auto size = Sizing(attained_of_, before, quietly).for_all();
     if (!size) {
       if (size.error().code == Code::usage) return tl::unexpected(size.error());
-      return fmt::format("before its day {} it told of none: {}", day + 1, size.error().message);
+      return fmt::format("the log before day {} gives no size: {}", day + 1, size.error().message);
     }
     const auto attained = attained_of_(size->replicas, size->prefill, then, Until::end);
     if (!attained) return tl::unexpected(attained.error());
     if (*attained >= asked_.share) return std::string();
     return fmt::format(
-        "what came before its day {} called for {} replicas, which serve {:.1f} % of that day as "
-        "asked",
+        "the log before day {} called for {} replicas, which meet the objective for only {:.1f} % "
+        "of that day's requests",
         day + 1, size->replicas, 100 * *attained);
   }
 
@@ -218,10 +218,9 @@ class Sizing {
   Result<Size> for_following(int least) {
     const auto learnt = fit_workload(requests_);
     if (!learnt) {
-      return fail(
-          learnt.error().code,
-          fmt::format("nothing can be said of what follows a log that {}", learnt.error().message),
-          {}, "--confidence 0 looks at this log alone");
+      return fail(learnt.error().code,
+                  fmt::format("a log cannot be resampled if it {}", learnt.error().message), {},
+                  "--confidence 0 sizes for this log alone");
     }
     for (int draw = 1; draw <= kDraws; ++draw) {
       following_.push_back(following(*learnt, static_cast<std::uint64_t>(draw)));
@@ -246,9 +245,9 @@ class Sizing {
                       .served = **served};
         }
       }
-      report(fmt::format("{} replicas: too few for {} logs drawn like this one", tried, kDraws));
+      report(fmt::format("{} replicas: too few for {} resampled logs", tried, kDraws));
     }
-    return too_few("the requests of logs that may follow", least);
+    return too_few("the requests of resampled logs", least);
   }
 
   /// Those that serve the log as asked, the best first; none = none does.
@@ -305,7 +304,7 @@ class Sizing {
     return fail(Code::unavailable,
                 fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
                             asked_.most, 100 * asked_.share, what, alone),
-                {}, "more replicas, GPUs of a replica, or time");
+                {}, "use more replicas, more GPUs per replica, or a longer objective");
   }
 
   /// How many of the drawn logs are served as asked; nothing = too few.
@@ -417,8 +416,8 @@ Result<void> know_all(const Plan& plan, const Requests& requests) {
   for (const std::string& name : requests.models) {
     if (std::find(plan.names.begin(), plan.names.end(), name) != plan.names.end()) continue;
     return fail(Code::invalid,
-                fmt::format("requests ask for \"{}\", which no GPU of the plan has", name), {},
-                text::meant_or_known(name, plan.names));
+                fmt::format("requests name the model \"{}\", which no GPU of the plan has", name),
+                {}, text::meant_or_known(name, plan.names));
   }
   return {};
 }
@@ -444,7 +443,7 @@ Result<Size> size_fleet(Service service, const Requests& requests, const SizeQue
 Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,
                             const SizeQuestion& asked) {
   if (asked.split) {
-    return fail(Code::usage, "the replicas of a plan are not split in prompts and tokens");
+    return fail(Code::usage, "the replicas of a plan cannot be split into prefill and decode");
   }
   if (auto known = know_all(plan, requests); !known) return tl::unexpected(known.error());
   SizedPlan made{.plan = {.names = plan.names, .models = plan.models}};
@@ -498,9 +497,9 @@ std::vector<std::string> doubts_of_span(const Requests& requests) {
   std::vector<std::string> made;
   const double hours = hours_of(requests);
   if (hours < kDay) {
-    made.push_back(fmt::format("it is of {:.1f} h, and other hours may ask more", hours));
+    made.push_back(fmt::format("it covers only {:.1f} h, and other hours may be busier", hours));
   } else if (hours < kHoursOfTwoDays) {
-    made.push_back(fmt::format("it is of {:.1f} h, in which no two days can be compared", hours));
+    made.push_back(fmt::format("it covers {:.1f} h, too short to compare two days", hours));
   }
   if (hours >= kHoursOfTwoDays || requests.tenants.size() < 2) return made;
   std::vector<double> tokens(requests.tenants.size());
@@ -511,7 +510,7 @@ std::vector<std::string> doubts_of_span(const Requests& requests) {
   }
   const auto most = std::max_element(tokens.begin(), tokens.end());
   if (*most > kMost * all) {
-    made.push_back(fmt::format("{} has {:.0f} % of the tokens, so that it decides alone",
+    made.push_back(fmt::format("{} has {:.0f} % of the tokens and so dominates the result",
                                requests.tenants[static_cast<std::size_t>(most - tokens.begin())],
                                100 * *most / all));
   }

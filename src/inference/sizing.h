@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many replicas requests need: those of a log, and those that may follow it.
+/// Number of replicas that the requests of a log need, and those of resampled logs that may follow
+/// it.
 #pragma once
 
 #include <functional>
@@ -17,66 +18,64 @@ namespace almanac::inference {
 
 struct SizeQuestion {
   Objective objective{};
-  double share = 0.9;  ///< Of the requests that must meet it.
-  int most = 64;       ///< Replicas.
-  bool split = false;  ///< Some replicas compute prompts for the others.
-  /// Part of the logs that may follow which must be served so too; 0 = the log alone counts.
+  double share = 0.9;  ///< Fraction of the requests that must meet the objective.
+  int most = 64;       ///< Largest number of replicas to try.
+  bool split = false;  ///< Whether to split replicas into prefill and decode.
+  /// Fraction of the resampled logs that must also meet the objective; 0 = this log only.
   double confidence = 0.95;
-  /// Hears of each number of replicas that was tried; may be empty.
+  /// Called with each number of replicas that was tried; may be empty.
   std::function<void(const std::string&)> progress{};
 };
 
-/// A fleet, and how sure that it is enough.
+/// Size of a fleet, and its certainty.
 struct Size {
   int replicas = 0;
-  int prefill = 0;  ///< As Service has it.
-  int for_log = 0;  ///< Replicas that are enough for the log alone.
-  int drawn = 0;    ///< Logs that were drawn; 0 = only the log was looked at.
-  int served = 0;   ///< Of these, as asked.
-  /// What keeps the log from telling how many replicas the following day needs, a clause each. Not
-  /// empty = the fleet is for hours like those of the log, and recommended for no other.
+  int prefill = 0;  ///< Prefill-only replicas, see Service.
+  int for_log = 0;  ///< Replicas that are enough for this log alone.
+  int drawn = 0;    ///< Resampled logs; 0 = only this log was considered.
+  int served = 0;   ///< Resampled logs that met the objective.
+  /// Reasons why this log cannot predict the next day, one clause each. If any, the size is valid
+  /// only for hours like the log's.
   std::vector<std::string> doubts{};
 
-  /// What the number is for.
-  const char* holds_for() const { return doubts.empty() ? "following day" : "own hours"; }
+  /// Returns what the size is valid for.
+  const char* valid_for() const { return doubts.empty() ? "next day" : "this log only"; }
 };
 
-/// The fewest replicas, divided as is best, that serve the log as asked and, of 20 logs that may
-/// follow it, as many as the confidence says; of longer logs each day. Such a log is drawn as
-/// fit_workload(), following() and generate() have it. No smaller fleet is enough: up to 8 replicas
-/// all are tried; beyond, the number for the log is found by doubling and halving, with the three
-/// below it tried too, for one replica more may harm.
+/// Returns the fewest replicas, with the best split, that meet the objective in the log and in the
+/// required fraction of 20 resampled logs; for logs of several days, on each day. Logs are
+/// resampled with fit_workload(), following() and generate(). Up to 8 replicas all sizes are tried;
+/// beyond, the size for the log is found by bisection, and the three sizes below are tried too,
+/// because adding a replica may harm.
 ///
-/// A log tells what the following day needs if it is of two days or more, and if a fleet that is
-/// sized the same way for what came before a day serves that day: of its last three, as far as
-/// there are days before them.
+/// A log predicts the next day if it covers at least two days, and if fleets sized in the same way
+/// from the days before each of the last three days (where there are any) meet the objective on
+/// that day.
 ///
-/// Fails with unavailable where `most` are not enough, saying how many are for the log alone where
-/// that is known, and as play() does; with invalid where the
-/// log tells too little to draw others from. Cost: some tens of runs of the log, on all cores, each
-/// as far as it takes to know whether it is served; with `split` as many for each division; of two
-/// days or more up to four times that.
+/// Fails with unavailable if `most` replicas are not enough (with the number for the log alone, if
+/// known), with invalid if the log is too small to resample, and like play(). Cost: some tens of
+/// runs of the log on all cores, each until the result is known; with `split` as many for each
+/// split; for two days or more up to four times that.
 Result<Size> size_fleet(Service service, const Requests& requests, const SizeQuestion& asked);
 
-/// A plan with as many copies of each of its parts as are needed. A part is groups that have models
-/// in common: requests of one never come to another.
+/// A plan with as many copies of each part as needed. A part consists of groups that share models;
+/// requests of one part never go to another.
 struct SizedPlan {
   Plan plan{};
   struct Part {
     std::vector<std::string> models{};
-    Size size{};  ///< Its replicas are copies of the part.
+    Size size{};  ///< Replicas are copies of the part.
   };
   std::vector<Part> parts{};
 };
 
-/// The same for each part of a plan: the fewest copies with which the share of the requests of each
-/// of its models is served as asked. Parts that nothing is asked of are left out. Fails as
-/// size_fleet() and play_placed() do, and with usage for a split.
+/// Returns the fewest copies of each part of a plan with which each of its models meets the
+/// objective for the required fraction of requests. Parts without requests are left out. Fails like
+/// size_fleet() and play_placed(), and with usage for a split.
 Result<SizedPlan> size_plan(const Service& service, const Requests& requests, const Plan& plan,
                             const SizeQuestion& asked);
 
-/// What the span and the tenants of a log keep it from telling of the following day; a part of
-/// Size::doubts.
+/// Returns the reasons in Size::doubts that come from the length and the tenants of a log.
 std::vector<std::string> doubts_of_span(const Requests& requests);
 /// From the first request to the last.
 double hours_of(const Requests& requests);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that wait aside, unseen by the policy: each in the room of what it waits for.
+/// The jobs that wait before the policy sees them, each in the room of what it waits for.
 ///
-/// What happens opens a room; nobody walks through all jobs to find the few that it concerns.
+/// An event opens a room, so that it need not go through all jobs to find the few that it concerns.
 #pragma once
 
 #include <compare>
@@ -16,18 +16,18 @@
 
 namespace almanac::machine {
 
-/// What a job waits for before the policy sees it, and for which.
+/// What a job waits for before the policy sees it.
 struct WaitsFor {
   enum class What : std::uint8_t {
-    nothing,      ///< It is not aside: the policy sees it, it runs, or it has ended.
-    a_look,       ///< It has just come, or what it waited for has happened.
+    nothing,      ///< The policy sees it, it runs, or it has ended.
+    a_look,       ///< It is new, or what it waited for has happened.
     release,      ///< A user holds it.
     time,         ///< Key: when, in ms.
     others,       ///< Key: Prerequisites::List.
-    namesake,     ///< For the job before it of its user and name to end. Key: that one's number.
-    array,        ///< For other tasks to end. Key: the array's number.
-    maintenance,  ///< It would not end before one.
-    account,      ///< Its user is not known now. Key: the user's number.
+    namesake,     ///< The job before it of its user and name. Key: the number of that job.
+    array,        ///< Other tasks of its array. Key: the array's number.
+    maintenance,  ///< It would not end before maintenance begins.
+    account,      ///< The system does not know its user. Key: the user's number.
   };
   What what = What::nothing;
   std::int64_t key = 0;
@@ -53,7 +53,7 @@ class Anteroom {
     const auto found = rooms_.find(room);
     return found == rooms_.end() ? none : found->second;
   }
-  /// When the first of those that wait for a time may go on; kNever = none does.
+  /// When the first job that waits for a time may go on; kNever = there is none.
   Time next_time() const {
     const auto first = rooms_.lower_bound({WaitsFor::What::time, INT64_MIN});
     const bool is_time = first != rooms_.end() && first->first.what == WaitsFor::What::time;

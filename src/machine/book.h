@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that have not ended, and what keeps the policy from seeing some of them.
+/// The jobs that have not ended, and what keeps some of them from the policy's queue.
 #pragma once
 
 #include <cstdint>
@@ -28,41 +28,38 @@
 
 namespace almanac::machine {
 
-/// Of jobs that have not ended.
+/// Numbers of jobs that have not ended.
 struct Counts {
   std::int64_t waiting = 0, held = 0, running = 0;
 };
 
-/// What the process of a job has, and what its runs have told.
+/// What a job's process has, and what its runs have reported.
 struct OfRuns {
-  /// What its process may use until it has gone, or has said that it does not any more.
+  /// GPUs that its process may use until it has gone, or has reported that it uses others.
   std::vector<cluster::Grant> leaves{};
-  std::string told_gpus{};             ///< Those that it was last told of; "" = none yet.
-  int said_before = 0;                 ///< How often it had said which it uses, then.
-  std::optional<Duration> moved_by{};  ///< When it must have said so, since boot.
+  std::string told_gpus{};             ///< The GPUs that it was last told; "" = none yet.
+  int said_before = 0;                 ///< How often it had reported its GPUs by then.
+  std::optional<Duration> moved_by{};  ///< When it must have reported them, since boot.
   struct Move {
     Time told{};
-    double step = 0;  ///< That it had made by then.
+    double step = 0;  ///< The step that it had made by then.
   };
-  std::optional<Move> move{};  ///< The last one, until it has made another step.
-  double moves_took_s = 0;     ///< All that it has done, from being told to the next step.
+  std::optional<Move> move{};  ///< The last move, until the job has made another step.
+  double moves_took_s = 0;     ///< All moves together, from the word to the next step.
   int num_moves = 0;
-  /// When its process must have ended, since boot; nothing = it was not told to. Beyond, it is
-  /// killed.
+  /// When its process must have ended, since boot; nothing = it need not. It is killed then.
   std::optional<Duration> obey_by{};
-  std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
-  /// When its process is looked at again, of which nothing could be told; kNever = there is
-  /// nothing to wait for but news.
+  std::vector<cluster::Grant> draws{};  ///< GPUs that its process has from its start on.
+  /// When a process is looked at again of which nothing is known; kNever = when it has news.
   Time look_again = kNever;
-  Duration look_pause{};                         ///< Before that.
-  perf::SteadyUse gpu_use{};                     ///< Of its process.
-  std::optional<perf::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
-                                                 ///< at last.
-  std::optional<perf::OwnProgress> progress{};   ///< What it says of its training.
-  std::vector<elastic::Observation> seen{};      ///< How long its steps took, each way once.
+  Duration look_pause{};                         ///< The pause before that look.
+  perf::SteadyUse gpu_use{};                     ///< GPU use of its process.
+  std::optional<perf::Stretch> bandwidth_gbs{};  ///< Its memory traffic, at the last look.
+  std::optional<perf::OwnProgress> progress{};   ///< What it reports of its training.
+  std::vector<elastic::Observation> seen{};      ///< How long its steps took, once a way to run.
 };
 
-/// That, once it was changed first: jobs that wait have none, and may be 300,000.
+/// Allocated on first write: the 300,000 jobs that may be waiting have none.
 class Runs {
  public:
   const OfRuns* operator->() const {
@@ -79,50 +76,51 @@ class Runs {
 };
 
 struct Entry {
-  /// Without what runs, which is most of it: that is read back from the disk to start it.
+  /// The record without what it runs, which is most of it. The disk has that for its start.
   store::Job job;
   /// Its place in the trace, as the policy knows it; kNoJob = the policy does not see it.
   JobId id = kNoJob;
-  /// The process of its present run, or of the last one if that has not gone yet.
+  /// The process of its present run, or of the last run if that has not gone yet.
   std::unique_ptr<shepherd::Run> run{};
   Runs of_runs{};
-  bool makes_room = false;  ///< Its process is one of before, and is to go: Process::former.
-  /// Its process goes on on other GPUs, and has not said yet that it uses these.
+  bool makes_room = false;  ///< Its process is of a former run and must go: Process::former.
+  /// Its process goes on on other GPUs, and has not reported yet that it uses them.
   bool moves = false;
-  std::int32_t batch = 0;     ///< As its policy has it; 0 = its own.
-  bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
-  bool is_pressed = false;    ///< It did not end as it was told, and was killed.
+  std::int32_t batch = 0;     ///< The batch that its policy wants; 0 = its own.
+  bool too_much_gpu = false;  ///< Its process is killed for the GPU memory that it holds.
+  bool is_overdue = false;    ///< Its process did not end in time, and was killed.
   std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
-  bool counted_unbegun = false;                ///< It has neither begun nor ended.
-  WaitsFor waits{};                            ///< Before the policy sees it.
-  Prerequisites::List list = 0;                ///< What it comes after; 0 = it has ended, too.
+  bool counted_unbegun = false;  ///< It has neither begun nor ended, and is counted so.
+  WaitsFor waits{};              ///< What keeps it from the queue.
+  Prerequisites::List list = 0;  ///< The jobs that it comes after; 0 = none, or it has ended.
 
   Process process() const {
     if (!run) return Process::none;
     return makes_room ? Process::former : Process::own;
   }
-  /// It runs as the policy sees it, and has no process yet.
+  /// Whether it runs as the policy sees it, and has no process yet.
   bool is_starting() const { return starts(job, process()); }
 };
 
-/// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
+/// The time before which a job may not start, by its user's word or after a failure; kNoTime =
+/// none.
 Time may_begin(const store::Job& job);
 
-/// Its record, and that 30 s of work are reckoned for a change of GPUs of a job that leaves their
-/// number open. Source: Qiao et al., OSDI'21 (Pollux), section 5.3; nothing measures it here.
+/// The record of a job as the policy knows it. A change of GPUs costs 30 s of work if the job
+/// leaves their number open. Source: Qiao et al., OSDI'21 (Pollux), section 5.3; not measured here.
 trace::Job as_policy_knows(const store::Job& job, Names& names);
 
-/// All that a run says of itself; nothing where its file cannot be read.
+/// All that a run reports of itself; nothing if its file cannot be read.
 perf::OwnWord word_of(const shepherd::Run& run, Time now);
 
 /// Drops argv, script, environment and resource limits.
 void forget_what_runs(store::Job& job);
-/// The same of many; neighbours that share what they ask go on to.
+/// The same for many jobs. Neighbours that share a submission still do afterwards.
 void forget_what_runs(std::vector<store::Job>& jobs);
 
 /// The note on a job that was given other GPUs, cores or memory while it ran.
 inline constexpr const char* kResized = "resized";
-/// Of a job that holds GPUs which do not compute.
+/// The note on a job that holds GPUs which do not compute.
 inline constexpr const char* kIdle = "idle GPUs";
 /// The note on a job that held more of its GPU's memory than its part.
 inline constexpr const char* kTooMuchGpu = "over its GPU memory";
@@ -130,7 +128,7 @@ inline constexpr const char* kTooMuchGpu = "over its GPU memory";
 class Book {
  public:
   using Entries = std::map<store::JobNumber, Entry>;
-  /// Whether a job that is not here any more ended well, or all of an array's tasks that are not;
+  /// Returns whether a job that has left the book ended well, or all tasks of an array that have;
   /// nothing = there was none.
   using EndedWell = std::function<std::optional<bool>(store::JobNumber)>;
 
@@ -145,52 +143,54 @@ class Book {
   Entries& all() { return entries_; }
   const Entries& all() const { return entries_; }
 
-  /// Its state has changed, or whether it is held.
+  /// Counts a job again whose state has changed, or that is held or released.
   void recount(Entry& entry);
   const Counts& counts() const { return counts_; }
   /// Returns what keeps a pending job from the policy: its user, a time, other jobs, its array.
   WaitsFor waits_for(const Entry& entry, Time now) const;
-  /// Whether a job that waits for others is to be cancelled: they did not end as it needs.
+  /// Whether a job waits in vain for others: they did not end as it needs.
   bool is_hopeless(const Entry& entry) const;
-  /// Puts it into the room of what it waits for, or into none.
+  /// Puts a job into the room of what it waits for, or into none.
   void wait(Entry& entry, WaitsFor room);
-  /// Has all that are in a room looked at.
+  /// Has a job looked at that waits aside.
+  void look_again(Entry& entry) { wait(entry, {WaitsFor::What::a_look}); }
+  /// Has all jobs in a room looked at.
   void open(WaitsFor room);
-  /// Has those looked at whose time has come.
+  /// Has the jobs looked at whose time has come.
   void open_due(Time now);
   const Anteroom& anteroom() const { return anteroom_; }
-  /// A task of an array joins the policy's jobs, or leaves them.
+  /// Counts a task of an array that joins the policy's jobs (+1) or leaves them (-1).
   void count_task(const store::Job& job, int sign);
-  /// Jobs of lists of prerequisites that were looked at so far.
+  /// Prerequisites that were looked at so far.
   std::uint64_t num_looks() const { return prerequisites_.num_looks(); }
 
  private:
-  /// Of a job, or of all tasks of an array.
+  /// How a job ended, or all tasks of an array.
   Prerequisites::Outcome outcome_of(store::JobNumber number) const;
-  /// Whether a job has ended or is to run again, has begun or is to begin again.
+  /// Whether a job has ended or will run again, has begun or will begin again.
   struct Changed {
     bool end = false;
     bool start = false;
   };
-  /// Those that come after it may be concerned.
+  /// Tells the jobs that come after a job.
   void tell_followers(const store::Job& job, Changed changed);
   void tell(store::JobNumber number);
-  /// It is among those that have not ended, or is not any more.
+  /// Counts a job among those of its user and name that have not ended, or no longer.
   void count_namesake(const store::Job& job, bool is_open);
-  /// The last job before it of its user and name that has not ended; nothing = there is none.
+  /// Returns the last job before it of its user and name that has not ended; nothing = none.
   std::optional<store::JobNumber> namesake_before(const store::Job& job) const;
 
   using Namesakes = std::map<std::pair<std::uint32_t, std::string>, std::set<store::JobNumber>>;
-  /// Has another task of the array looked at, whose turn it may be.
+  /// Has another task of the array looked at, which may be next.
   void open_array(const store::Job& task);
 
   Entries entries_;
   Counts counts_;
   Anteroom anteroom_;
-  std::map<store::JobNumber, int> tasks_;    // of each array, among the policy's jobs
-  std::map<store::JobNumber, int> open_;     // of each array, that have not ended
-  std::map<store::JobNumber, int> unbegun_;  // of each array, that have not begun either
-  Namesakes namesakes_;  // that have not ended; kept while some job is a singleton
+  std::map<store::JobNumber, int> tasks_;    // tasks of each array among the policy's jobs
+  std::map<store::JobNumber, int> open_;     // tasks of each array that have not ended
+  std::map<store::JobNumber, int> unbegun_;  // tasks of each array that have not begun either
+  Namesakes namesakes_;  // those that have not ended; kept while some job is a singleton
   std::int64_t singletons_ = 0;
   EndedWell ended_well_;
   Prerequisites prerequisites_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What may be done once it is on the disk.
+/// Decisions that are carried out once they are on the disk.
 #pragma once
 
 #include <set>
@@ -12,14 +12,15 @@
 
 namespace almanac::machine {
 
-/// What the round and users have decided, to be done once it is on the disk.
+/// Decisions of the round and of users.
 struct Deeds {
-  std::vector<store::JobNumber> start{};  ///< In the order of the policy.
-  std::vector<store::JobNumber> stop{};   ///< Whose process is to end.
-  std::vector<store::JobNumber> kill{};   ///< Whose process holds too much of a GPU.
-  std::vector<store::JobNumber> resize{};
-  std::set<store::JobNumber> tell{};  ///< Of other GPUs, or another batch.
-  std::vector<JobId> pin{};           ///< That the round has started or resized.
+  std::vector<store::JobNumber> start{};   ///< Jobs, in the order of the policy.
+  std::vector<store::JobNumber> stop{};    ///< Jobs whose process must end.
+  std::vector<store::JobNumber> kill{};    ///< Jobs whose process holds too much GPU memory.
+  std::vector<store::JobNumber> resize{};  ///< Jobs that hold other processors or memory.
+  std::set<store::JobNumber> tell{};  ///< Jobs whose process must hear of other GPUs or another
+                                      ///< batch.
+  std::vector<JobId> pin{};           ///< Jobs that the round has started or resized.
 };
 
 }  // namespace almanac::machine

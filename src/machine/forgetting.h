@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Forgets history that is older than it is kept, by a clock that is not believed everything: one
-/// start with a clock years ahead must not cost years of history.
+/// Forgets history that is older than the retention, without trusting the clock: one start with a
+/// clock years ahead must not cost years of history.
 ///
-/// What is believed follows the clock while that goes in steps of at most 30 days. Where it jumps
-/// further the history stays, a warning says so, and what is believed moves by two days a day: a
-/// machine that was off for months comes after, and a wrong clock is noticed first.
+/// The trusted time follows the clock while that advances by at most 30 days at once. If the clock
+/// jumps further, the history stays, a warning says so, and the trusted time advances by two days a
+/// day. So a machine that was off for months catches up, and a wrong clock is noticed first.
 #pragma once
 
 #include <future>
@@ -19,32 +19,31 @@
 
 namespace almanac::machine {
 
-/// Times since boot are by a clock that nobody sets.
+/// Times since boot are of a clock that cannot be set.
 class Forgetting {
  public:
-  /// Jobs that ended go after `retention`, their environments after `environments`. The store and
-  /// the outbox must outlive it.
+  /// Forgets jobs after `retention` from their end, and their environments after `environments`.
+  /// The store and the outbox must outlive it.
   Forgetting(store::Store& store, service::Outbox& outbox, Duration retention,
              Duration environments)
       : store_(store), outbox_(outbox), retention_(retention), environments_(environments) {}
 
   /// Forgets what is due. Fails as the store does.
   Result<void> begin(Time now, Duration since_boot);
-  /// Forgets from time to time, in a thread of its own. Returns whether that has begun now.
+  /// Forgets from time to time, in a thread of its own. Returns whether it has begun to now.
   bool go_on(Time now, Duration since_boot);
-  /// What is wrong with the clock; "" = nothing.
+  /// Why the clock is not trusted; "" = it is.
   const std::string& clock_trouble() const { return clock_trouble_; }
 
  private:
-  /// Moves the time that is believed towards the clock's; by at most `most` where that is far
-  /// ahead.
+  /// Moves the trusted time towards the clock's, by at most `most` if the clock is far ahead.
   void believe_clock(Time now, Duration most);
 
   store::Store& store_;
   service::Outbox& outbox_;
   Duration retention_;
   Duration environments_;
-  Time believed_{};             // by which history is forgotten
+  Time believed_{};             // the trusted time
   Duration forget_at_{};        // since boot
   Duration environments_at_{};  // likewise
   std::string clock_trouble_;

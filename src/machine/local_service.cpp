@@ -1,192 +1,133 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/local_service.h"
 
-#include <algorithm>
-#include <bit>
 #include <utility>
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-
-#include "base/wall_clock.h"
-#include "machine/core.h"
-#include "machine/vitals.h"
-#include "service/foresight.h"
-#include "service/inquest.h"
-#include "service/log.h"
-#include "service/policies.h"
-#include "service/shadow.h"
-#include "store/log.h"
+#include "machine/parts.h"
+#include "service/job.h"
 
 namespace almanac::machine {
 
 using store::JobNumber;
+using What = service::Wish::What;
 
 namespace {
 
-/// The state folder tells the services of a machine apart: each has one of its own.
-std::string owner_of(const std::string& state) {
-  struct stat about {};
-  static_cast<void>(::stat(state.c_str(), &about));  // it is there: the store is open in it
-  return fmt::format("serve.{:x}.{:x}", about.st_dev, about.st_ino);
-}
-
-/// What decides, and beside it what looks on from threads of its own.
-class LocalService final : public Core {
+class LocalService final : public service::Service {
  public:
-  static Result<std::unique_ptr<service::Service>> open(Config config);
-  ~LocalService() override { tell_of_failures({}); }
+  explicit LocalService(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
+  void run(const std::atomic<bool>& stop) override { parts_->loop.run(stop); }
+  void wake() override { parts_->loop.wake(); }
+  void reload() override { parts_->loop.reload(); }
+
+  Result<std::vector<JobNumber>> submit(store::Submission submission) override {
+    return parts_->submissions.submit(std::move(submission));
+  }
+  Result<void> judge(store::Submission submission) override {
+    return parts_->submissions.judge(std::move(submission));
+  }
+  Result<void> cancel(const std::vector<JobNumber>& numbers, const service::Caller& caller,
+                      bool now) override {
+    return change({.what = What::cancel, .at_once = now, .jobs = numbers}, caller);
+  }
+  Result<void> update(const std::vector<JobNumber>& numbers, const store::Amended& wanted,
+                      const service::Caller& caller) override {
+    return change({.what = What::update, .amended = wanted, .jobs = numbers}, caller);
+  }
+  Result<void> hold(const std::vector<JobNumber>& numbers, const service::Caller& caller) override {
+    return change({.what = What::hold, .jobs = numbers}, caller);
+  }
+  Result<void> release(const std::vector<JobNumber>& numbers,
+                       const service::Caller& caller) override {
+    return change({.what = What::release, .jobs = numbers}, caller);
+  }
+  Result<void> requeue(const std::vector<JobNumber>& numbers,
+                       const service::Caller& caller) override {
+    return change({.what = What::requeue, .jobs = numbers}, caller);
+  }
   Result<void> set_policy(const std::string& policy, const service::Caller& caller) override {
-    return watched(Core::set_policy(policy, caller));
+    return parts_->watching.watch(parts_->succession.set_policy(policy, caller));
   }
   Result<void> set_shadow(const std::string& policy, const service::Caller& caller) override {
-    return watched(Core::set_shadow(policy, caller));
+    return parts_->watching.watch(parts_->succession.set_shadow(policy, caller));
   }
-  std::optional<service::Comparison> shadow() const override { return shadow_->last(); }
-  Result<std::vector<service::JobView>> jobs(const service::Sought& sought) const override;
-  Result<service::JobView> job(JobNumber number) const override;
-  std::vector<service::NodeView> nodes() const override;
+  Result<std::int64_t> announce(const service::Window& window,
+                                const service::Caller& caller) override {
+    return parts_->windows.announce(window, caller);
+  }
+  Result<void> call_off(std::int64_t number, const service::Caller& caller) override {
+    return parts_->windows.call_off(number, caller);
+  }
+  Result<void> set_drained(const std::string& node, bool drained,
+                           const service::Caller& caller) override {
+    return parts_->out_of_service.set_drained(node, drained, caller);
+  }
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                               const service::Caller& caller) override {
+    return parts_->out_of_service.set_gpu_trouble(node, gpu, trouble, caller);
+  }
+
+  std::uint64_t revision() const override { return parts_->state.revision; }
+  service::Overview overview() const override { return parts_->cluster.overview(); }
+  service::Counters counters() const override { return parts_->cluster.counters(); }
+  Result<std::vector<service::JobView>> jobs(const service::Sought& sought) const override {
+    return parts_->watching.add_to(parts_->jobs.jobs(sought));
+  }
+  Result<service::JobView> job(JobNumber number) const override {
+    return parts_->watching.add_to(parts_->jobs.job(number));
+  }
+  Result<std::vector<std::string>> explain(JobNumber number, service::Eyes eyes) const override {
+    return parts_->jobs.explain(number, eyes);
+  }
   std::optional<service::Expected> expect(JobNumber number, Duration patience) const override {
-    return foresight_ ? foresight_->ask(number, patience) : std::nullopt;
+    return parts_->watching.expect(number, patience);
   }
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const override {
-    if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
-    return foresight_->would(asked);
+    return parts_->watching.foresee(asked);
+  }
+  std::vector<service::NodeView> nodes() const override {
+    return parts_->watching.add_to(parts_->cluster.nodes());
+  }
+  Result<service::Tenancy> tenancy() const override { return parts_->jobs.tenancy(); }
+  Result<sim::Compactions> compactions() const override { return parts_->cluster.compactions(); }
+  std::vector<service::Window> maintenance() const override {
+    return parts_->cluster.maintenance();
+  }
+  std::optional<service::Comparison> shadow() const override { return parts_->watching.shadow(); }
+  Result<std::string> log_path(JobNumber number, bool err) const override {
+    return service::kept_job(store(), number).map([&](const store::Job& job) {
+      return service::log_of(job, err);
+    });
+  }
+  const store::Store& store() const override { return parts_->state.store; }
+  const std::string& state() const override { return parts_->state.config.state; }
+  std::shared_ptr<const cluster::Cluster> cluster() const override {
+    // The cluster lives as long as the service does.
+    return {std::shared_ptr<void>(), &parts_->state.config.machine.cluster};
   }
 
  private:
-  using Core::Core;
-  void look_on();
-  /// Of a forecast, with what tenants have used where the policy goes by that.
-  service::Outlook outlook_with_use();
-  void add(service::JobView& view) const;
-  /// `set`, which the shadow hears of.
-  Result<void> watched(Result<void> set);
+  Result<void> change(service::Wish wish, const service::Caller& caller) {
+    return parts_->requests.change(Request{.wish = std::move(wish), .caller = caller});
+  }
 
-  std::unique_ptr<service::Foresight> foresight_;  // null = no forecasts
-  std::unique_ptr<service::Shadow> shadow_;
-  std::unique_ptr<Vitals> vitals_;
-  std::unique_ptr<service::Inquest> inquest_;
+  std::unique_ptr<Parts> parts_;
 };
-
-Result<std::unique_ptr<service::Service>> LocalService::open(Config config) {
-  auto opened = Core::open(std::move(config));
-  if (!opened) return tl::unexpected(opened.error());
-  std::vector<store::Job> unfinished = opened->unfinished;
-  std::unique_ptr<LocalService> made(new LocalService(*std::move(opened)));
-  if (auto recovered = made->recover(std::move(unfinished)); !recovered) {
-    return tl::unexpected(recovered.error());
-  }
-  made->look_on();
-  return made;
-}
-
-void LocalService::look_on() {
-  const Config& known = config();
-  if (known.futures > 0) {
-    foresight_ = std::make_unique<service::Foresight>(
-        known.machine.cluster, known.speeds,
-        [this] { return store().log(wall_clock() - service::kLesson, service::kLessons); },
-        known.futures, known.seed, [this] { return outlook_with_use(); },
-        [this] { return revision(); },
-        [this](std::vector<store::Told> told) { keep(std::move(told)); });
-  }
-  const auto past = [this] {
-    return store().ended(Time{}).map([](const std::vector<store::Job>& jobs) {
-      experiment::Past played{.log = store::log_of(jobs, "the store")};
-      for (std::size_t at = 0; at < jobs.size(); ++at) {
-        if (jobs[at].asked->kept) played.kept.insert(played.log.jobs[at].id);
-      }
-      return played;
-    });
-  };
-  shadow_ =
-      std::make_unique<service::Shadow>(past, known.machine.cluster, known.seed, known.age_cap);
-  static_cast<void>(watched({}));
-  vitals_ = std::make_unique<Vitals>(
-      known.machine, owner_of(known.state), known.measuring.every, [this] { return patients(); },
-      [this](NodeId node, int gpu, const std::string& trouble) { hear_of_gpu(node, gpu, trouble); },
-      [this](const Sight& sight) {
-        take_note(sight);
-        send_letters();
-      });
-  inquest_ = std::make_unique<service::Inquest>(
-      [this](JobNumber job, const std::string& why) { hear_why(job, why); });
-  tell_of_failures([to = inquest_.get()](const store::Job& job) { to->hold(job); });
-}
-
-service::Outlook LocalService::outlook_with_use() {
-  service::Outlook made = outlook();
-  if (!service::goes_by_use(made.composition)) return made;
-  if (const auto known = tenancy()) made.used = service::own_uses(*known, config().machine.cluster);
-  return made;
-}
-
-Result<void> LocalService::watched(Result<void> set) {
-  if (!set) return set;
-  const service::Overview now = overview();
-  const auto policy = service::compose(now.policy);
-  std::optional<policy::Composition> shadow;
-  if (auto made = service::compose(now.shadow); !now.shadow.empty() && made)
-    shadow = std::move(*made);
-  if (policy) shadow_->watch(*policy, std::move(shadow));
-  return set;
-}
-
-Result<std::vector<service::JobView>> LocalService::jobs(const service::Sought& sought) const {
-  auto made = Core::jobs(sought);
-  if (!made) return made;
-  for (service::JobView& view : *made) add(view);
-  return made;
-}
-
-Result<service::JobView> LocalService::job(JobNumber number) const {
-  auto made = Core::job(number);
-  if (!made) return made;
-  add(*made);
-  if (made->job.state == trace::JobState::running && made->job.asked->gpu_share < 1) {
-    made->limits_by += fmt::format("{}GPU memory: {}", made->limits_by.empty() ? "" : ", ",
-                                   made->gpu_memory_gb >= 0 ? "watched" : "not held");
-  }
-  return made;
-}
-
-void LocalService::add(service::JobView& view) const {
-  const bool runs = view.job.state == trace::JobState::running;
-  if (foresight_ && (runs || !view.why.empty())) {
-    view.expected = foresight_->of(view.job.number);
-    if (view.expected && runs) {
-      // Worked out while it waited, maybe.
-      view.expected->start_from = view.expected->start_to = view.expected->start_by = kNoTime;
-      view.expected->other_gpus.reset();
-    }
-  }
-  if (!runs) return;
-  const JobVitals vitals = vitals_->of(view.job.number);
-  view.gpu_use = vitals.gpu_use.value_or(-1);
-  view.cpu_use = vitals.cores_busy.value_or(-1);
-  view.memory_gb = vitals.memory_gb.value_or(-1);
-  view.gpu_memory_gb = vitals.gpu_memory_gb.value_or(-1);
-}
-
-std::vector<service::NodeView> LocalService::nodes() const {
-  std::vector<service::NodeView> made = Core::nodes();
-  for (std::size_t node = 0; node < made.size(); ++node) {
-    for (service::GpuView& gpu : made[node].gpus) {
-      const gpu::Sample sample = vitals_->of(NodeId{static_cast<std::uint32_t>(node)}, gpu.number);
-      gpu.use = sample.use.value_or(-1);
-      gpu.memory_gb = sample.memory_gb.value_or(-1);
-      gpu.power_w = sample.power_w.value_or(-1);
-    }
-  }
-  return made;
-}
 
 }  // namespace
 
 Result<std::unique_ptr<service::Service>> open_local_service(Config config) {
-  return LocalService::open(std::move(config));
+  auto opened = open_folder(std::move(config));
+  if (!opened) return tl::unexpected(opened.error());
+  std::vector<store::Job> unfinished = std::move(opened->unfinished);
+  auto parts = std::make_unique<Parts>(*std::move(opened), last_counted(unfinished),
+                                       service::machine_clock());
+  if (auto recovered = parts->recovery.recover(std::move(unfinished)); !recovered) {
+    return tl::unexpected(recovered.error());
+  }
+  parts->watching.begin();
+  return std::make_unique<LocalService>(std::move(parts));
 }
 
 }  // namespace almanac::machine

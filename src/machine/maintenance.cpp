@@ -6,16 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "machine/core.h"
-
 namespace almanac::machine {
 
-using policy::Phase;
-using store::JobNumber;
-
 namespace {
-
-constexpr const char* kWindowsKey = "maintenance";
 
 std::int64_t in_ms(Time time) { return time.time_since_epoch().count(); }
 
@@ -78,68 +71,6 @@ Result<Maintenance> Maintenance::read(const std::string& json) try {
   return made;
 } catch (const nlohmann::json::exception& error) {
   return fail(Code::corrupt, fmt::format("the store's maintenance: {}", error.what()));
-}
-
-Result<std::int64_t> Core::announce(const service::Window& window, const service::Caller& caller) {
-  if (auto may = service::only_for_operators(caller); !may) return tl::unexpected(may.error());
-  std::int64_t number = 0;
-  const auto done = change([this, &number, &window]() -> Result<Change> {
-    Maintenance after = maintenance_;
-    const auto added = after.add(window, now_);
-    if (!added) return tl::unexpected(added.error());
-    number = *added;
-    Change change;
-    change.kept.set(kWindowsKey, after.to_json());
-    change.act = [this, after = std::move(after)] { maintenance_ = after; };
-    return change;
-  });
-  if (!done) return tl::unexpected(done.error());
-  return number;
-}
-
-Result<void> Core::call_off(std::int64_t number, const service::Caller& caller) {
-  if (auto may = service::only_for_operators(caller); !may) return may;
-  return change([this, number]() -> Result<Change> {
-    Maintenance after = maintenance_;
-    if (auto removed = after.remove(number); !removed) return tl::unexpected(removed.error());
-    Change change;
-    change.kept.set(kWindowsKey, after.to_json());
-    change.act = [this, after = std::move(after)] {
-      maintenance_ = after;
-      book_.open({WaitsFor::What::maintenance});
-    };
-    return change;
-  });
-}
-
-std::vector<service::Window> Core::maintenance() const {
-  const std::lock_guard lock(mutex_);
-  return maintenance_.windows();
-}
-
-Result<void> Core::read_maintenance() {
-  const auto kept = store_.get(kWindowsKey);
-  if (!kept) return tl::unexpected(kept.error());
-  if (!*kept) return {};
-  auto read = Maintenance::read(**kept);
-  if (!read) return tl::unexpected(read.error());
-  maintenance_ = *std::move(read);
-  return {};
-}
-
-void Core::heed_maintenance() {
-  if (maintenance_.windows().empty()) return;
-  if (maintenance_.pass(now_)) {
-    outbox_.set(kWindowsKey, maintenance_.to_json());
-    book_.open({WaitsFor::What::maintenance});
-  }
-  for (auto& [number, entry] : book_.all()) {
-    const bool waits =
-        entry.job.state == trace::JobState::pending && in_round(entry, Phase::waiting);
-    if (!waits || maintenance_.bars(entry.job.asked->time_limit, now_) == nullptr) continue;
-    leave_queue(entry);
-    look_at(entry);
-  }
 }
 
 }  // namespace almanac::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Times in which nothing is to run: what would not have ended before does not start.
+/// Times in which no job may run. A job that would not end before such a time does not start.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ namespace almanac::machine {
 
 class Maintenance {
  public:
-  /// All that are not over, in the order in which they begin.
+  /// Windows that are not over, in the order in which they begin.
   const std::vector<service::Window>& windows() const { return windows_; }
-  /// Fails with usage where it is over, or ends before it begins; gives its number.
+  /// Returns the number of the window. Fails with usage if it is over, or ends before it begins.
   Result<std::int64_t> add(service::Window window, Time now);
-  /// Fails with not_found.
+  /// Fails with not_found if there is no such window.
   Result<void> remove(std::int64_t number);
-  /// Forgets those that are over; false = none is.
+  /// Forgets windows that are over; returns whether there were any.
   bool pass(Time now);
-  /// The one that keeps a job of that time limit (kNoDuration = it has none) from starting now;
-  /// null = none does.
+  /// Returns the window that keeps a job of this time limit (kNoDuration = no limit) from starting
+  /// now; null = there is none.
   const service::Window* bars(Duration time_limit, Time now) const;
 
   std::string to_json() const;
-  /// Fails with corrupt.
+  /// Reads what to_json() wrote. Fails with corrupt.
   static Result<Maintenance> read(const std::string& json);
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the policy is told of what was measured: of each job how busy it keeps its GPUs with what
-/// it holds now, and what goes through the memory with what is running now.
+/// What the policy learns from measurements: how busy each job keeps its GPUs with what it holds
+/// now, and the memory traffic of the jobs that run now.
 ///
-/// Memory traffic is that of the last look, if no job has started, ended or been resized since it
-/// began; of one node only, for the counters are the machine's.
+/// Memory traffic is that of the last look, if no job has started, ended or been resized since. It
+/// is known of one node only, because the counters are the machine's.
 #pragma once
 
 #include <optional>
@@ -18,28 +18,28 @@
 
 namespace almanac::machine {
 
-/// Something new that a job says of its training; NaN = not its metric.
+/// What a job reports anew of its training; NaN = something other than its metric.
 struct Report {
   store::JobNumber job{};
   double metric = 0;
 };
 
-/// A metric as policies compare it: the larger the better.
+/// Returns a metric as policies compare it: the larger the better.
 double for_policy(const store::Submission& asked, double metric);
 
-/// Keeps how long a job says that its steps take now; false = that is known for what it holds.
+/// Keeps how long a job's steps take now; returns false if that is known for what it holds.
 bool add_pace(Entry& entry);
 
-/// Belongs to the thread that decides; it and `take` want the same lock.
+/// The deciding thread reads it. take() needs the same lock.
 class Measured final : public policy::Telemetry {
  public:
-  /// `numbers` by JobId. Both outlive it.
+  /// `numbers` by JobId. Both must outlive it.
   Measured(Book& book, const std::vector<store::JobNumber>& numbers,
            const perf::Measuring& measuring, std::size_t nodes);
 
-  /// Gives what the policy is to hear of.
+  /// Takes over what a look has found, and returns what the policy must hear of.
   std::vector<Report> take(const Sight& sight);
-  /// A job has started, ended or been resized.
+  /// Notes that a job has started, ended or been resized.
   void change(Time now) { changed_ = now; }
 
   std::optional<double> gpu_use(JobId job) const override;
@@ -47,14 +47,14 @@ class Measured final : public policy::Telemetry {
   std::optional<double> bandwidth_gbs(JobId job) const override;
   std::optional<double> bandwidth_gbs(NodeId node) const override;
   Duration renewed_every() const override { return measuring_.every; }
-  /// Nothing measures how much a job gets done.
+  /// Nothing: how much work a job has done is not measured.
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
-  /// What the job says, and how many steps it is to make (--steps). What it says of no batches is
-  /// taken to train with --batch alone.
+  /// What the job reports, and how many steps it will make (--steps). A job that reports no batches
+  /// is taken to train with --batch alone.
   std::optional<policy::Training> training(JobId job, Time now) const override;
 
  private:
-  /// Null = one that has gone.
+  /// Null = the job has gone.
   const Entry* entry_of(JobId job) const;
   std::optional<double> fresh(const std::optional<perf::Stretch>& told) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that runs, as what measures it sees it.
+/// A running job, as measurements see it.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ namespace almanac::machine {
 struct Patient {
   store::JobNumber job{};
   pid_t shepherd = -1;
-  std::string folder{};  ///< Of its run.
+  std::string folder{};  ///< The folder of its run.
   std::vector<cluster::Grant> held{};
-  bool asks_part = false;  ///< Of a GPU; else a part that it holds is the policy's doing.
+  bool asks_part = false;  ///< It asks for part of a GPU. If not, the policy has it share.
 };
 
 struct Patients {

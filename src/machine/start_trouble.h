@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whose trouble it is that a job could not be started: the job's own, its user's account's, or the
-/// machine's; and when the next try is due. Each backs off alone, so that one job or one account
-/// keeps nobody else from starting.
+/// Who is to blame for a start that failed: the job, its user's account, or the machine; and when
+/// the next try is due. Each backs off alone, so that one job or one account does not keep others
+/// from starting.
 ///
-/// The cause is often known (the account is not there, a folder is in the way). A shepherd that
-/// went without a word is first its job's trouble, and the machine's as soon as another job fails
-/// the same way with no start that worked in between.
+/// The cause is often known (the account is missing, a folder is in the way). If a shepherd went
+/// without a word, its job is to blame at first, and the machine as soon as another job fails the
+/// same way with no start in between that worked.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,25 @@
 
 namespace almanac::machine {
 
-/// Before the try after so many failures in a row: 1 s, 2 s, 4 s, ... up to 5 minutes.
+/// The pause after so many failures in a row: 1 s, 2 s, 4 s, ... up to 5 minutes.
 Duration pause_before_start(int failures);
 
-/// Of jobs that failed to start for no reason that concerns others. Not thread-safe.
+/// Jobs that failed to start for reasons that do not concern other jobs. Not thread-safe.
 class JobStarts {
  public:
   struct Next {
     Time again{};
     bool gives_up = false;
   };
-  /// A start failed. Gives up after kTries; a try counts only if some start worked since the one
-  /// before, or `is_certain`: where none works, the job is not to blame.
+  /// Notes that a start failed. Gives up after kTries. A try counts only if some start has worked
+  /// since the one before, or if `is_certain`: while no start works, the job is not to blame.
   Next failed(store::JobNumber job, const std::string& why, bool is_certain, Time now);
-  /// Whether others failed too since a start worked last.
+  /// Whether several jobs have failed since a start worked last.
   bool are_several() const { return since_worked_ > 1; }
-  /// A start worked: of this job, which is forgotten here.
+  /// Notes that a job has started, and forgets its failures.
   void worked(store::JobNumber job);
   void forget(store::JobNumber job) { jobs_.erase(job); }
-  /// Why the last start failed; null = none has.
+  /// Why the last start of a job failed; null = none has.
   const std::string* why(store::JobNumber job) const;
 
   static constexpr int kTries = 8;
@@ -61,37 +61,38 @@ class JobStarts {
   std::optional<store::JobNumber> last_;
 };
 
-/// Of accounts that the system does not know. While one is closed none of its jobs starts; whether
-/// it is back is asked aside, without a job. Not thread-safe.
+/// Accounts that the system does not know. While an account is closed, none of its jobs starts;
+/// another thread asks whether it is back. Not thread-safe.
 class Accounts {
  public:
   /// Answers whether the system knows a user, as process::groups_of() does; may take long.
   using Ask = Result<void> (*)(std::uint32_t uid);
   explicit Accounts(Ask ask);
 
-  /// A start failed for the account. Whether it was open until now.
+  /// Notes that a start failed for want of the account. Returns whether it was open until now.
   bool failed(std::uint32_t uid, const std::string& user, const std::string& why, Time now);
-  /// A job of it began.
+  /// Notes that a job of the account has begun.
   void worked(std::uint32_t uid);
   bool is_closed(std::uint32_t uid) const;
-  /// "the system knows no user 1002; the next look is at ..."; of one that is closed.
+  /// "the system knows no user 1002; the next look is at ..."; of a closed account.
   std::string why(std::uint32_t uid) const;
-  /// One line for each account that is closed, of three at most.
+  /// One line for each closed account, at most three.
   std::vector<std::string> warnings() const;
 
   struct News {
-    std::vector<std::uint32_t> open{};  ///< These may start jobs again.
-    /// Nobody came back: jobs that wait for them alone have failed, and why.
+    std::vector<std::uint32_t> open{};  ///< Accounts that may start jobs again.
+    /// Accounts that did not come back, and why: jobs that wait for them have failed.
     std::map<std::uint32_t, std::string> given_up{};
   };
-  /// Begins to ask for those that are due, and says what came of earlier questions. Does not wait.
+  /// Begins to ask for accounts that are due, and returns the answers to earlier questions. Does
+  /// not wait.
   News look(Time now);
   /// When look() has something to do; kNever = no account is closed.
   Time due(Time now) const;
 
-  /// So often an account is looked for that the system does not know, about four minutes ...
+  /// Tries for an account that the system does not know, about four minutes ...
   static constexpr int kUnknownTries = 8;
-  /// ... and one whose directory does not answer, about an hour.
+  /// ... and for one whose directory does not answer, about an hour.
   static constexpr int kTries = 20;
 
  private:

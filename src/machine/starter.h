@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When the next job may be started, where starts fail for want of what all of them need.
+/// When the next job may start, while starts fail for want of what all jobs need.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,9 @@ class Starter {
  public:
   JobStarts jobs{};  ///< Each job's own failures.
 
-  /// While starts fail: one job is tried at a time.
+  /// Whether starts fail. If so, one job is tried at a time.
   bool is_failing() const { return failures_ > 0; }
-  /// Why; "" = they work.
+  /// Why starts fail; "" = they work.
   const std::string& trouble() const { return trouble_; }
   /// When the pause ends; kNever = there is none.
   Time again() const { return again_; }
@@ -31,20 +31,20 @@ class Starter {
     if (again_ <= now) again_ = kNever;
   }
 
-  /// A job is about to be started.
+  /// Notes that a job is about to start.
   void begins(store::JobNumber job, Time now);
-  /// It has a process, of which nothing is known yet.
+  /// Notes that the job has a process, of which nothing is known yet.
   void has_process(Time now);
-  /// The job that is tried, while starts fail.
+  /// The job that is tried while starts fail.
   std::optional<store::JobNumber> tried() const { return tried_; }
   bool is_tried(store::JobNumber job) const { return is_failing() && tried_ == job; }
-  /// Returns whether the tried job, which lives, has begun: its command runs, or it has lived for 5
-  /// s, whatever holds it up. Else the next look is put off.
+  /// Returns whether the tried job, which lives, has begun: its command runs, or it has lived for
+  /// 5 s. If not, puts off the next look.
   bool has_begun(bool command_runs, Time now);
-  /// A start failed. Returns the pause; nothing = another that was started together with it has
-  /// failed before, and counts for both.
+  /// Notes that a start failed, and returns the pause; nothing = a job that started together with
+  /// it has failed before, and counts for both.
   std::optional<Duration> failed(store::JobNumber job, const std::string& why, Time now);
-  /// The tried job has begun.
+  /// Notes that the tried job has begun.
   void works();
 
  private:

@@ -44,10 +44,10 @@ class Reader final : text::TomlReader {
     for (const toml::table* const model : tables(file, "model")) {
       made.models.push_back(read_model(*model));
       if (made.find(made.models.back().name) != &made.models.back()) {
-        refuse(*model, fmt::format("{} is there twice", made.models.back().name));
+        refuse(*model, fmt::format("{} is listed twice", made.models.back().name));
       }
     }
-    if (made.models.empty()) refuse(file.source(), "there is no [[model]]");
+    if (made.models.empty()) refuse(file.source(), "the file has no [[model]]");
     return made;
   }
 
@@ -111,14 +111,14 @@ class Reader final : text::TomlReader {
     for (const toml::table* const board : tables(model, "board")) {
       made.boards.push_back(read_board(*board));
       if (made.find(made.boards.back().gpu_type) != &made.boards.back()) {
-        refuse(*board, fmt::format("{} is there twice", made.boards.back().gpu_type));
+        refuse(*board, fmt::format("{} is listed twice", made.boards.back().gpu_type));
       }
     }
     if (const toml::table* const task = table(model, "training")) made.training = read_task(*task);
     if (const toml::table* const task = table(model, "inference")) {
       made.inference = read_task(*task);
       if (made.inference->rate.comm.gamma > 0) {
-        refuse(*task, "inference has no comm: gamma and lambda must not be there");
+        refuse(*task, "inference has no comm: remove gamma and lambda");
       }
     }
     return made;
@@ -153,7 +153,7 @@ class Reader final : text::TomlReader {
     RateTable made{numbers(task, "batches"), numbers(task, "rates")};
     const bool rises = std::is_sorted(made.batches.begin(), made.batches.end(), std::less_equal());
     if (made.batches.empty() || !rises || made.batches.size() != made.rates.size()) {
-      refuse(task, "a table needs batches that rise, and as many rates");
+      refuse(task, "a table needs ascending batches, and as many rates");
     }
     return made;
   }
@@ -227,12 +227,12 @@ class Reader final : text::TomlReader {
     const toml::array* const batch = board["batch"].as_array();
     if (batch == nullptr || batch->size() != 2 || !(*batch)[0].is_number() ||
         !(*batch)[1].is_number()) {
-      refuse(board.source(), "batch must be the least and the most: batch = [16, 256]");
+      refuse(board.source(), "batch must be the smallest and the largest: batch = [16, 256]");
     }
     made.least_batch = *(*batch)[0].value<double>();
     made.most_batch = *(*batch)[1].value<double>();
     if (!(made.least_batch > 0 && made.most_batch >= made.least_batch && made.most_batch < 1e12)) {
-      refuse(batch->source(), "batch must be two numbers above 0, the least first");
+      refuse(batch->source(), "batch must be two numbers above 0, the smaller one first");
     }
     if (made.step.compute(made.least_batch) <= 0) {
       refuse(board.source(), "a step must take time: fixed or sample above 0");
@@ -277,7 +277,7 @@ Result<Catalogue> read_catalogue(const std::string& name_or_path) {
     if (preset.name == name_or_path) return parse_catalogue(preset.text, name_or_path + ".toml");
     known.emplace_back(preset.name);
   }
-  return fail(Code::usage, fmt::format("there are no speed models \"{}\"", name_or_path), {},
+  return fail(Code::usage, fmt::format("no speed models are named \"{}\"", name_or_path), {},
               text::meant_or_known(name_or_path, known));
 }
 

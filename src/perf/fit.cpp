@@ -90,15 +90,16 @@ class Fitter {
   }
 
   void twice(const std::string& source, const std::string& what) {
-    fit_.notes.push_back(fmt::format("{}: {} left out, an earlier source has it", source, what));
+    fit_.notes.push_back(
+        fmt::format("{}: {} left out, because an earlier source has it", source, what));
   }
 
   void add_input(const std::string& source, const std::string& name, const Rows& rows) {
     Model& into = model(name);
     if (into.input && into.input->source == source) {
       fit_.notes.push_back(
-          fmt::format("{}: cores and memory of {} on {} left out, those on {} count", source, name,
-                      rows.front().gpu_type, into.input->gpu_type));
+          fmt::format("{}: cores and memory of {} on {} left out; those on {} are used", source,
+                      name, rows.front().gpu_type, into.input->gpu_type));
       return;
     }
     if (into.input) return twice(source, name + "'s cores and memory");
@@ -193,7 +194,7 @@ class Fitter {
 Result<Fit> fit(const std::vector<Profile>& profiles) {
   Fit made = Fitter().run(profiles);
   if (made.catalogue.models.empty()) {
-    return fail(Code::invalid, "no measurement tells of a job that ran alone");
+    return fail(Code::invalid, "no measurement is of a job that ran alone");
   }
   return made;
 }

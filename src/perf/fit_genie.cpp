@@ -100,8 +100,8 @@ void fit_genie(const Profile& source, Catalogue& catalogue, std::vector<std::str
     Model& model = model_of(catalogue, task.model);
     auto& into = task.trains ? model.training : model.inference;
     if (into) {
-      notes.push_back(fmt::format("{}: {} in {} left out, an earlier source has it", source.source,
-                                  task.model, word));
+      notes.push_back(fmt::format("{}: {} in {} left out, because an earlier source has it",
+                                  source.source, task.model, word));
       continue;
     }
     Genie made{.rate = {.one_gpu = task.one_gpu, .comm = {}}, .source = source.source, .error = {}};

@@ -183,7 +183,7 @@ TEST(Fit, TheFirstSourceCounts) {
   ASSERT_TRUE(made.has_value());
   EXPECT_EQ(made->catalogue.models[0].boards[0].source, "first");
   EXPECT_EQ(made->notes,
-            std::vector<std::string>{"second: m on X left out, an earlier source has it"});
+            std::vector<std::string>{"second: m on X left out, because an earlier source has it"});
 }
 
 // What `almanac profile` wrote on two machines: a row that tells no cores, and one that does.
@@ -199,8 +199,9 @@ TEST(Fit, ComparesTypesThatOneSourceMeasuredInSeveralFiles) {
   EXPECT_EQ(made->catalogue.find_gpu("A100")->speed, 1);
   EXPECT_NEAR(made->catalogue.find_gpu("Tesla K80")->speed, 0.25, 1e-9);
   EXPECT_EQ(made->catalogue.models[0].input->gpu_type, "A100");
-  EXPECT_EQ(made->notes, std::vector<std::string>{"own: cores and memory of m on Tesla K80 left "
-                                                  "out, those on A100 count"});
+  EXPECT_EQ(made->notes,
+            std::vector<std::string>{
+                "own: cores and memory of m on Tesla K80 left out; those on A100 are used"});
 }
 
 TEST(Fit, NeedsAJobThatRanAlone) {

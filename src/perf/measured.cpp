@@ -59,10 +59,10 @@ Result<Input> input_of(const std::string& model, const Cells& cells, const Profi
       }
       if (std::isnan(throughput)) {
         return fail(Code::invalid,
-                    fmt::format("{} was not measured with {} cores and {} GB a GPU: a table needs "
-                                "each number of cores with each amount of memory",
+                    fmt::format("{} was not measured with {} cores and {} GB per GPU: a table "
+                                "needs each number of cores with each amount of memory",
                                 model, cores, gb),
-                    {path}, "fit a curve to what there is: almanac perf fit");
+                    {path}, "fit a curve to the measurements: almanac perf fit");
       }
       speeds.push_back(throughput / most);
     }

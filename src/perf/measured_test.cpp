@@ -60,8 +60,9 @@ TEST(MeasuredTest, AGridWithAHoleIsRefused) {
   const auto holed = read_catalogue(
       folder.write("t.csv", std::string(kHeader) + "a,1,3,50,1\na,1,3,100,1\na,1,12,50,2\n"));
   ASSERT_FALSE(holed);
-  EXPECT_THAT(to_string(holed.error()),
-              HasSubstr("a was not measured with 12 cores and 100 GB a GPU: a table needs each "));
+  EXPECT_THAT(
+      to_string(holed.error()),
+      HasSubstr("a was not measured with 12 cores and 100 GB per GPU: a table needs each "));
   const auto none = read_catalogue(folder.write("u.csv", std::string(kHeader) + "a,2,3,50,1\n"));
   ASSERT_FALSE(none);
   EXPECT_THAT(to_string(none.error()),

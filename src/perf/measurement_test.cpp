@@ -79,27 +79,28 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
     EXPECT_NE(to_string(profile.error()).find(error), std::string::npos)
         << to_string(profile.error());
   };
-  says("a,b\n1,2\n", "p.csv:1: no profile: there is no column throughput");
+  says("a,b\n1,2\n", "p.csv:1: not a profile: column throughput is missing");
   says("model,throughput,gpu\nx,1,2\n", "p.csv:1: unknown column \"gpu\" (did you mean gpus?)");
-  says("throughput\n1\n", "p.csv:1: there is no column model");
+  says("throughput\n1\n", "p.csv:1: column model is missing");
   says("model,throughput\nx,fast\n", "p.csv:2: throughput must be a number, 0 or more");
   says("model,throughput\nx,-1\n", "p.csv:2: throughput must be a number");
   says("model,throughput\nx,nan\n", "p.csv:2: throughput must be a number");
   says("model,throughput\n,1\n", "p.csv:2: model is empty");
   says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number: \"1.5\"");
-  says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs do not lie on 4 nodes");
+  says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs cannot be on 4 nodes");
   says("model,cpus_per_gpu,throughput\nx,0,1\n", "p.csv:2: cpus_per_gpu must be a number");
   says("model,throughput,throughput_low\nx,5,6\n",
        "p.csv:2: throughput_low must be a number, 0 to 5");
   says("model,throughput\nx,1e300\n", "x has a throughput of 1e+300 samples a second");
   says("{\"v100\": {\"('A3C', 1)\": {\"null\": 3, \"('A3C', 1)\": [-1, 2]}}}",
        "a3c has a throughput of -1 samples a second");
-  says("model,throughput\n", "there is no measurement");
-  says("placement,local_bsz,step_time\n10,4,1\n", "p.csv:2: a placement is GPUs of each node");
+  says("model,throughput\n", "the file has no measurement");
+  says("placement,local_bsz,step_time\n10,4,1\n",
+       "p.csv:2: a placement is the number of GPUs on each node");
   says("{\"v100\": {\"ResNet\": {\"null\": 1}}}",
        "a job is written ('Model (batch size N)', GPUs)");
-  says("{\"v100\": 3}", "expected throughputs as Gavel writes them");
-  says("{", "expected throughputs as Gavel writes them");
+  says("{\"v100\": 3}", "expected throughputs in Gavel's format");
+  says("{", "expected throughputs in Gavel's format");
   EXPECT_EQ(read_profile(folder / "none").error().code, Code::not_found);
 }
 

@@ -42,9 +42,4 @@ double OptimisticProfile::epoch_s(double cpus, double fetch_s) const {
   return std::max(epoch_s(cpus), fetch_s);
 }
 
-double fetch_s(double dataset_gb, double cached_gb, double memory_gb_s, double disk_gb_s) {
-  const double cached = std::min(cached_gb, dataset_gb);
-  return cached / memory_gb_s + (dataset_gb - cached) / disk_gb_s;
-}
-
 }  // namespace almanac::perf

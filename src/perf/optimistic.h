@@ -37,7 +37,4 @@ class OptimisticProfile {
   std::vector<ProfiledPoint> points_;
 };
 
-/// Seconds to fetch an epoch when `cached_gb` of `dataset_gb` are in memory.
-double fetch_s(double dataset_gb, double cached_gb, double memory_gb_s, double disk_gb_s);
-
 }  // namespace almanac::perf

@@ -34,10 +34,7 @@ TEST(OptimisticProfile, FillsInBetween) {
   EXPECT_DOUBLE_EQ(profile.epoch_s(32), 100.0 / 16);
 }
 
-// 100 GB, 60 of them cached: 60 / 10 + 40 / 0.5 = 86 s.
-TEST(OptimisticProfile, FetchingByHand) {
-  EXPECT_DOUBLE_EQ(fetch_s(100, 60, 10, 0.5), 86);
-  EXPECT_DOUBLE_EQ(fetch_s(100, 200, 10, 0.5), 10);
+TEST(OptimisticProfile, AnEpochTakesAtLeastItsFetching) {
   const OptimisticProfile profile(16, 1, [](double cpus) { return 100 / cpus; });
   EXPECT_DOUBLE_EQ(profile.epoch_s(4, 86), 86);
   EXPECT_DOUBLE_EQ(profile.epoch_s(1, 86), 100);

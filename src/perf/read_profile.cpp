@@ -32,9 +32,9 @@ Profile read(const std::string& path) {
   if (rows.has("step_time")) return source::read_adaptdl(std::move(rows), path);
   if (rows.has("throughput")) return source::read_own_csv(std::move(rows), path);
   throw source::Refused{{Code::unsupported,
-                         "no profile: there is no column throughput",
+                         "not a profile: column throughput is missing",
                          {path, 1},
-                         "docs/reference/formats.md, Profiles, has the columns"}};
+                         "see docs/reference/formats.md, Profiles, for the columns"}};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ Profile read(const std::string& path) {
 Result<Profile> read_profile(const std::string& path) {
   try {
     Profile profile = read(path);
-    if (profile.rows.empty()) return fail(Code::invalid, "there is no measurement", {path});
+    if (profile.rows.empty()) return fail(Code::invalid, "the file has no measurement", {path});
     for (const Measurement& row : profile.rows) {
       if (is_sane(row.throughput)) continue;
       return fail(Code::invalid,

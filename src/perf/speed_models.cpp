@@ -100,12 +100,13 @@ Found SpeedModels::find(const Features& features) {
   Found found{.speed = nullptr, .match = match, .model = {}, .said = {}};
   if (model == nullptr) {
     found.match = Match::none;
-    found.said = fmt::format("{}: no model is like it; its speed is that of its GPUs", asked);
+    found.said = fmt::format("{}: no similar model; its speed is assumed from its GPUs", asked);
   } else {
     found.model = model->name;
-    if (match == Match::in_name) found.said = fmt::format("{}: named like {}", asked, model->name);
+    if (match == Match::in_name)
+      found.said = fmt::format("{}: matched by name to {}", asked, model->name);
     if (match == Match::nearest) {
-      found.said = fmt::format("{}: unknown; taken for {}, the nearest", asked, model->name);
+      found.said = fmt::format("{}: unknown; treated as {}, the nearest model", asked, model->name);
     }
   }
   found.speed = speed_of(model, model == nullptr ? 0 : features.batch_per_gpu);

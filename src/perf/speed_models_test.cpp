@@ -98,7 +98,7 @@ TEST(SpeedModels, FindsTheNearestByWhatIsTold) {
   const Found by_cpus = known.find({.name = "job 17", .cpus_per_gpu = 5});
   EXPECT_EQ(by_cpus.match, Match::nearest);
   EXPECT_EQ(by_cpus.model, "resnet-9");
-  EXPECT_EQ(by_cpus.said, "job 17: unknown; taken for resnet-9, the nearest");
+  EXPECT_EQ(by_cpus.said, "job 17: unknown; treated as resnet-9, the nearest model");
   EXPECT_EQ(known.find({.cpus_per_gpu = 1}).model, "resnet-99");
   EXPECT_EQ(known.find({.kind = "language"}).model, "big");
   EXPECT_EQ(known.find({.kind = "image", .memory_gb_per_gpu = 30}).model, "resnet-99");
@@ -110,7 +110,7 @@ TEST(SpeedModels, NothingToldIsNoModel) {
   const Found none = known.find({});
   EXPECT_EQ(none.match, Match::none);
   EXPECT_EQ(none.model, "");
-  EXPECT_NE(none.said.find("its speed is that of its GPUs"), std::string::npos);
+  EXPECT_NE(none.said.find("its speed is assumed from its GPUs"), std::string::npos);
   EXPECT_EQ(none.speed, known.find({.name = "x"}).speed);  // one for all
 }
 
@@ -223,8 +223,8 @@ TEST(CatalogueFile, SaysWhatIsWrongWithATask) {
   says("c = 3\n", "", "m.toml:6:1: c is missing");
   says("\"sync\"", "\"synk\"", "m.toml:11:8: comm must be one of nodiv printed sync: \"synk\"");
   says("\"table\"", "\"tables\"", "curve must be one of saturating quadratic quadratic_log table");
-  says("[1, 8]", "[8, 1]", "a table needs batches that rise, and as many rates");
-  says("[10, 60]", "[10]", "a table needs batches that rise, and as many rates");
+  says("[1, 8]", "[8, 1]", "a table needs ascending batches, and as many rates");
+  says("[10, 60]", "[10]", "a table needs ascending batches, and as many rates");
   says("[10, 60]", "[10, 0]", "rates must be numbers above 0");
   says("[5, 2, -0.1]", "[5, 2]", "k must be three numbers");
   says("curve = \"table\"\n", "curve = \"table\"\ngamma = 1\nlambda = 1\n",
@@ -245,12 +245,12 @@ TEST(CatalogueFile, SaysWhatIsWrongAndWhere) {
   says(kFile, "overlap = 1", "overlap = 0.5", "overlap must be 1 to 100: 0.5");
   says(kFile, "\npower = 1", "\npower = nan", "power must be 0 to 1");
   says(kFile, "batch = [10, 40]", "batch = [40, 10]", "batch must be two numbers above 0");
-  says(kFile, "batch = [10, 40]", "batch = 10", "batch must be the least and the most");
-  says(kFile, "name = \"resnet-9\"", "name = \"big\"", "big is there twice");
-  says(kFile, "gpu_type = \"K80\"", "gpu_type = \"A10\"", "A10 is there twice");
+  says(kFile, "batch = [10, 40]", "batch = 10", "batch must be the smallest and the largest");
+  says(kFile, "name = \"resnet-9\"", "name = \"big\"", "big is listed twice");
+  says(kFile, "gpu_type = \"K80\"", "gpu_type = \"A10\"", "A10 is listed twice");
   says(kFile, "kind = \"image\"", "kind = 3", "kind must be a text");
   says("x = 1\n", "x", "y", "unknown key y");
-  says("# nothing\n", "nothing", "", "there is no [[model]]");
+  says("# nothing\n", "nothing", "", "the file has no [[model]]");
   EXPECT_EQ(read_catalogue("publik").error().hint, "did you mean public?");
 }
 

@@ -102,7 +102,8 @@ Result<Choice> read_toml_choice(const Choices& choices, const toml::node& node,
   const Written written(as_spelled);
   const Entry* const entry = choices.find(written.name);
   if (entry == nullptr) {
-    return tl::unexpected(at(node, file, fmt::format("{} has no choice {}", choices.slot(), *text),
+    return tl::unexpected(at(node, file,
+                             fmt::format("{} has no choice named {}", choices.slot(), *text),
                              "see almanac policy list"));
   }
   auto made = read_choice(*entry, written.told);
@@ -153,18 +154,21 @@ Result<Composition> Registry::checked_whole(Composition composition) const {
       if (auto barred = barred_by(division, wholes.at(composition.whole))) {
         return fail(
             Code::usage,
-            fmt::format("policy {}: division {} does not go with a choice that {}, as {} "
-                        "does",
-                        composition.name, division.name, clause(*barred), composition.whole.name),
+            fmt::format(
+                "policy {}: division {} cannot be combined with a choice that {}, as {} does",
+                composition.name, division.name, clause(*barred), composition.whole.name),
             {}, "leave it out");
       }
       continue;
     }
     if (choice == untold.*slot.choice) continue;
-    return fail(Code::usage,
-                fmt::format("policy {}: {} decides by itself and asks no {}", composition.name,
-                            composition.whole.name, called(*slot.choices, choice)),
-                {}, "leave it out; only an estimate, a placement and a division can be replaced");
+    return fail(
+        Code::usage,
+        fmt::format("policy {}: {} makes all decisions itself and ignores the slot {}",
+                    composition.name, composition.whole.name, called(*slot.choices, choice)),
+        {},
+        "leave it out; only the estimate, the placement and the division of this policy can be "
+        "replaced");
   }
   return composition;
 }
@@ -182,12 +186,13 @@ Result<Composition> Registry::checked(Composition composition) const {
     for (const Slot& other : all) {
       const auto barred = &other == &one ? std::nullopt : barred_by(entry(one), entry(other));
       if (wrong || !barred) continue;
-      wrong = Error{Code::usage,
-                    fmt::format("policy {}: {} does not go with a choice that {}, as {} does",
-                                composition.name, name, clause(*barred),
-                                called(*other.choices, composition.*other.choice)),
-                    {},
-                    "replace one of the two: almanac policy list shows all choices"};
+      wrong =
+          Error{Code::usage,
+                fmt::format("policy {}: {} cannot be combined with a choice that {}, as {} does",
+                            composition.name, name, clause(*barred),
+                            called(*other.choices, composition.*other.choice)),
+                {},
+                "replace one of the two; almanac policy list shows all choices"};
     }
     traits.needs.each([&](Trait needed) {
       const bool has = std::any_of(all.begin(), all.end(), [&](const Slot& other) {
@@ -201,7 +206,7 @@ Result<Composition> Registry::checked(Composition composition) const {
         }
       }
       wrong = Error{Code::usage,
-                    fmt::format("policy {}: {} needs a choice that {}", composition.name, name,
+                    fmt::format("policy {}: {} requires a choice that {}", composition.name, name,
                                 clause(needed)),
                     {},
                     fmt::format("add {}", fmt::join(would_do, " or "))};
@@ -238,7 +243,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
   for (const Slot& slot : slots()) {
     for (const Entry& entry : slot.choices->entries()) known.push_back(entry.name);
   }
-  return fail(Code::usage, fmt::format("no slot has a choice called {}", written.name), {},
+  return fail(Code::usage, fmt::format("no slot has a choice named {}", written.name), {},
               hint_for(written.name, known));
 }
 
@@ -265,7 +270,7 @@ Result<Composition> Registry::load(const std::string& path) const {
     const toml::node* const name = table.get("name");
     return tl::unexpected(at(name != nullptr ? *name : table, path,
                              "name must not be empty, begin with a dot or contain a slash: it "
-                             "names a folder of the run"));
+                             "becomes the name of a folder in the run"));
   }
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
@@ -310,17 +315,18 @@ Result<Composition> Registry::compose(const std::string& text) const {
   if (found == policies_.end()) {
     std::vector<std::string> known;
     for (const Composition& policy : policies_) known.push_back(policy.name);
-    return fail(Code::usage, fmt::format("no policy is called {}", base.name), {},
+    return fail(Code::usage, fmt::format("no policy is named {}", base.name), {},
                 hint_for(base.name, known));
   }
   Composition made = *found;
   made.name = whole_text;
   if (!base.told.empty()) {
     if (made.whole.name.empty()) {
-      return fail(Code::usage,
-                  fmt::format("policy {} is made of slots, and {} could be told to any of them",
-                              base.name, base.told),
-                  {}, "say which: " + std::string(base.name) + "+lease:60");
+      return fail(
+          Code::usage,
+          fmt::format("policy {} is made of slots, and {} could be an argument of any of them",
+                      base.name, base.told),
+          {}, "say which: " + std::string(base.name) + "+lease:60");
     }
     auto choice = read_choice(wholes.at(made.whole), base.told);
     if (!choice) return tl::unexpected(choice.error());

@@ -67,14 +67,14 @@ TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
   }
   EXPECT_EQ(registry().compose("fifo+harmless+alone")->packing, "alone");
   for (const char* bad : {"easy+harmless", "fifo+models+harmless"}) {
-    EXPECT_THAT(message(bad), testing::HasSubstr("packing harmless needs a choice that lets a job "
-                                                 "that finds no place join another (add +"))
+    EXPECT_THAT(message(bad), testing::HasSubstr("packing harmless requires a choice that lets a "
+                                                 "blocked job share another job's GPUs (add +"))
         << bad;
   }
   EXPECT_EQ(message("genie+strict+harmless"),
-            "policy genie+strict+harmless: packing harmless does not go with a choice that chooses "
-            "how many GPUs a job has, as shape cer_in_time does (replace one of the two: almanac "
-            "policy list shows all choices)");
+            "policy genie+strict+harmless: packing harmless cannot be combined with a choice that "
+            "chooses how many GPUs a job gets, as shape cer_in_time does (replace one of the two; "
+            "almanac policy list shows all choices)");
   EXPECT_EQ(message_of_file("packing = {name = \"harmless\", harmless_rate = 0.95}\n"),
             "composed composition");
   EXPECT_THAT(message_of_file("packing = {name = \"harmless\", harmless_rate = 1.5}\n"),
@@ -103,8 +103,8 @@ TEST(Compose, TellsAChoiceThatIsThereAValue) {
   EXPECT_EQ(registry().compose("las+las:60:70")->order,
             (Choice{"las", {{"queues_gpu_s", {60, 70}}}}));
   EXPECT_EQ(message("qssf:60"),
-            "policy qssf is made of slots, and 60 could be told to any of them "
-            "(say which: qssf+lease:60)");
+            "policy qssf is made of slots, and 60 could be an argument of any of them (say which: "
+            "qssf+lease:60)");
 }
 
 TEST(Compose, NamesTheNearestPolicy) {
@@ -113,27 +113,25 @@ TEST(Compose, NamesTheNearestPolicy) {
     known += (known.empty() ? "" : ", ") + policy.name;
   }
   EXPECT_THAT(known, testing::HasSubstr("fifo, genie"));
-  EXPECT_EQ(message("qsf"), "no policy is called qsf (did you mean qssf?; known: " + known + ")");
-  EXPECT_EQ(message("slurm"), "no policy is called slurm (known: " + known + ")");
+  EXPECT_EQ(message("qsf"), "no policy is named qsf (did you mean qssf?; known: " + known + ")");
+  EXPECT_EQ(message("slurm"), "no policy is named slurm (known: " + known + ")");
 }
 
 TEST(Compose, NamesTheNearestChoice) {
   const std::string found = message("fifo+first_fitt");
   EXPECT_TRUE(
-      found.starts_with("no slot has a choice called first_fitt "
-                        "(did you mean first_fit?; known: "))
+      found.starts_with("no slot has a choice named first_fitt (did you mean first_fit?; known: "))
       << found;
 }
 
 TEST(Compose, SaysWhichChoicesDoNotGoTogether) {
-  EXPECT_EQ(
-      message("easy+adaptive"),
-      "policy easy+adaptive: pass easy does not go with a choice that gives running jobs more "
-      "cores, as size adaptive does (replace one of the two: almanac policy list shows all "
-      "choices)");
+  EXPECT_EQ(message("easy+adaptive"),
+            "policy easy+adaptive: pass easy cannot be combined with a choice that gives running "
+            "jobs more cores, as size adaptive does (replace one of the two; almanac policy list "
+            "shows all choices)");
   EXPECT_EQ(message("fifo+late"),
-            "policy fifo+late: pass late needs a choice that ranks jobs that are late behind all "
-            "others (add +promise)");
+            "policy fifo+late: pass late requires a choice that ranks late jobs behind all others "
+            "(add +promise)");
   EXPECT_EQ(message("srtf+easy"), "composed srtf+easy") << "the pass is replaced";
 }
 
@@ -144,12 +142,12 @@ TEST(Compose, DividesPoliciesThatDoNotCountOverTheWholeCluster) {
   EXPECT_EQ(composed->division.told.at("parts"), Values{8});
   EXPECT_EQ(registry().compose("srtf+pop")->division, "pop");
   EXPECT_EQ(message("hived+pop"),
-            "policy hived+pop: division pop does not go with a choice that reads the guarantees of "
-            "tenants, as hived does (leave it out)");
-  EXPECT_EQ(
-      message("easy+pop+standby"),
-      "policy easy+pop+standby: division pop does not go with a choice that turns nodes off, as "
-      "capacity standby does (replace one of the two: almanac policy list shows all choices)");
+            "policy hived+pop: division pop cannot be combined with a choice that uses tenants' "
+            "guarantees, as hived does (leave it out)");
+  EXPECT_EQ(message("easy+pop+standby"),
+            "policy easy+pop+standby: division pop cannot be combined with a choice that powers "
+            "nodes down, as capacity standby does (replace one of the two; almanac policy list "
+            "shows all choices)");
 }
 
 TEST(Compose, RefusesDepthsThatAreNone) {
@@ -200,9 +198,11 @@ TEST(Compose, ReadsAFileOfAWholePolicy) {
   ASSERT_TRUE(made) << to_string(made.error());
   EXPECT_EQ(made->whole, (Choice{"tiresias", {{"queues_gpu_s", {60, 600}}}}));
   EXPECT_EQ(registry().compose("tiresias:60:600")->whole, made->whole);
-  EXPECT_EQ(message("tiresias+easy"),
-            "policy tiresias+easy: tiresias decides by itself and asks no pass easy (leave it out; "
-            "only an estimate, a placement and a division can be replaced)");
+  EXPECT_EQ(
+      message("tiresias+easy"),
+      "policy tiresias+easy: tiresias makes all decisions itself and ignores the slot pass "
+      "easy (leave it out; only the estimate, the placement and the division of this policy can "
+      "be replaced)");
   EXPECT_EQ(message("tiresias+first_fit"), "composed tiresias+first_fit");
 }
 
@@ -219,13 +219,13 @@ TEST(Compose, SaysWhereAFileIsWrong) {
       testing::StartsWith("composition.toml:2:8: unknown key ordr (did you mean order?; "
                           "known: name, summary, base, whole, order, placement, estimate, "));
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
-            "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
+            "composition.toml:1:9: order has no choice named sjff (see almanac policy list)");
   EXPECT_EQ(
       message_of_file("pass = {name = \"easy\", dept = 2}\n"),
       "composition.toml:1:31: easy has no parameter dept (did you mean depth?; known: depth)");
   EXPECT_EQ(message_of_file("name = \"../mine\"\n"),
             "composition.toml:1:8: name must not be empty, begin with a dot or contain a slash: it "
-            "names a folder of the run");
+            "becomes the name of a folder in the run");
   EXPECT_EQ(message_of_file("order = 3\n"),
             "composition.toml:1:9: order must be the name of a choice, or a table with a name");
 }

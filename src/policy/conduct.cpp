@@ -16,25 +16,25 @@ struct Need {
 
 constexpr Need kNeeds[] = {
     {Trait::told_truth, "true run times",
-     "It uses true run times, which only a simulation of the past knows: what it reaches is a "
-     "bound for others. With +learned or +rolling it believes what a cluster can know."},
-    {Trait::reads_predictions, "predictions", "It reads the log's predictions (predicted_s)."},
+     "Uses true run times, which are known only when a past log is simulated: an oracle, for "
+     "comparison only. With +learned or +rolling it uses predictions that a real cluster can "
+     "make."},
+    {Trait::reads_predictions, "predictions", "Uses the log's predictions (predicted_s)."},
     {Trait::reads_deadlines, "deadlines",
-     "It reads deadlines (deadline_s): where no job has one, that part of it has nothing to do."},
+     "Uses deadlines (deadline_s); has no effect on jobs without one."},
     {Trait::reads_tenants, "tenants",
-     "It reads the guarantees of tenants ([[tenant]] in the cluster file): without, that part of "
-     "it has nothing to do."},
+     "Uses the guarantees of tenants ([[tenant]] in the cluster file); without tenants this part "
+     "has no effect."},
     {Trait::reads_speeds, "speeds",
-     "It reads how fast jobs run with what (--speed): without, that part of it has nothing to do."},
+     "Uses speed profiles (--speed); without them this part has no effect."},
     {Trait::reads_training, "training",
-     "It reads what jobs tell of their training (--elastic): without, that part of it has nothing "
-     "to "
-     "do."},
+     "Uses what elastic jobs report about their training (--elastic); without it this part has no "
+     "effect."},
     {Trait::reads_groups, "trials",
-     "It compares trials of sweeps (group, metric): without, that part of it has nothing to do."},
+     "Compares the trials of a sweep (group, metric); without trials this part has no effect."},
     {Trait::reads_signals, "signals",
-     "It reads a signal, such as the price of power (--incidents): without, that part of it has "
-     "nothing to do."},
+     "Uses a signal, such as the price of power (--incidents); without one this part has no "
+     "effect."},
 };
 
 struct Deed {
@@ -86,10 +86,11 @@ std::vector<std::string> sentences_of(const TraitSet& traits) {
   for (const Deed& deed : kDeeds) {
     if (traits.has(deed.trait)) clauses.push_back(clause(deed.trait));
   }
-  sentences.push_back(clauses.empty() ? "It starts jobs as they ask and lets them run to their end."
-                                      : fmt::format("It {}.", fmt::join(clauses, ", ")));
+  sentences.push_back(clauses.empty()
+                          ? "It gives each job what it requests and never interrupts it."
+                          : fmt::format("It {}.", fmt::join(clauses, ", ")));
   if (needs_checkpoints(traits)) {
-    sentences.emplace_back("Jobs have to be able to go on from a checkpoint.");
+    sentences.emplace_back("Jobs must be able to resume from a checkpoint.");
   }
   return sentences;
 }

@@ -148,7 +148,7 @@ Result<std::map<std::string, Values>> read_values(const std::vector<Parameter>& 
       const std::string_view name = value.substr(0, equals);
       parameter = find_parameter(known, name);
       if (parameter == nullptr) {
-        return fail(Code::usage, fmt::format("no parameter is called {}", name), {},
+        return fail(Code::usage, fmt::format("no parameter is named {}", name), {},
                     text::meant_or_known(name, names_of(known)));
       }
       value.remove_prefix(equals + 1);

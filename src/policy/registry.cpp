@@ -79,7 +79,7 @@ TraitSet Registry::traits(const Composition& composition) const {
 }
 
 std::unique_ptr<Policy> Registry::make(const Composition& composition, Host host) const {
-  ALMANAC_CHECK(!composition.scripted, "policy {} is another program's", composition.name);
+  ALMANAC_CHECK(!composition.scripted, "policy {} belongs to another program", composition.name);
   if (auto divided = divisions.make(composition.division, composition, host)) return divided;
   if (composition.whole.name.empty()) return make_pipeline(composition, std::move(host));
   return wholes.make(composition.whole, composition, std::move(host));

@@ -6,71 +6,71 @@ namespace almanac::policy {
 std::string_view clause(Trait trait) {
   switch (trait) {
     case Trait::reads_run_times:
-      return "believes how long jobs run";
+      return "uses predicted run times";
     case Trait::told_truth:
       return "uses true run times";
     case Trait::reads_predictions:
-      return "reads the column predicted_s";
+      return "uses the column predicted_s";
     case Trait::reads_model:
-      return "can begin with a trained model";
+      return "can start with a trained model";
     case Trait::reads_deadlines:
-      return "reads deadlines";
+      return "uses deadlines";
     case Trait::reads_tenants:
-      return "reads the guarantees of tenants";
+      return "uses tenants' guarantees";
     case Trait::reads_speeds:
-      return "reads how fast jobs run with what";
+      return "uses speed profiles";
     case Trait::reads_training:
-      return "reads what jobs tell of their training";
+      return "uses what jobs report about their training";
     case Trait::reads_groups:
       return "compares the trials of a sweep";
     case Trait::reads_signals:
-      return "reads a signal, such as the price of power";
+      return "uses a signal, such as the price of power";
     case Trait::stops_jobs:
-      return "stops running jobs";
+      return "preempts running jobs";
     case Trait::moves_jobs:
       return "moves running jobs";
     case Trait::resizes_jobs:
-      return "gives running jobs another number of GPUs";
+      return "resizes running jobs";
     case Trait::chooses_gpus:
-      return "chooses how many GPUs a job has";
+      return "chooses how many GPUs a job gets";
     case Trait::chooses_cores:
       return "chooses the cores and memory that a job starts with";
     case Trait::gives_cores:
       return "gives running jobs more cores";
     case Trait::shares_gpus:
-      return "runs two jobs on the same GPUs";
+      return "runs several jobs on the same GPUs";
     case Trait::yields_gpus:
-      return "holds jobs to what others leave of their GPUs";
+      return "limits jobs to the GPU time that others leave";
     case Trait::sleeps_nodes:
-      return "turns nodes off";
+      return "powers nodes down";
     case Trait::ends_trials:
-      return "ends trials of a sweep before they are done";
+      return "ends trials of a sweep early";
     case Trait::limits_power:
       return "sets the power limit of a job's GPUs";
     case Trait::paces_traffic:
-      return "says when jobs send, or how fast they read";
+      return "controls when jobs send, or how fast they read";
     case Trait::leases:
       return "decides in leases";
     case Trait::deals_out:
-      return "deals out all jobs of a lease together";
+      return "reallocates all GPUs at every lease";
     case Trait::reserves:
       return "keeps reservations";
     case Trait::remembers:
-      return "sets GPUs of coming leases aside";
+      return "reserves GPUs in future leases";
     case Trait::keeps_line:
-      return "lets no job pass one that cannot be placed";
+      return "lets the first job that does not fit block all others";
     case Trait::splits_queue:
       return "keeps several queues";
     case Trait::parts_cluster:
-      return "keeps parts of the cluster for kinds of jobs";
+      return "reserves parts of the cluster for kinds of jobs";
     case Trait::splits_nodes:
-      return "keeps each job in a part of the nodes";
+      return "keeps each job within one part of the nodes";
     case Trait::lets_join:
-      return "lets a job that finds no place join another";
+      return "lets a blocked job share another job's GPUs";
     case Trait::revises_waiting:
-      return "revises how many GPUs a waiting job is to have";
+      return "changes how many GPUs a waiting job will get";
     case Trait::ranks_late_apart:
-      return "ranks jobs that are late behind all others";
+      return "ranks late jobs behind all others";
     case Trait::count:
       break;
   }

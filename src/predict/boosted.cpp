@@ -201,19 +201,18 @@ std::string Boosted::save() const { return std::string(state_->bytes(R"({"format
 Result<Boosted> Boosted::load(std::string_view bytes, int classes) {
   auto state = std::make_unique<State>(classes);
   if (XGBoosterLoadModelFromBuffer(state->handle, bytes.data(), bytes.size()) != 0) {
-    return fail(Code::corrupt, "the trees of the model cannot be read");
+    return fail(Code::corrupt, "the model's trees cannot be read");
   }
   bst_ulong columns = 0;
   if (XGBoosterGetNumFeature(state->handle, &columns) != 0 || columns != kFeatures) {
     return fail(Code::corrupt,
-                fmt::format("the trees look at {} features, not at {}", columns, kFeatures));
+                fmt::format("the model's trees use {} features, not {}", columns, kFeatures));
   }
   state->set("nthread", "1");
   try {
     state->pack();
   } catch (const nlohmann::json::exception& error) {
-    return fail(Code::corrupt,
-                fmt::format("the trees of the model make no sense: {}", error.what()));
+    return fail(Code::corrupt, fmt::format("the model's trees are inconsistent: {}", error.what()));
   }
   return Boosted(std::move(state));
 }

@@ -68,14 +68,6 @@ double Distribution::middle_s(std::size_t cell) {
   return kSeconds[cell];
 }
 
-double Distribution::mean_s() const {
-  double sum = 0;
-  for (std::size_t cell = 0; cell < kCells; ++cell) {
-    sum += static_cast<double>(mass_[cell]) * middle_s(cell);
-  }
-  return sum;
-}
-
 double Distribution::mean_log() const {
   double sum = 0;
   for (std::size_t cell = 0; cell < kCells; ++cell) {

@@ -45,7 +45,6 @@ class Distribution {
   std::pair<double, double> central(double share) const;
   /// The mass below the cell of `log`, and half of the cell's own.
   double position(double log) const;
-  double mean_s() const;
   /// The mean of log10 seconds: of run times in different decades, whose order is asked for.
   double mean_log() const;
   /// The middle of the stretch of +- `half_width` (log10) that holds most mass: the number that is

@@ -99,7 +99,7 @@ Result<Time> start_of_test(const trace::Trace& trace, Time wanted) {
   const Time from = wanted != kNoTime ? wanted : submissions[submissions.size() * 2 / 3];
   if (from > submissions.back()) {
     return fail(Code::invalid,
-                fmt::format("no job is submitted from {} on; the last one is of {}",
+                fmt::format("no job was submitted from {} on; the last one was submitted {}",
                             text::format_datetime(from), text::format_datetime(submissions.back())),
                 {.file = trace.path});
   }
@@ -112,7 +112,7 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
   const auto from = start_of_test(trace, options.from);
   if (!from) return tl::unexpected(from.error());
   Evaluation made{.from = *from};
-  made.estimators.push_back({"learned", "boosted trees and the closest earlier jobs", {}});
+  made.estimators.push_back({"learned", "boosted trees and nearest past jobs", {}});
   made.estimators.push_back({"rolling", "the paper's rolling estimate", {}});
   for (const SimpleName& each : kSimple) made.estimators.push_back({each.name, each.words, {}});
 

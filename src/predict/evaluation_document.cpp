@@ -18,11 +18,11 @@ using figure::Unit;
 
 Figure draw_estimators(const Evaluation& evaluation) {
   Figure made{.id = "prediction_estimators",
-              .title = "Estimators side by side",
+              .title = "Comparison of estimators",
               .caption =
-                  "Error: the median of |log10(predicted / true)|; 0.3 is a factor of two. "
-                  "Rank correlation: Spearman's, of predicted with true GPU time. Within 90 "
-                  "%: the share of jobs inside of the interval that shall hold 90 % of them.",
+                  "Error: the median of |log10(predicted / true)|; 0.3 is a factor of two. Rank "
+                  "correlation: Spearman's, between predicted and true GPU time. Within 90 %: "
+                  "fraction of jobs inside the 90 % prediction interval.",
               .n = static_cast<std::int64_t>(evaluation.jobs.size())};
   auto& name = made.text("estimator", "Estimator");
   auto& error = made.number("median_abs_log10_error", "Typical error, in powers of ten");
@@ -50,8 +50,8 @@ Figure draw_groups(const Evaluation& evaluation) {
   Figure made{.id = "prediction_groups",
               .title = "Error by group of jobs",
               .caption =
-                  "The median of |log10(predicted / true)| of the jobs of a group. The length "
-                  "is the true one: no estimator knows it.",
+                  "Median of |log10(predicted / true)| over the jobs of a group. The run time is "
+                  "the true one, which no estimator knows.",
               .n = static_cast<std::int64_t>(evaluation.jobs.size())};
   auto& by = made.text("by", "By");
   auto& group = made.text("group", "Group");
@@ -82,11 +82,11 @@ Figure draw_calibration(const Evaluation& evaluation) {
   Figure made{.id = "prediction_calibration",
               .title = "Calibration",
               .caption =
-                  "Of the jobs, the share that ran no longer than the predicted quantile. On "
-                  "the diagonal, a predicted 70 % is 70 %.",
+                  "Fraction of jobs that ran no longer than the predicted quantile. On the "
+                  "diagonal, a predicted 70 % is 70 %.",
               .n = static_cast<std::int64_t>(evaluation.jobs.size())};
   auto& said = made.number("predicted", "Predicted quantile", Unit::fraction);
-  auto& seen = made.number("observed", "Share of jobs", Unit::fraction);
+  auto& seen = made.number("observed", "Fraction of jobs", Unit::fraction);
   auto& ideal = made.number("ideal", "Ideal", Unit::fraction);
   std::vector<double> positions;
   for (const Forecast& each : evaluation.estimators.front().forecasts) {
@@ -127,7 +127,7 @@ std::vector<figure::Finding> findings(const Evaluation& evaluation) {
     return a.spearman_gpu_time > b.spearman_gpu_time;
   });
   const double less = 1 - learned.median_abs_log10_error / error.second.median_abs_log10_error;
-  return {{.headline = fmt::format("half of the jobs are told within a factor of {:.1f}",
+  return {{.headline = fmt::format("half of the run times are predicted within a factor of {:.1f}",
                                    std::pow(10.0, learned.median_abs_log10_error)),
            .detail = fmt::format("The median error is {:.3f} decades, {} {} than that of the best "
                                  "simple estimate ({}: {:.3f}).",
@@ -135,14 +135,14 @@ std::vector<figure::Finding> findings(const Evaluation& evaluation) {
                                  less >= 0 ? "less" : "more", error.first,
                                  error.second.median_abs_log10_error),
            .figure = "prediction_estimators"},
-          {.headline = fmt::format("predicted and true GPU time agree in rank by {:.2f}",
+          {.headline = fmt::format("the rank correlation of predicted and true GPU time is {:.2f}",
                                    learned.spearman_gpu_time),
            .detail = fmt::format("The best simple estimate reaches {:.2f} ({}).",
                                  rank.second.spearman_gpu_time, rank.first),
            .figure = "prediction_estimators"},
-          {.headline = fmt::format("{} of the jobs end inside of the 90 % interval",
+          {.headline = fmt::format("{} of the jobs end inside the 90 % prediction interval",
                                    text::human_share(learned.coverage_90)),
-           .detail = fmt::format("The interval is {:.1f} decades wide in the median.",
+           .detail = fmt::format("The median width of the interval is {:.1f} decades.",
                                  learned.interval_width),
            .figure = "prediction_calibration"}};
 }
@@ -153,17 +153,17 @@ figure::Document evaluation_document(const trace::Trace& trace, const Evaluation
   figure::Document made;
   made.kind = "prediction";
   made.title = trace.path.substr(trace.path.rfind('/') + 1);
-  made.subtitle = fmt::format("{} run times told in advance",
+  made.subtitle = fmt::format("{} run times predicted",
                               text::grouped(static_cast<std::int64_t>(evaluation.jobs.size())));
   made.facts = {{"jobs tested", text::grouped(static_cast<std::int64_t>(evaluation.jobs.size()))},
                 {"tested from", text::format_datetime(evaluation.from)},
                 {"models fitted", fmt::format("{}", evaluation.fits)}};
   made.findings = findings(evaluation);
   made.sections.push_back({.id = "estimators",
-                           .title = "How well run times are told",
+                           .title = "Accuracy of run time predictions",
                            .figures = {draw_estimators(evaluation), draw_groups(evaluation)}});
   made.sections.push_back({.id = "calibration",
-                           .title = "What a predicted probability is worth",
+                           .title = "Calibration of predicted probabilities",
                            .figures = {draw_calibration(evaluation)}});
   made.notes = trace.notes;
   made.provenance = {

@@ -23,9 +23,4 @@ struct Forecast {
                                                                ///< known: its quantile, 0 .. 1.
 };
 
-inline Forecast point_forecast(Duration believed) {
-  const double log = log_time(believed);
-  return {.typical = log, .median = log, .center = log};
-}
-
 }  // namespace almanac::predict

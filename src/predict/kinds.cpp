@@ -30,29 +30,29 @@ std::string_view words_of(Kind kind) {
     case Kind::user_name:
       return "this user's jobs of this name";
     case Kind::user_stem:
-      return "this user's jobs of a name that differs in numbers only";
+      return "this user's jobs with this name, ignoring numbers";
     case Kind::user_shape:
-      return "this user's jobs that ask for exactly the same";
+      return "this user's jobs with exactly the same request";
     case Kind::user_limit:
-      return "this user's jobs of this time limit";
+      return "this user's jobs with this time limit";
     case Kind::user_vc:
       return "this user's jobs in this virtual cluster";
     case Kind::user_gpus:
-      return "this user's jobs of as many GPUs";
+      return "this user's jobs with as many GPUs";
     case Kind::user:
       return "this user's jobs";
     case Kind::name:
       return "all users' jobs of this name";
     case Kind::stem:
-      return "all users' jobs of a name that differs in numbers only";
+      return "all users' jobs with this name, ignoring numbers";
     case Kind::shape:
-      return "all users' jobs that ask for exactly the same";
+      return "all users' jobs with exactly the same request";
     case Kind::vc_gpus:
-      return "the virtual cluster's jobs of as many GPUs";
+      return "the virtual cluster's jobs with as many GPUs";
     case Kind::vc:
       return "the virtual cluster's jobs";
     case Kind::gpus:
-      return "all users' jobs of as many GPUs";
+      return "all users' jobs with as many GPUs";
     case Kind::all:
       return "all jobs";
   }

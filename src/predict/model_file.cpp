@@ -95,7 +95,7 @@ Result<StoredModel> parse(const std::string& path, const Json& header, std::stri
     return corrupt("the model is damaged: its SHA-256 does not match its content");
   }
   if (header.at("features") != feature_list()) {
-    return fail(Code::unsupported, "the model looks at other features than this version of almanac",
+    return fail(Code::unsupported, "the model uses other features than this version of almanac",
                 {.file = path}, "train the model again");
   }
   Model::Parts parts;
@@ -104,7 +104,7 @@ Result<StoredModel> parse(const std::string& path, const Json& header, std::stri
   const auto found = header.at("calibration").get<std::array<double, 8>>();
   if (all.size() != Distribution::kCells || parts.edges.size() < 3 ||
       parts.edges.back() != Distribution::kCells) {
-    return corrupt("the model's classes make no sense");
+    return corrupt("the model's classes are inconsistent");
   }
   for (std::size_t cell = 0; cell < all.size(); ++cell) parts.all.add_cell(cell, all[cell]);
   parts.calibration = {found[0], found[1], found[2], found[3],
@@ -141,12 +141,12 @@ Result<StoredModel> read_model(const std::string& path) {
   const std::string_view bytes = *content;
   const std::size_t first = bytes.find('\n');
   if (!bytes.starts_with(kMagic) || first == std::string_view::npos) {
-    return fail(Code::corrupt, "this is no model of almanac predict train", {.file = path});
+    return fail(Code::corrupt, "not a model of almanac predict train", {.file = path});
   }
   const std::string_view schema = bytes.substr(kMagic.size(), first - kMagic.size());
   if (schema != fmt::format("{}", kSchema)) {
     return fail(Code::unsupported,
-                fmt::format("the model is of schema {}, this version reads {}", schema, kSchema),
+                fmt::format("the model has schema {}, but this version reads {}", schema, kSchema),
                 {.file = path}, "train the model again");
   }
   const std::size_t second = bytes.find('\n', first + 1);

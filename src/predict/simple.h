@@ -21,8 +21,8 @@ struct SimpleName {
 inline constexpr std::array<SimpleName, 6> kSimple = {{
     {"global_median", "the median of all jobs that ended"},
     {"user_mean", "the mean of the user's jobs"},
-    {"user_name_median", "the median of the user's last ten jobs of the name"},
-    {"user_size_median", "the median of the user's last ten jobs of as many GPUs"},
+    {"user_name_median", "the median of the user's last ten jobs with this name"},
+    {"user_size_median", "the median of the user's last ten jobs with as many GPUs"},
     {"last_run", "the user's last job"},
     {"requested_time", "the time limit"},
 }};

@@ -50,7 +50,7 @@ AsUser::AsUser(const User& user) {
 AsUser::~AsUser() {
   if (!changes_) return;
   const bool is_root_again = set_user(0) && set_group(group_) && set_groups(groups_);
-  ALMANAC_CHECK(is_root_again, "a thread that opened a file for a user is not root again");
+  ALMANAC_CHECK(is_root_again, "a thread that opened a file as a user cannot become root again");
 }
 
 }  // namespace almanac::process

@@ -62,7 +62,7 @@ Error step_error(Step step, int number, const std::string& program, const std::s
       return {number == ENOENT ? Code::not_found : Code::unavailable,
               fmt::format("cannot run {}: {}", program, why),
               {},
-              number == ENOENT ? "is it installed, and in PATH?" : ""};
+              number == ENOENT ? "check that it is installed and in PATH" : ""};
     case Step::directory:
       return {Code::not_found, fmt::format("cannot enter {}: {}", directory, why), {}, {}};
     case Step::cpus:

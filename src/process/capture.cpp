@@ -39,8 +39,8 @@ Result<Captured> capture(Command command, Duration patience, const Bell* stop) {
     if (left.count() <= 0) {
       return fail(
           Code::unavailable,
-          fmt::format("{} has not answered within {} s", command.argv.front(), seconds(patience)),
-          {}, "try again");
+          fmt::format("{} did not answer within {} s", command.argv.front(), seconds(patience)), {},
+          "try again");
     }
     std::array<pollfd, 4> wait{pollfd{out_open ? out->read.get() : -1, POLLIN, 0},
                                pollfd{err_open ? err->read.get() : -1, POLLIN, 0},
@@ -50,7 +50,7 @@ Result<Captured> capture(Command command, Duration patience, const Bell* stop) {
     ::poll(wait.data(), wait.size(), static_cast<int>(slice));
     if (wait.back().revents != 0) {
       return fail(Code::unavailable,
-                  fmt::format("{} was ended before it had answered", command.argv.front()));
+                  fmt::format("{} was stopped before it answered", command.argv.front()));
     }
     if (out_open) out_open = read_available(out->read, made.out);
     if (err_open) err_open = read_available(err->read, made.err);

@@ -119,12 +119,11 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
     const std::string folder = group == "/" ? tree.mount : tree.mount + group.string();
     const std::string path = folder + "/" + name;
     if (!controllers.empty() && is_inhabited(folder)) {
-      why =
-          fmt::format("{} has processes of its own, so that no limits can be set below it", folder);
+      why = fmt::format("{} has processes of its own, so no limits can be set below it", folder);
     } else if (!offers(folder, controllers)) {
-      why = fmt::format("{} offers no control of {}", folder, fmt::join(controllers, ", "));
+      why = fmt::format("{} does not offer control of {}", folder, fmt::join(controllers, ", "));
     } else if (::mkdir(path.c_str(), 0755) != 0) {
-      why = fmt::format("cannot make a group in {}: {}", folder, std::strerror(errno));
+      why = fmt::format("cannot create a group in {}: {}", folder, std::strerror(errno));
     } else {
       Cgroup made(path, Descriptor());
       if (made.set(limits) && offers(path, controllers) &&
@@ -138,7 +137,7 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
     if (!group.has_relative_path()) break;
   }
   return fail(Code::unsupported, "cgroup v2: " + why, {},
-              "as root, or under systemd-run --user --scope -p Delegate=yes, it may be allowed");
+              "run as root, or under systemd-run --user --scope -p Delegate=yes");
 }
 
 bool Cgroup::set(const CgroupLimits& limits) {

@@ -80,7 +80,7 @@ Result<Job> Job::start(const Command& command) {
                     .cgroup_procs = command.cgroup == nullptr ? -1 : command.cgroup->procs()};
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return fail(Code::unavailable, fmt::format("cannot make a socket: {}", std::strerror(errno)));
+    return fail(Code::unavailable, fmt::format("cannot create a socket: {}", std::strerror(errno)));
   }
   Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);

@@ -85,8 +85,8 @@ TEST(JobTest, SaysWhatCannotBeRun) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::not_found);
   EXPECT_EQ(to_string(none.error()),
-            "cannot run no-such-program-here: No such file or directory (is it installed, and in "
-            "PATH?)");
+            "cannot run no-such-program-here: No such file or directory (check that it is "
+            "installed and in PATH)");
   const auto nowhere = Job::start({.argv = {"true"}, .directory = "/no/such/folder"});
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(to_string(nowhere.error()), HasSubstr("cannot enter /no/such/folder: No such"));

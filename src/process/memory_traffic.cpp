@@ -63,14 +63,14 @@ std::optional<double> bytes_of(const fs::path& group) {
 Result<MemoryTraffic> MemoryTraffic::open(const std::string& owner, const std::string& mount) {
   if (!counts_all_traffic(mount + "/info/L3_MON/mon_features")) {
     return fail(Code::unsupported,
-                fmt::format("{} counts no memory traffic: resctrl is not mounted, or the processor "
-                            "cannot",
+                fmt::format("{} does not measure memory traffic: resctrl is not mounted, or the "
+                            "processor does not support it",
                             mount),
-                {}, "mount -t resctrl resctrl /sys/fs/resctrl, where the processor can");
+                {}, "mount -t resctrl resctrl /sys/fs/resctrl, if the processor supports it");
   }
   if (::access((mount + "/mon_groups").c_str(), W_OK) != 0) {
     return fail(Code::unsupported,
-                fmt::format("groups cannot be made in {}: {}", mount, std::strerror(errno)));
+                fmt::format("groups cannot be created in {}: {}", mount, std::strerror(errno)));
   }
   return MemoryTraffic(owner, mount);
 }
@@ -82,7 +82,8 @@ std::string MemoryTraffic::folder_of(const std::string& name) const {
 Result<void> MemoryTraffic::follow(const std::string& name, std::span<const pid_t> processes) {
   const std::string folder = folder_of(name);
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    return fail(Code::unavailable, fmt::format("cannot make {}: {}", folder, std::strerror(errno)));
+    return fail(Code::unavailable,
+                fmt::format("cannot create {}: {}", folder, std::strerror(errno)));
   }
   const Descriptor tasks(::open((folder + "/tasks").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!tasks) {

@@ -14,7 +14,7 @@ namespace almanac::process {
 Result<Pipe> Pipe::create() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(Code::unavailable, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+    return fail(Code::unavailable, fmt::format("cannot create a pipe: {}", std::strerror(errno)));
   }
   Pipe made{.read = Descriptor(ends[0]), .write = Descriptor(ends[1])};
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -52,12 +52,13 @@ Result<std::vector<ResourceLimit>> read_resource_limits(const std::vector<std::s
     const auto read = std::from_chars(value.data(), value.data() + value.size(), soft);
     const bool is_number = read.ec == std::errc() && read.ptr == value.data() + value.size();
     if (found == kNames.end() || (!is_number && value != kUnlimited)) {
-      return fail(Code::invalid,
-                  fmt::format("expected a limit as nofile=1024 or core=unlimited, found {}", text));
+      return fail(
+          Code::invalid,
+          fmt::format("expected a limit such as nofile=1024 or core=unlimited, found {}", text));
     }
     const auto is_same = [&](const ResourceLimit& each) { return each.resource == found->second; };
     if (std::any_of(made.begin(), made.end(), is_same)) {
-      return fail(Code::invalid, fmt::format("limit {} is there twice", found->first));
+      return fail(Code::invalid, fmt::format("limit {} is given twice", found->first));
     }
     made.push_back({found->second, is_number ? soft : RLIM_INFINITY});
   }

@@ -31,7 +31,7 @@ std::string to_string(const Condition& condition) {
   std::string text = fmt::format("batch {}, {}, {}", condition.batch,
                                  counted(condition.gpus, "GPU"), counted(condition.cpus, "core"));
   if (condition.memory_gb > 0) text += fmt::format(", {} GB", condition.memory_gb);
-  if (condition.beside) text += ", beside a neighbour";
+  if (condition.beside) text += ", next to a neighbor";
   return text;
 }
 

@@ -77,22 +77,21 @@ Findings findings_of(const Survey& survey) {
 std::vector<std::string> sentences(const Findings& found) {
   std::vector<std::string> said;
   if (found.cores) {
-    said.push_back(
-        fmt::format("needs {} core{} a GPU{}", *found.cores, *found.cores == 1 ? "" : "s",
-                    found.wants_more_cores ? ", and may need more: it used all there are" : ""));
+    said.push_back(fmt::format(
+        "needs {} core{} per GPU{}", *found.cores, *found.cores == 1 ? "" : "s",
+        found.wants_more_cores ? ", and may need more: it used all available cores" : ""));
   }
   if (found.saturation && *found.saturation <= found.least_batch) {
     said.push_back(fmt::format("saturates at batch {:.4g} or below", found.least_batch));
   } else if (found.saturation && *found.saturation <= found.most_batch) {
-    said.push_back(fmt::format("saturates at batch {:.3g}: a GPU then makes 90 % of what it can",
-                               *found.saturation));
+    said.push_back(fmt::format(
+        "saturates at batch {:.3g}: a GPU then reaches 90 % of its peak rate", *found.saturation));
   } else if (found.most_batch > found.least_batch && found.share_at_most < 0.005) {
     said.push_back(fmt::format("does not saturate: its rate grows with the batch, up to {:.4g}",
                                found.most_batch));
   } else if (found.most_batch > found.least_batch) {
     said.push_back(
-        fmt::format("does not saturate up to batch {:.4g}: a GPU then makes {} of what it "
-                    "can",
+        fmt::format("does not saturate up to batch {:.4g}: a GPU then reaches {} of its peak rate",
                     found.most_batch, text::human_share(found.share_at_most)));
   }
   for (const auto& [gpus, times] : found.more_gpus) {
@@ -105,7 +104,7 @@ std::vector<std::string> sentences(const Findings& found) {
                  : fmt::format("does not run with {:.4g} GB of memory", gb));
   }
   if (found.beside) {
-    said.push_back(fmt::format("beside a neighbour runs at {}{}", text::human_share(*found.beside),
+    said.push_back(fmt::format("next to a neighbor runs at {}{}", text::human_share(*found.beside),
                                found.beside_shares_cores ? ", on the same cores" : ""));
   }
   return said;

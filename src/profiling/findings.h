@@ -31,7 +31,7 @@ struct Findings {
 
 Findings findings_of(const Survey& survey);
 
-/// "needs 4 cores a GPU", "saturates at batch 64", "2 GPUs give 1.80x", ...
+/// "needs 4 cores per GPU", "saturates at batch 64", "2 GPUs give 1.80x", ...
 std::vector<std::string> sentences(const Findings& findings);
 
 /// What rows say of all runs alike.

@@ -20,7 +20,7 @@ namespace {
 constexpr double kLeastRun_s = 1;
 
 std::string last_words(const RunResult& run) {
-  if (run.last_lines.empty()) return "it said nothing";
+  if (run.last_lines.empty()) return "it printed nothing";
   return fmt::format("its last lines:\n  {}", fmt::join(run.last_lines, "\n  "));
 }
 
@@ -48,7 +48,7 @@ process::Command Bencher::command_for(const Condition& condition, bool neighbour
 }
 
 tl::unexpected<Error> Bencher::budget_spent() const {
-  return fail(Code::unavailable, fmt::format("the budget of {:.0f} s is spent", bench_.budget_s),
+  return fail(Code::unavailable, fmt::format("the budget of {:.0f} s is used up", bench_.budget_s),
               {}, "--budget allows more");
 }
 
@@ -83,7 +83,7 @@ Result<Measured> Bencher::operator()(const Condition& condition) {
   if (!run) return tl::unexpected(run.error());
   spent_s_ += run->wall_s;
   if (run->left > 0) {
-    bench_.note(fmt::format("{} processes of the command would not end", run->left));
+    bench_.note(fmt::format("{} processes of the command could not be stopped", run->left));
   }
   return judge(condition, *run, group && group->out_of_memory() > 0);
 }
@@ -108,7 +108,7 @@ Result<Measured> Bencher::judge(const Condition& condition, const RunResult& run
       }
       break;
     case RunEnd::alone:
-      made.said = fmt::format("the neighbour ended first with {}; {}", at, last_words(run));
+      made.said = fmt::format("the neighbor ended first with {}; {}", at, last_words(run));
       return made;
     case RunEnd::known:
     case RunEnd::time_up:
@@ -116,19 +116,20 @@ Result<Measured> Bencher::judge(const Condition& condition, const RunResult& run
       break;
   }
   if (run.progress_lines == 0) {
-    return fail(Code::invalid,
-                fmt::format("no line of progress is known in what the command printed within "
-                            "{:.0f} s with {}; {}",
-                            run.wall_s, at, last_words(run)),
-                {}, "--progress 'step (?P<step>[0-9]+)' says what its lines look like");
+    return fail(
+        Code::invalid,
+        fmt::format(
+            "found no known progress line in what the command printed within {:.0f} s with {}; {}",
+            run.wall_s, at, last_words(run)),
+        {}, "describe the lines with --progress 'step (?P<step>[0-9]+)'");
   }
   read_as_ = run.read_as;
   if (!run.rate && run.end == RunEnd::time_up && bench_.budget_s - spent_s_ < kLeastRun_s) {
     return budget_spent();
   }
   if (!run.rate) {
-    made.said = fmt::format("too few steps to tell a rate in {:.0f} s with {}; {}", run.wall_s, at,
-                            last_words(run));
+    made.said = fmt::format("too few steps to measure a rate in {:.0f} s with {}; {}", run.wall_s,
+                            at, last_words(run));
     return made;
   }
   const StepRate& rate = *run.rate;
@@ -137,9 +138,9 @@ Result<Measured> Bencher::judge(const Condition& condition, const RunResult& run
   made.high = rate.half_width < 1 ? made.throughput / (1 - rate.half_width) : 1e12;
   made.steps = rate.steps;
   if (run.end != RunEnd::known) {
-    bench_.note(fmt::format(
-        "known only to {:.1f} % with {}: {}", 100 * rate.half_width, at,
-        run.end == RunEnd::ended ? "the command ended by itself" : "the time of a run was up"));
+    bench_.note(fmt::format("measured only to {:.1f} % with {}: {}", 100 * rate.half_width, at,
+                            run.end == RunEnd::ended ? "the command ended by itself"
+                                                     : "the time limit of a run was reached"));
   }
   return made;
 }

@@ -73,8 +73,8 @@ Result<void> ProgressReader::add(std::string_view name, const std::string& patte
   if (!made->expression.ok()) {
     return fail(
         Code::usage,
-        fmt::format("\"{}\" is no regular expression: {}", pattern, made->expression.error()), {},
-        "the syntax is RE2's");
+        fmt::format("\"{}\" is not a regular expression: {}", pattern, made->expression.error()),
+        {}, "use the syntax of RE2");
   }
   for (const auto& [group, place] : made->expression.NamedCapturingGroups()) {
     const auto at = static_cast<std::size_t>(place);
@@ -85,7 +85,7 @@ Result<void> ProgressReader::add(std::string_view name, const std::string& patte
   if (made->groups.empty()) {
     return fail(Code::usage,
                 fmt::format("\"{}\" has no named group {}", pattern, fmt::join(kGroups, ", ")), {},
-                "as in --progress 'step (?P<step>[0-9]+)'");
+                "for example --progress 'step (?P<step>[0-9]+)'");
   }
   patterns_.push_back(std::move(made));
   return {};
@@ -110,7 +110,7 @@ Result<ProgressReader> ProgressReader::create(const std::string& how) {
       std::all_of(how.begin(), how.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
   if (!a_word) return tl::unexpected(added.error());
   const std::string meant = text::did_you_mean(how, names);
-  return fail(Code::usage, fmt::format("no lines are known by the name \"{}\"", how), {},
+  return fail(Code::usage, fmt::format("no progress lines are named \"{}\"", how), {},
               meant.empty() ? fmt::format("known: {}; or a regular expression with a named group",
                                           fmt::join(names, ", "))
                             : meant);

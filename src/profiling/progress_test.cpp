@@ -112,9 +112,9 @@ TEST(ProgressTest, SaysWhatIsWrongWithAPattern) {
     EXPECT_EQ(reader.error().code, Code::usage);
     EXPECT_THAT(to_string(reader.error()), HasSubstr(error));
   };
-  says("step (", "\"step (\" is no regular expression: missing )");
+  says("step (", "\"step (\" is not a regular expression: missing )");
   says("step (\\d+)", "has no named group step, samples, rate, step_s, sample_rate (as in --pro");
-  says("keraz", "no lines are known by the name \"keraz\" (did you mean keras?)");
+  says("keraz", "no progress lines are named \"keraz\" (did you mean keras?)");
   says("zzz", "known: auto, deepspeed, lightning, huggingface, keras, tqdm, steps, rates; or");
 }
 

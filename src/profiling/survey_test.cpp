@@ -101,7 +101,7 @@ TEST(SurveyTest, AJobThatWantsMoreThanThereIs) {
   EXPECT_EQ(found.cores, 8);
   EXPECT_TRUE(found.wants_more_cores);
   EXPECT_THAT(sentences(found),
-              ElementsAre("needs 8 cores a GPU, and may need more: it used all there are"));
+              ElementsAre("needs 8 cores per GPU, and may need more: it used all available cores"));
 }
 
 TEST(SurveyTest, BatchesInThreeRunsWhereTheStepIsAsMostAre) {
@@ -116,7 +116,7 @@ TEST(SurveyTest, BatchesInThreeRunsWhereTheStepIsAsMostAre) {
   const Findings found = findings_of(made);
   EXPECT_NEAR(found.saturation.value_or(0), 270, 1);
   EXPECT_THAT(sentences(found),
-              ElementsAre("saturates at batch 270: a GPU then makes 90 % of what it can"));
+              ElementsAre("saturates at batch 270: a GPU then reaches 90 % of its peak rate"));
 }
 
 TEST(SurveyTest, TakesTheGreatestBatchThatRuns) {
@@ -167,8 +167,8 @@ TEST(SurveyTest, MemoryAndANeighbour) {
   EXPECT_NEAR(found.beside.value_or(0), 0.6, 1e-9);
   EXPECT_FALSE(found.beside_shares_cores);
   EXPECT_THAT(sentences(found),
-              ElementsAre("needs 2 cores a GPU", "with 8 GB of memory runs at 50 %",
-                          "with 32 GB of memory runs at 100 %", "beside a neighbour runs at 60 %"));
+              ElementsAre("needs 2 cores per GPU", "with 8 GB of memory runs at 50 %",
+                          "with 32 GB of memory runs at 100 %", "next to a neighbor runs at 60 %"));
   const perf::Profile profile =
       profile_of(made, {.model = "job", .gpu_type = "H100", .machine_memory_gb = 64});
   const auto of = [&](double cpus, double memory_gb) {

@@ -31,11 +31,11 @@ constexpr const char* kNoRoom =
     R"({"error":{"type":"unavailable","code":503,"message":"too many bytes of requests are in )"
     R"(memory; the request may be sent again"}})";
 constexpr const char* kTwoMeanings =
-    R"({"error":{"type":"bad_request","code":400,"message":"Content-Length or Host is there twice, )"
-    R"(or Content-Length beside Transfer-Encoding"}})";
+    R"({"error":{"type":"bad_request","code":400,"message":"Content-Length or Host occurs twice, )"
+    R"(or Content-Length together with Transfer-Encoding"}})";
 constexpr const char* kBroken =
-    "data: {\"error\":{\"type\":\"broken\",\"code\":502,\"message\":\"the replica went away while "
-    "it answered; the answer is not whole\"}}\n\n";
+    "data: {\"error\":{\"type\":\"broken\",\"code\":502,\"message\":\"the replica stopped while it "
+    "was answering; the answer is incomplete\"}}\n\n";
 
 double seconds_between(Instant from, Instant to) {
   return std::chrono::duration<double>(to - from).count();

@@ -133,7 +133,7 @@ void Keeper::look(Replica& replica, Instant now) {
     return enter(State::sick);
   }
   if (now <= replica.since + settings_.begin_patience) return;
-  say(fmt::format("the replica of job {} does not answer {}; it is begun anew", replica.job,
+  say(fmt::format("the replica of job {} does not answer {}; restarting it", replica.job,
                   settings_.health));
   if (const auto ended = jobs_.end(replica.job); !ended) return;
   ++failed_in_a_row_;

@@ -40,8 +40,9 @@ void be_patient(httplib::Client& http) {
 }
 
 tl::unexpected<Error> no_answer(const std::string& url, const std::string& why) {
-  return fail(Code::unavailable, fmt::format("{} gave no completion: {}", url, why), {},
-              "an OpenAI-compatible server answers POST /v1/completions there");
+  return fail(
+      Code::unavailable, fmt::format("{} returned no completion: {}", url, why), {},
+      "give the address of an OpenAI-compatible server, which answers POST /v1/completions");
 }
 
 struct Streamed {
@@ -126,8 +127,8 @@ Result<std::string> model_of(const ProbePlan& plan) {
       told["data"][0]["id"].is_string()) {
     return told["data"][0]["id"].get<std::string>();
   }
-  return fail(Code::invalid, fmt::format("{}/v1/models names no model", plan.url), {},
-              "name it: --served-model");
+  return fail(Code::invalid, fmt::format("{}/v1/models lists no model", plan.url), {},
+              "name the model: --served-model");
 }
 
 /// As the server counts them.
@@ -147,8 +148,8 @@ Result<int> tokens_of(const ProbePlan& plan, const std::string& model, int words
 
 Result<Probed> probe(const ProbePlan& plan, const std::function<void(double)>& done) {
   if (!plan.url.starts_with("http://")) {
-    return fail(Code::usage, fmt::format("\"{}\" is no address of a server", plan.url), {},
-                "as http://127.0.0.1:8000");
+    return fail(Code::usage, fmt::format("\"{}\" is not the address of a server", plan.url), {},
+                "write http://127.0.0.1:8000");
   }
   const auto model = model_of(plan);
   if (!model) return tl::unexpected(model.error());

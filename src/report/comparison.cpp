@@ -312,7 +312,7 @@ std::string comparison_notes(const std::vector<Summary>& summaries) {
   table += loan_lines(summaries);
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
-  if (any_bound) table += std::string(kWhatABoundIs) + "\n";
+  if (any_bound) table += std::string(kWhatAnOracleIs) + "\n";
   const bool all_whole = std::all_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.complete; });
   if (!all_whole) table += std::string(kWhatInterruptedIs) + "\n";
@@ -348,11 +348,9 @@ std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& s
   const bool like = ratio < kLikeRecorded && ratio > 1 / kLikeRecorded;
   if (closest->as_recorded < kMostStart || !like) {
     finding.advice =
-        "None of these simulations reproduces the log: limits, priorities, reservations, outages "
-        "or "
-        "other nodes that it does not show were at work. Compare policies with each other, not "
-        "with "
-        "what was recorded.";
+        "No simulation reproduces the log. Limits, priorities, reservations, outages or nodes that "
+        "the log does not show may explain the difference. Compare policies with each other, not "
+        "with the recorded waits.";
   }
   return finding;
 }

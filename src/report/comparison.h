@@ -15,15 +15,14 @@
 
 namespace almanac::report {
 
-inline constexpr std::string_view kWhatABoundIs =
-    "A bound uses true run times, which no real cluster knows: it is there to compare with, not "
-    "to choose.";
+inline constexpr std::string_view kWhatAnOracleIs =
+    "An oracle uses true run times, which no real cluster knows. It is for comparison only.";
 
 inline constexpr std::string_view kWhatInterruptedIs =
-    "An interrupted row is of the jobs that had come until then, and is compared with nothing.";
+    "An interrupted row covers only the jobs submitted until then, so it is not compared.";
 
 /// A row for each policy, with times as people read them ("2h 07m") and how many times shorter the
-/// average wait is than under the first policy. Bounds, interrupted runs and what was recorded are
+/// average wait is than under the first policy. Oracles, interrupted runs and what was recorded are
 /// marked, and are never the best of a column. Files have the names and units of summary.json.
 figure::Listing comparison_rows(const std::vector<experiment::Summary>& summaries);
 

@@ -30,19 +30,20 @@ struct Shown {
   std::array<double, kPoints> Curve::*of;
 };
 constexpr std::array kMeasures{
-    Shown{"fill_allocated", "GPUs given", "allocated_percent",
-          "Of all GPUs, over the GPUs that all jobs which have arrived ask.", &Curve::allocated},
-    Shown{"fill_fragments", "GPUs in fragments", "fragments_percent",
-          "Of all GPUs those that the next job is expected not to be able to use.",
+    Shown{"fill_allocated", "Allocated GPUs", "allocated_percent",
+          "Share of all GPUs, by the number of GPUs that the arrived jobs request.",
+          &Curve::allocated},
+    Shown{"fill_fragments", "Fragmented GPUs", "fragments_percent",
+          "Share of all GPUs that the next job is expected to be unable to use.",
           &Curve::fragments},
-    Shown{"fill_of_the_idle", "Fragments of what is idle", "of_the_idle_percent",
-          "The same, of the GPUs that are idle.", &Curve::of_the_idle}};
+    Shown{"fill_of_the_idle", "Fragmented share of the idle GPUs", "of_the_idle_percent",
+          "Fragmented GPUs as a share of the idle GPUs.", &Curve::of_the_idle}};
 
 figure::Figure draw(const Shown& shown, const std::vector<FilledBy>& filled) {
   figure::Figure figure{.id = shown.id, .title = shown.title};
   figure.caption = shown.caption;
   figure.source = "Weng et al., ATC'23, section 6";
-  auto& demand = figure.number("demand_percent", "GPUs asked", figure::Unit::percent);
+  auto& demand = figure.number("demand_percent", "Requested GPUs", figure::Unit::percent);
   auto& placement = figure.text("placement", "Placement");
   auto& value = figure.number(shown.column, shown.title, figure::Unit::percent);
   for (const FilledBy& each : filled) {
@@ -58,8 +59,8 @@ figure::Figure draw(const Shown& shown, const std::vector<FilledBy>& filled) {
 }
 
 figure::Figure table(const std::vector<FilledBy>& filled) {
-  figure::Figure figure{.id = "fill_points", .title = "At some demands"};
-  figure.caption = "GPUs given at so much demand, of all GPUs.";
+  figure::Figure figure{.id = "fill_points", .title = "Allocation at selected demands"};
+  figure.caption = "Share of all GPUs allocated at each demand.";
   auto& placement = figure.text("placement", "Placement");
   for (const FilledBy& each : filled) placement.add(each.placement);
   for (const std::size_t point : {50, 80, 90, 100, 110, 130}) {
@@ -94,11 +95,10 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
   document.title = std::filesystem::path(input.trace).filename().string();
   document.subtitle = fmt::format(
       "jobs arrive on {} GPUs of {} nodes and none leaves; each number is the mean of {} order{} "
-      "of "
-      "arrival",
+      "of arrival",
       text::grouped(input.gpus), text::grouped(input.nodes), input.orders,
       input.orders == 1 ? "" : "s");
-  document.facts = {{"jobs drawn from", text::grouped(static_cast<std::int64_t>(input.jobs))},
+  document.facts = {{"jobs in the log", text::grouped(static_cast<std::int64_t>(input.jobs))},
                     {"placements", std::to_string(filled.size())}};
   std::vector<const FilledBy*> best_first;
   for (const FilledBy& each : filled) best_first.push_back(&each);
@@ -108,27 +108,29 @@ figure::Document fill_document(const FillInput& input, const std::vector<FilledB
   for (const FilledBy* const each : best_first) {
     const double given = each->curve.allocated[kFull];
     document.findings.push_back(
-        {.headline =
-             fmt::format("{} gives {:.2f} % of the GPUs when as many are asked as there are",
-                         each->placement, given),
-         .detail = fmt::format("{:.0f} GPUs stay idle, and the next job is expected not to be able "
-                               "to use {:.0f} % of these.",
-                               (1 - given / 100) * input.gpus, each->curve.of_the_idle[kFull]),
+        {.headline = fmt::format(
+             "{} allocates {:.2f} % of the GPUs if the jobs request as many as there are.",
+             each->placement, given),
+         .detail =
+             fmt::format("{:.0f} GPUs stay idle, and the next job is expected to be unable to use "
+                         "{:.0f} % of them.",
+                         (1 - given / 100) * input.gpus, each->curve.of_the_idle[kFull]),
          .figure = "fill_allocated",
          .advice = {}});
   }
   document.findings.push_back(
-      {.headline = fmt::format("No placement could give more than {:.2f} % then", input.most_given),
+      {.headline = fmt::format("No placement can allocate more than {:.2f} % at that demand.",
+                               input.most_given),
        .detail =
-           "That is the bound of a linear program which may turn any job away; what can be had "
-           "lies below it.",
+           "This is the bound of a linear program that may reject any job. What is achievable is "
+           "lower.",
        .figure = "fill_allocated",
        .advice = {}});
   if (input.left_out > 0) {
-    document.notes.push_back(fmt::format("{} jobs are left out: no node has room for all of one.",
+    document.notes.push_back(fmt::format("{} jobs are left out because no node has room for one.",
                                          text::grouped(static_cast<std::int64_t>(input.left_out))));
   }
-  figure::Section curves{.id = "curves", .title = "Against the demand", .text = {}};
+  figure::Section curves{.id = "curves", .title = "By demand", .text = {}};
   for (const Shown& shown : kMeasures) curves.figures.push_back(draw(shown, filled));
   curves.figures.push_back(table(filled));
   document.sections.push_back(std::move(curves));

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,56 +28,97 @@ constexpr const char* kMore = "more";
 /// What keeps a policy from being chosen; "" = nothing.
 std::string caution_of(const Summary& policy) {
   if (policy.recorded) return "no policy: recorded";
-  if (policy.bound) return policy.complete ? "a bound" : "a bound, interrupted";
+  if (policy.bound) return policy.complete ? "oracle" : "oracle, interrupted";
   return policy.complete ? "" : "interrupted";
 }
 
-/// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart; what no policy tells is
-/// left out.
-void add_resources(figure::Figure& figure, const Summaries& policies) {
-  const auto add = [&](const char* column, const char* label, Unit unit, const char* better,
-                       double Summary::*field) {
-    const bool known = std::any_of(policies.begin(), policies.end(),
-                                   [&](const auto& each) { return std::isfinite(each.*field); });
-    if (!known) return;
-    auto& values = figure.number(column, label, unit);
+/// A table with a row for each policy, and its columns.
+class PolicyTable {
+ public:
+  PolicyTable(figure::Figure& figure, const Summaries& policies)
+      : figure_(figure), policies_(policies) {
+    auto& name = figure_.text("policy", "Policy");
+    for (const Summary& each : policies_) name.add(each.policy);
+  }
+  template <class Value>
+  figure::Column& number(const char* column, const char* label, Unit unit, const char* better,
+                         Value value) {
+    auto& values = figure_.number(column, label, unit);
     values.better = better;
-    for (const Summary& each : policies) values.add(each.*field);
-  };
-  add("gpu_utilization", "GPUs compute while jobs arrive", Unit::fraction, kMore,
-      &Summary::gpu_utilization);
-  add("cpu_allocation", "Cores taken while jobs arrive", Unit::fraction, "",
-      &Summary::cpu_allocation);
-  const bool has_cpu_jobs = std::any_of(policies.begin(), policies.end(),
-                                        [](const auto& each) { return each.cpu_jobs > 0; });
-  if (!has_cpu_jobs) return;
-  add("avg_gpu_job_jct_s", "Completion time of GPU jobs, average", Unit::seconds, kLess,
-      &Summary::avg_gpu_job_jct_s);
-  add("avg_cpu_job_wait_s", "Wait of CPU jobs, average", Unit::seconds, kLess,
-      &Summary::avg_cpu_job_wait_s);
-  add("p99_cpu_job_wait_s", "Wait of CPU jobs, 99 %", Unit::seconds, kLess,
-      &Summary::p99_cpu_job_wait_s);
+    for (const Summary& each : policies_) values.add(static_cast<double>(value(each)));
+    return values;
+  }
+  figure::Column& time(const char* column, const char* label, double Summary::*field) {
+    return number(column, label, Unit::seconds, kLess,
+                  [field](const Summary& s) { return s.*field; });
+  }
+  /// A column of what any policy has; nothing otherwise.
+  void add_known(const char* column, const char* label, Unit unit, const char* better,
+                 double Summary::*field, bool is_detail = false) {
+    if (!any([field](const Summary& s) { return std::isfinite(s.*field); })) return;
+    number(column, label, unit, better, [field](const Summary& s) { return s.*field; }).detail =
+        is_detail;
+  }
+  template <class Has>
+  bool any(Has has) const {
+    return std::any_of(policies_.begin(), policies_.end(), has);
+  }
+
+ private:
+  figure::Figure& figure_;
+  const Summaries& policies_;
+};
+
+double waited(const Summary& s) {
+  return s.finished > 0 ? static_cast<double>(s.queued_jobs) / static_cast<double>(s.finished)
+                        : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Whether deadlines were met; nothing where no job has a deadline.
-void add_deadlines(figure::Figure& figure, const Summaries& policies) {
-  const bool any_has = std::any_of(policies.begin(), policies.end(),
-                                   [](const auto& each) { return std::isfinite(each.guarantee); });
-  if (!any_has) return;
-  const auto add = [&](const char* column, const char* label, Unit unit, const char* better,
-                       auto value) {
-    auto& values = figure.number(column, label, unit);
-    values.better = better;
-    for (const Summary& each : policies) values.add(value(each));
-  };
-  add("guarantee", "Ended by their deadline", Unit::fraction, kMore,
-      [](const Summary& s) { return s.guarantee; });
-  add("avg_tardiness_s", "Late, average", Unit::seconds, kLess,
-      [](const Summary& s) { return s.avg_tardiness_s; });
-  add("p99_tardiness_s", "Late, 99 %", Unit::seconds, kLess,
-      [](const Summary& s) { return s.p99_tardiness_s; });
-  add("value_share", "Value earned of what was possible", Unit::fraction, kMore,
-      [](const Summary& s) { return s.value_earned / s.value_possible; });
+/// Utilization beside allocation, and GPU jobs and CPU jobs apart.
+void add_resources(PolicyTable& table) {
+  table.add_known("gpu_utilization", "GPU utilization", Unit::fraction, kMore,
+                  &Summary::gpu_utilization);
+  table.add_known("cpu_allocation", "CPU allocation", Unit::fraction, "", &Summary::cpu_allocation,
+                  true);
+  if (!table.any([](const Summary& each) { return each.cpu_jobs > 0; })) return;
+  table.add_known("avg_gpu_job_jct_s", "Mean completion time of GPU jobs", Unit::seconds, kLess,
+                  &Summary::avg_gpu_job_jct_s);
+  table.add_known("avg_cpu_job_wait_s", "Mean wait of CPU jobs", Unit::seconds, kLess,
+                  &Summary::avg_cpu_job_wait_s);
+  table.add_known("p99_cpu_job_wait_s", "p99 wait of CPU jobs", Unit::seconds, kLess,
+                  &Summary::p99_cpu_job_wait_s);
+}
+
+void add_deadlines(PolicyTable& table) {
+  if (!table.any([](const Summary& each) { return std::isfinite(each.guarantee); })) return;
+  table.number("guarantee", "Deadlines met", Unit::fraction, kMore,
+               [](const Summary& s) { return s.guarantee; });
+  table.time("avg_tardiness_s", "Mean tardiness", &Summary::avg_tardiness_s);
+  table.time("p99_tardiness_s", "p99 tardiness", &Summary::p99_tardiness_s);
+  table.number("value_share", "Value earned, of the possible", Unit::fraction, kMore,
+               [](const Summary& s) { return s.value_earned / s.value_possible; });
+}
+
+void add_fairness(PolicyTable& table) {
+  if (!table.any([](const Summary& s) { return !s.worst_owner.empty(); })) return;
+  const bool by_tenant =
+      table.any([](const Summary& s) { return s.worst_owner.starts_with("tenant "); });
+  table
+      .number("share_error", "Unfairly distributed GPU time", Unit::fraction, kLess,
+              [](const Summary& s) { return s.share_error; })
+      .detail = !by_tenant;
+  table
+      .number("jain_due", "Jain's fairness index of usage", Unit::none, kMore,
+              [](const Summary& s) { return s.jain_due; })
+      .detail = true;
+  table
+      .number("worst_due", "Lowest usage as a fraction of fair share", Unit::fraction, kMore,
+              [](const Summary& s) { return s.worst_due; })
+      .detail = !by_tenant;
+  table
+      .number("avg_finish_time_ratio", "Mean finish-time ratio to a cluster of one's own",
+              Unit::ratio, kLess, [](const Summary& s) { return s.avg_finish_time_ratio; })
+      .detail = true;
 }
 
 /// What keeps a policy from being chosen by its figures, and what each needs.
@@ -84,7 +126,7 @@ void add_needs(figure::Figure& figure, const Summaries& policies) {
   auto& caution = figure.text("caution", "Caution");
   caution.detail = true;
   for (const Summary& each : policies) caution.add(caution_of(each));
-  auto& needs = figure.text("needs", "Needs");
+  auto& needs = figure.text("needs", "Requirements");
   for (const Summary& each : policies) {
     needs.add(fmt::format("{}", fmt::join(each.needs, ", ")));
   }
@@ -102,7 +144,20 @@ std::vector<std::string> present(const figure::Figure& figure,
   return found;
 }
 
-/// The policy with the least average completion time of those of which `may` holds; "" = none.
+/// Logarithmic where values spread over more than an order of magnitude, unless one is 0.
+std::string scale_of(const std::vector<double>& values) {
+  constexpr double kSpread = 12;
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  return low > 0 && high > kSpread * low ? "log" : "linear";
+}
+
+/// The policy with the least mean completion time of those of which `may` holds; "" = none.
 template <typename May>
 std::string least(const Summaries& policies, May may) {
   const Summary* best = nullptr;
@@ -128,86 +183,137 @@ figure::Compared compared_of(const Summaries& policies) {
 figure::Figure draw_comparison(const Summaries& policies) {
   figure::Figure figure{.id = "run_comparison", .title = "Policies side by side"};
   figure.compared = "policy";
-  auto& name = figure.text("policy", "Policy");
-  const auto numbers = [&](const char* column, const char* label, Unit unit, const char* better,
-                           auto value) -> figure::Column& {
-    auto& values = figure.number(column, label, unit);
-    values.better = better;
-    for (const Summary& each : policies) values.add(value(each));
-    return values;
-  };
-  const auto times = [&](const char* column, const char* label,
-                         double Summary::*field) -> figure::Column& {
-    return numbers(column, label, Unit::seconds, kLess,
-                   [field](const Summary& s) { return s.*field; });
-  };
-  for (const Summary& each : policies) name.add(each.policy);
-  times("avg_jct_s", "Completion time, average", &Summary::avg_jct_s);
-  times("avg_wait_s", "Wait, average", &Summary::avg_wait_s);
-  times("p50_jct_s", "Completion time, median", &Summary::p50_jct_s);
-  times("p90_jct_s", "Completion time, 90 %", &Summary::p90_jct_s).detail = true;
-  times("p99_jct_s", "Completion time, 99 %", &Summary::p99_jct_s);
-  times("p50_wait_s", "Wait, median", &Summary::p50_wait_s);
-  times("p90_wait_s", "Wait, 90 %", &Summary::p90_wait_s);
-  times("p99_wait_s", "Wait, 99 %", &Summary::p99_wait_s);
-  numbers("waited", "Jobs that waited", Unit::fraction, kLess, [](const Summary& s) {
-    return s.finished > 0 ? static_cast<double>(s.queued_jobs) / static_cast<double>(s.finished)
-                          : std::numeric_limits<double>::quiet_NaN();
-  });
-  numbers("avg_bounded_slowdown", "Slowdown, average", Unit::ratio, kLess, [](const Summary& s) {
-    return s.avg_bounded_slowdown;
-  }).detail = true;
-  times("worst_user_avg_wait_s", "Worst user's wait, average", &Summary::worst_user_avg_wait_s);
-  times("worst_vc_avg_wait_s", "Worst virtual cluster's wait, average",
-        &Summary::worst_vc_avg_wait_s)
+  PolicyTable table(figure, policies);
+  // A screen has room for about eight columns; the others are shown on request.
+  table.time("avg_jct_s", "Mean completion time", &Summary::avg_jct_s);
+  table.time("avg_wait_s", "Mean wait", &Summary::avg_wait_s);
+  table.time("p50_jct_s", "Median completion time", &Summary::p50_jct_s).detail = true;
+  table.time("p90_jct_s", "p90 completion time", &Summary::p90_jct_s).detail = true;
+  table.time("p99_jct_s", "p99 completion time", &Summary::p99_jct_s).detail = true;
+  table.time("p50_wait_s", "Median wait", &Summary::p50_wait_s).detail = true;
+  table.time("p90_wait_s", "p90 wait", &Summary::p90_wait_s).detail = true;
+  table.time("p99_wait_s", "p99 wait", &Summary::p99_wait_s);
+  table.number("waited", "Jobs that waited", Unit::fraction, kLess, waited);
+  table
+      .number("avg_bounded_slowdown", "Mean slowdown", Unit::ratio, kLess,
+              [](const Summary& s) { return s.avg_bounded_slowdown; })
       .detail = true;
-  numbers("jain_user_slowdown", "Fairness among users (Jain)", Unit::none, kMore,
-          [](const Summary& s) { return s.jain_user_slowdown; })
+  table.time("worst_user_avg_wait_s", "Worst user's mean wait", &Summary::worst_user_avg_wait_s);
+  table
+      .time("worst_vc_avg_wait_s", "Worst virtual cluster's mean wait",
+            &Summary::worst_vc_avg_wait_s)
       .detail = true;
-  if (std::any_of(policies.begin(), policies.end(),
-                  [](const Summary& s) { return !s.worst_owner.empty(); })) {
-    numbers("share_error", "GPU time that would have to change hands for all to have their due",
-            Unit::fraction, kLess, [](const Summary& s) { return s.share_error; });
-    numbers("jain_due", "Jain's fairness index of usage against fair share", Unit::none, kMore,
-            [](const Summary& s) { return s.jain_due; })
-        .detail = true;
-    numbers("worst_due", "Lowest usage as a fraction of fair share", Unit::fraction, kMore,
-            [](const Summary& s) { return s.worst_due; });
-    numbers("avg_finish_time_ratio", "Completion time compared with that in a cluster of one's own",
-            Unit::ratio, kLess, [](const Summary& s) { return s.avg_finish_time_ratio; })
-        .detail = true;
-  }
-  numbers("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction, "",
-          [](const Summary& s) { return s.gpu_allocation; });
-  add_resources(figure, policies);
-  add_deadlines(figure, policies);
-  times("makespan_s", "Makespan: first submission to last end", &Summary::makespan_s).detail = true;
-  numbers("preemptions", "Preemptions", Unit::none, kLess,
-          [](const Summary& s) { return static_cast<double>(s.preemptions); });
-  numbers("finished", "Jobs that finished", Unit::jobs, kMore, [](const Summary& s) {
-    return static_cast<double>(s.finished);
-  }).detail = true;
-  numbers("never_startable", "Jobs that can never start", Unit::jobs, kLess, [](const Summary& s) {
-    return static_cast<double>(s.never_startable);
-  }).detail = true;
+  table
+      .number("jain_user_slowdown", "Jain's fairness index of users' slowdowns", Unit::none, kMore,
+              [](const Summary& s) { return s.jain_user_slowdown; })
+      .detail = true;
+  add_fairness(table);
+  table.number("gpu_allocation", "GPU allocation", Unit::fraction, "",
+               [](const Summary& s) { return s.gpu_allocation; });
+  add_resources(table);
+  add_deadlines(table);
+  table.time("makespan_s", "Makespan", &Summary::makespan_s).detail = true;
+  table.number("preemptions", "Preemptions", Unit::none, kLess,
+               [](const Summary& s) { return s.preemptions; });
+  table
+      .number("finished", "Finished jobs", Unit::jobs, kMore,
+              [](const Summary& s) { return s.finished; })
+      .detail = true;
+  table
+      .number("never_startable", "Jobs that can never start", Unit::jobs, kLess,
+              [](const Summary& s) { return s.never_startable; })
+      .detail = true;
   add_needs(figure, policies);
   figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().jobs);
   figure.caption =
-      "Completion time is from submission to end; a job waits while it does not run, before its "
-      "start and after being stopped. Over the jobs that finished. Slowdown is completion time "
-      "over run time, at least 10 s of it.";
-  const bool any_bound =
-      std::any_of(policies.begin(), policies.end(), [](const auto& each) { return each.bound; });
-  if (any_bound) figure.caption += fmt::format(" {}", kWhatABoundIs);
+      "Finished jobs only. Completion time: from submission to end. Wait: time not running, before "
+      "the first start and after preemptions. Slowdown: completion time over run time, at least "
+      "10 s. Allocation and utilization: until the last submission.";
+  const bool any_oracle = table.any([](const Summary& each) { return each.bound; });
+  if (any_oracle) figure.caption += fmt::format(" {}", kWhatAnOracleIs);
+  return figure;
+}
+
+figure::Figure draw_tradeoff(const Summaries& policies) {
+  figure::Figure figure{.id = "run_tradeoff", .title = "Waits and what they cost"};
+  const figure::Compared compared = compared_of(policies);
+  const auto role_of = [&](const Summary& each) {
+    if (each.policy == compared.baseline) return "Baseline";
+    if (each.recorded) return "As recorded";
+    if (each.policy == compared.best_choice) return "Best deployable policy";
+    return each.bound ? "Oracles" : "Other policies";
+  };
+  std::vector<const Summary*> rows;
+  for (const char* const role :
+       {"Baseline", "Best deployable policy", "Other policies", "As recorded", "Oracles"}) {
+    for (const Summary& each : policies) {
+      if (role_of(each) == std::string_view(role) && each.complete) rows.push_back(&each);
+    }
+  }
+  auto& name = figure.text("policy", "Policy");
+  auto& role = figure.text("role", "Role");
+  auto& oracle = figure.text("oracle", "Oracle");
+  auto& wait = figure.number("avg_wait_s", "Mean wait", Unit::seconds);
+  auto& worst = figure.number("worst_user_avg_wait_s", "Worst user's mean wait", Unit::seconds);
+  auto& stops = figure.number("preemptions", "Preemptions");
+  for (const Summary* const each : rows) {
+    name.add(each->policy);
+    role.add(std::string(role_of(*each)));
+    oracle.add(std::string(each->bound ? "oracle" : ""));
+    wait.add(each->avg_wait_s);
+    worst.add(each->worst_user_avg_wait_s);
+    // A log does not tell how often its jobs were stopped.
+    stops.add(each->recorded ? std::numeric_limits<double>::quiet_NaN()
+                             : static_cast<double>(each->preemptions));
+  }
+  figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().jobs);
+  figure.caption =
+      "Each mark is a policy. The best are at the bottom left: a short wait on average that no "
+      "user and no preemption pays for.";
+  if (std::any_of(rows.begin(), rows.end(), [](const auto* each) { return each->bound; })) {
+    figure.caption += fmt::format(" Hollow marks are oracles. {}", kWhatAnOracleIs);
+  }
+  const auto chart = [&](const char* title, const figure::Column& y) {
+    figure.charts.push_back({.kind = "points",
+                             .title = title,
+                             .x = "avg_wait_s",
+                             .y = {y.name},
+                             .by = "role",
+                             .x_scale = scale_of(wait.numbers),
+                             .y_scale = scale_of(y.numbers),
+                             .labels = "policy",
+                             .hollow = "oracle"});
+  };
+  chart("Mean wait and the worst user's mean wait", worst);
+  if (std::any_of(stops.numbers.begin(), stops.numbers.end(), [](double n) { return n > 0; })) {
+    chart("Mean wait and preemptions", stops);
+  }
+  return figure;
+}
+
+figure::Figure draw_bars(const Summaries& policies) {
+  figure::Figure figure{.id = "run_bars", .title = "Times and use by policy"};
+  PolicyTable table(figure, policies);
+  table.time("avg_jct_s", "Mean completion time", &Summary::avg_jct_s);
+  table.time("avg_wait_s", "Mean wait", &Summary::avg_wait_s);
+  table.time("p99_jct_s", "p99 completion time", &Summary::p99_jct_s);
+  table.time("p99_wait_s", "p99 wait", &Summary::p99_wait_s);
+  table.number("waited", "Jobs that waited", Unit::fraction, kLess, waited);
+  table.number("gpu_allocation", "GPU allocation", Unit::fraction, "",
+               [](const Summary& s) { return s.gpu_allocation; });
+  add_resources(table);
+  add_deadlines(table);
+  figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().jobs);
+  figure.caption = "Finished jobs only. Allocation and utilization: until the last submission.";
   const auto bars = [&](const char* title, std::vector<std::string> y) {
     if (y.empty()) return;
     figure.charts.push_back(
         {.kind = "bar", .title = title, .x = "policy", .y = std::move(y), .sorted = true});
   };
-  bars("Average completion time and wait", {"avg_jct_s", "avg_wait_s"});
-  bars("Completion time and wait that 99 % of the jobs stay within", {"p99_jct_s", "p99_wait_s"});
+  bars("Mean completion time and wait", {"avg_jct_s", "avg_wait_s"});
+  bars("p99 completion time and wait", {"p99_jct_s", "p99_wait_s"});
   bars("Jobs that waited", {"waited"});
-  bars("Used while jobs arrive",
+  bars("Allocation and utilization",
        present(figure, {"gpu_allocation", "gpu_utilization", "cpu_allocation"}));
   bars("Deadlines met", present(figure, {"guarantee", "value_share"}));
   return figure;
@@ -229,11 +335,13 @@ figure::Figure draw_percentiles(const CurveTitles& titles,
     }
   }
   figure.n = finished;
-  figure.caption =
-      "The share of the jobs that finished with so much or less: 1 % to 99 %, and "
-      "99.9 %.";
-  figure.charts.push_back(
-      {.kind = "line", .x = titles.column, .y = {"fraction"}, .by = "policy", .x_scale = "log"});
+  figure.caption = "Cumulative distribution over finished jobs, at 1 % to 99 % and 99.9 %.";
+  figure.charts.push_back({.kind = "line",
+                           .x = titles.column,
+                           .y = {"fraction"},
+                           .by = "policy",
+                           .x_scale = "log",
+                           .zeros = titles.zeros});
   return figure;
 }
 

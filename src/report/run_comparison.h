@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Policies side by side: averages, tails, fairness, use; and how completion times and waits are
-/// distributed.
+/// Policies side by side: means, tails, fairness and use; and distributions of completion times and
+/// waits.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,17 @@
 
 namespace almanac::report {
 
-/// One row a policy, and one for what was recorded where it is among them.
+/// The table: one row for each policy, and one for what was recorded if it is among them.
 figure::Figure draw_comparison(const std::vector<experiment::Summary>& policies);
 
-/// The first is the baseline; best is the one with the least average completion time. A bound, an
+/// The mean wait against the worst-off user's wait and against preemptions: one mark for each
+/// complete policy, hollow for an oracle.
+figure::Figure draw_tradeoff(const std::vector<experiment::Summary>& policies);
+
+/// Bars of times, waits and use, for each policy.
+figure::Figure draw_bars(const std::vector<experiment::Summary>& policies);
+
+/// The first is the baseline; best is the one with the least mean completion time. An oracle, an
 /// interrupted policy and what was recorded carry a caution and are no choice; the latter two are
 /// never best.
 figure::Compared compared_of(const std::vector<experiment::Summary>& policies);
@@ -28,6 +35,7 @@ struct CurveTitles {
   std::string title{};
   std::string column{};  ///< "jct_s"
   std::string label{};
+  std::string zeros{};  ///< What has a value of 0: "Jobs that did not wait"; "" = nothing.
 };
 
 /// How a quantity is distributed under a policy.

@@ -69,6 +69,7 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, experiment::S
   for (std::size_t by = 0; by < kNumGroupings; ++by) {
     made.totals[by] = totals_of(input.by(static_cast<By>(by)), input.trace(), schedule);
   }
+  made.days = waits_by_day(input, schedule);
   made.timeline = timeline_of(policy, schedule, plan.timeline_bins);
   made.occupancy = occupancy_of(input, policy, schedule, plan.occupancy);
   made.gantt = {policy, gantt_of(input, plan.windows, schedule, plan.gantt)};

@@ -11,6 +11,7 @@
 
 #include "experiment/dues.h"
 #include "experiment/summary.h"
+#include "report/run_gain.h"
 #include "report/run_gantt.h"
 #include "report/run_groups.h"
 #include "report/run_input.h"
@@ -26,6 +27,7 @@ struct PolicyDigest {
                                  ///< values.
   std::vector<double> wait_s{};  ///< Likewise.
   std::array<GroupTotals, kNumGroupings> totals{};  ///< By By.
+  WaitsByDay days{};
   Timeline timeline{};
   Occupancy occupancy{};
   Gantt gantt{};

@@ -152,7 +152,7 @@ TEST(RunDigest, SaysWhatRestartsCost) {
   const Report report(prepared({{0s, 8, 1h, "a", "ann"}, {10min, 8, 10min, "a", "bob"}}, {"srtf"}));
   EXPECT_EQ(report.digests[0].stopped_jobs, 1);
   EXPECT_DOUBLE_EQ(report.digests[0].restart_gpu_s, 8 * 30);
-  EXPECT_THAT(report.words(), HasSubstr("srtf (bound) stops 1 job on the way, 1 time in all"));
+  EXPECT_THAT(report.words(), HasSubstr("srtf (oracle) preempts 1 job (1 preemption in all)"));
 }
 
 TEST(RunOccupancy, FillsTheBinsThatJobsTouch) {
@@ -271,24 +271,21 @@ experiment::Prepared short_behind_long(std::vector<std::string> policies) {
                   std::move(policies));
 }
 
-TEST(RunDocument, DoesNotRecommendABound) {
+TEST(RunDocument, DoesNotRecommendAnOracle) {
   const Report beside(short_behind_long({"fifo", "sjf"}));
   EXPECT_EQ(beside.document.findings.front().headline,
-            "No policy that a cluster can run does better on average than fifo: jobs are done in "
-            "7h 59m.");
+            "No deployable policy has a shorter mean completion time than fifo (7h 59m).");
   EXPECT_THAT(beside.words(),
-              HasSubstr("sjf, which uses true run times that no real cluster knows, "
-                        "has them done in 4h 59m: a bound."));
+              HasSubstr("the oracle sjf reaches a mean completion time of 4h 59m."));
   const figure::Figure& side = beside.figure("run_comparison");
-  EXPECT_THAT(side["caution"].texts, ElementsAre("", "a bound"));
+  EXPECT_THAT(side["caution"].texts, ElementsAre("", "oracle"));
   EXPECT_THAT(side["needs"].texts, ElementsAre("", "true run times"));
-  EXPECT_THAT(side.caption, HasSubstr("A bound uses true run times"));
+  EXPECT_THAT(side.caption, HasSubstr("An oracle uses true run times"));
   // The first is better than what can be chosen, but is no choice itself.
   EXPECT_EQ(Report(short_behind_long({"sjf", "fifo"})).document.findings.front().headline,
-            "Of the policies that a cluster can run, fifo has jobs done soonest: in 7h 59m on "
-            "average.");
+            "Of the deployable policies, fifo has the shortest mean completion time: 7h 59m.");
   const Report only(short_behind_long({"sjf", "srtf"}));
-  EXPECT_THAT(only.words(), HasSubstr("Each of these policies uses true run times"));
+  EXPECT_THAT(only.words(), HasSubstr("Every policy here is an oracle: it uses true run times"));
 }
 
 TEST(RunDocument, NamesWhatIsDrawnAtFirst) {
@@ -298,7 +295,7 @@ TEST(RunDocument, NamesWhatIsDrawnAtFirst) {
   EXPECT_EQ(compared.best, "sjf");
   EXPECT_EQ(compared.best_choice, "sjf+given") << "as good, and told nothing";
   ASSERT_THAT(compared.policies, SizeIs(3));
-  EXPECT_EQ(compared.policies[1].caution, "a bound");
+  EXPECT_EQ(compared.policies[1].caution, "oracle");
   EXPECT_EQ(compared.policies[2].caution, "");
 }
 
@@ -308,7 +305,7 @@ TEST(RunDocument, DrawsEveryPolicyOfAGroup) {
               ElementsAre("avg_wait_s:fifo", "avg_wait_s:sjf", "avg_wait_s:sjf+given"));
   const figure::Figure& side = report.figure("run_comparison");
   EXPECT_EQ(side.compared, "policy");
-  EXPECT_TRUE(side.charts[0].sorted);
+  EXPECT_TRUE(report.figure("run_bars").charts[0].sorted);
   EXPECT_EQ(side["avg_wait_s"].better, "less");
 }
 
@@ -325,17 +322,17 @@ TEST(RunDocument, SaysThatTheNodesAreAssumedAndDrawsNoSleepOfNodesThatNeverSlept
   const Report report(three_jobs());
   const figure::Figure& energy = report.figure("run_energy");
   EXPECT_THAT(energy.charts[0].y, ElementsAre("energy_kwh", "bound_kwh"));
-  EXPECT_THAT(energy.caption, HasSubstr("The nodes are assumed to be dgx1 (--power names others)"));
+  EXPECT_THAT(energy.caption, HasSubstr("Power model dgx1, assumed (choose another with --power)"));
   experiment::Prepared told = three_jobs();
   told.experiment.power = "helios";
   EXPECT_THAT(Report(std::move(told)).figure("run_energy").caption, Not(HasSubstr("assumed")));
 }
 
-TEST(RunDocument, SaysNothingOfBoundsWhereThereAreNone) {
+TEST(RunDocument, DoesNotMentionOraclesIfThereAreNone) {
   const Report report(short_behind_long({"fifo", "sjf+given"}));
-  EXPECT_THAT(report.words(), Not(HasSubstr("bound")));
+  EXPECT_THAT(report.words(), Not(HasSubstr("oracle")));
   EXPECT_THAT(report.words(), Not(HasSubstr("true run times")));
-  EXPECT_THAT(report.figure("run_comparison").caption, Not(HasSubstr("bound")));
+  EXPECT_THAT(report.figure("run_comparison").caption, Not(HasSubstr("oracle")));
 }
 
 TEST(RunDocument, DoesNotSayOfAPolicyThatStopsJobsThatItStopsNone) {
@@ -345,7 +342,7 @@ TEST(RunDocument, DoesNotSayOfAPolicyThatStopsJobsThatItStopsNone) {
   const Report report(
       prepared(jobs, {"fifo", "srtf+given", "chronus+given", "sjf+given", "sjf", "chronus"}));
   const std::string advice = report.document.findings.front().advice;
-  EXPECT_THAT(advice, HasSubstr("Where no job may be stopped, fifo is the best of these"));
+  EXPECT_THAT(advice, HasSubstr("If no job may be preempted, the best policy is fifo"));
   EXPECT_THAT(advice, Not(HasSubstr("chronus")));
   for (const std::size_t stopping : {1U, 2U, 5U}) {
     EXPECT_GT(report.digests[stopping].summary.preemptions, 0U) << stopping;
@@ -354,7 +351,7 @@ TEST(RunDocument, DoesNotSayOfAPolicyThatStopsJobsThatItStopsNone) {
   std::vector<PolicyDigest> digests = {report.digests[1], report.digests[0], report.digests[3]};
   digests[1].summary.preemptions = 1;
   EXPECT_THAT(run_findings(report.input, digests)[0].advice,
-              HasSubstr("Where no job may be stopped, sjf+given is the best of these"));
+              HasSubstr("If no job may be preempted, the best policy is sjf+given"));
 }
 
 TEST(RunDocument, SaysNothingOfStopsWhereTheBestStopsNothing) {
@@ -372,7 +369,7 @@ TEST(RunDocument, PraisesNothingThatWasInterrupted) {
     const auto findings = run_findings(report.input, digests);
     EXPECT_EQ(findings[0].headline, "The run was interrupted: sjf+given after 3 of 3 jobs.");
     EXPECT_EQ(findings[1].headline,
-              "Under fifo a job takes 7h 59m on average from submission to end.");
+              "Under fifo the average job finishes 7h 59m after its submission.");
     for (std::size_t at = 1; at < findings.size(); ++at) {
       EXPECT_THAT(findings[at].headline + findings[at].detail + findings[at].advice,
                   Not(HasSubstr("sjf")));
@@ -388,8 +385,9 @@ TEST(RunDocument, NamesWhoLoses) {
   for (int at = 0; at < 20; ++at) jobs.push_back({1s, 8, 7h, "a", "bob"});
   for (int at = 0; at < 40; ++at) jobs.push_back({2s, 8, 10min, "a", "cem"});
   const Report report(prepared(jobs, {"fifo", "sjf+given"}));
-  EXPECT_THAT(report.words(), HasSubstr("Most is lost by jobs that run over 6 h: they wait"));
-  EXPECT_THAT(report.words(), HasSubstr("Also jobs of user bob"));
+  EXPECT_THAT(report.words(),
+              HasSubstr("The largest loss is that of jobs that run over 6 h: a mean wait"));
+  EXPECT_THAT(report.words(), HasSubstr("Other losses: jobs of user bob"));
 }
 
 TEST(RunDocument, NamesNobodyOfFewJobs) {
@@ -397,8 +395,8 @@ TEST(RunDocument, NamesNobodyOfFewJobs) {
   const Report report(
       prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
                {"fifo", "sjf+given"}));
-  EXPECT_THAT(report.words(), Not(HasSubstr("pays for it")));
-  EXPECT_THAT(report.words(), Not(HasSubstr("is lost by")));
+  EXPECT_THAT(report.words(), Not(HasSubstr("No group of jobs")));
+  EXPECT_THAT(report.words(), Not(HasSubstr("largest loss")));
 }
 
 TEST(RunDocument, SaysWhenNobodyLoses) {
@@ -406,7 +404,74 @@ TEST(RunDocument, SaysWhenNobodyLoses) {
   for (int at = 0; at < 40; ++at) jobs.push_back({2s, 4, 10min, "a", "cem"});
   const Report report(prepared(jobs, {"fifo", "sjf+given"}));
   EXPECT_THAT(report.words(),
-              HasSubstr("none waits notably longer under sjf+given than under fifo"));
+              HasSubstr("No group of jobs waits notably longer under sjf+given than under fifo"));
+}
+
+TEST(RunTiles, NameTheBestItsGainAndWhoLoses) {
+  // 40 short jobs of cem pass 20 long ones of bob.
+  std::vector<JobOf> jobs = {{0s, 8, 1h, "a", "ann"}};
+  for (int at = 0; at < 20; ++at) jobs.push_back({1s, 8, 7h, "a", "bob"});
+  for (int at = 0; at < 40; ++at) jobs.push_back({2s, 8, 10min, "a", "cem"});
+  const Report report(prepared(jobs, {"fifo", "sjf+given", "sjf"}));
+  const auto& tiles = report.document.tiles;
+  ASSERT_THAT(tiles, SizeIs(3));
+  EXPECT_EQ(tiles[0].label, "Best deployable policy");
+  EXPECT_EQ(tiles[0].value, "sjf+given");
+  EXPECT_EQ(tiles[1].label, "Gain over fifo");
+  EXPECT_THAT(tiles[1].value, HasSubstr("% shorter wait"));
+  EXPECT_THAT(tiles[1].detail, HasSubstr("No confidence interval: the log has too few"));
+  EXPECT_EQ(tiles[2].label, "Who loses");
+  EXPECT_EQ(tiles[2].value, "1 of 3 users");
+  EXPECT_THAT(tiles[2].detail, HasSubstr("user bob: "));
+}
+
+TEST(RunTiles, SayWhatIsMissing) {
+  const auto values = [](std::vector<std::string> policies) {
+    const Report report(short_behind_long(std::move(policies)));
+    std::vector<std::string> all;
+    for (const figure::Tile& tile : report.document.tiles) all.push_back(tile.value);
+    return all;
+  };
+  EXPECT_THAT(values({"fifo"}), ElementsAre("fifo", "not known", "not known"));
+  EXPECT_THAT(values({"fifo", "sjf"}), ElementsAre("fifo", "none", "nobody"))
+      << "only an oracle is better";
+  EXPECT_THAT(values({"sjf", "fifo"}), ElementsAre("fifo", "none", "nobody"));
+  EXPECT_THAT(values({"sjf", "srtf"}), ElementsAre("none", "sjf", "not known"));
+  EXPECT_THAT(Report(prepared({{0s, 64, 1h, "a", "ann"}})).document.tiles, IsEmpty());
+}
+
+TEST(RunGain, HasAnIntervalWhereDaysTellAndNoneOtherwise) {
+  WaitsByDay before;
+  WaitsByDay after;
+  for (int day = 0; day < 30; ++day) {
+    before[day] = {.jobs = 10, .wait_s = 1000.0 + 100 * (day * 7 % 11)};
+    after[day] = {.jobs = 10, .wait_s = 500.0 + 70 * (day * 5 % 7)};
+  }
+  const auto interval = gain_interval(before, after);
+  ASSERT_TRUE(interval);
+  EXPECT_LT(interval->from, interval->to);
+  double was = 0;
+  double is = 0;
+  for (const auto& [day, waits] : before) was += waits.wait_s;
+  for (const auto& [day, waits] : after) is += waits.wait_s;
+  EXPECT_GT(1 - is / was, interval->from);
+  EXPECT_LT(1 - is / was, interval->to);
+  after[3].jobs = 9;
+  EXPECT_FALSE(gain_interval(before, after)) << "other jobs finished";
+  EXPECT_FALSE(gain_interval({{0, {10, 100}}, {1, {10, 100}}}, {{0, {10, 50}}, {1, {10, 60}}}))
+      << "two days tell nothing";
+}
+
+TEST(RunTradeoff, DrawsOneMarkForEachPolicyAndOraclesHollow) {
+  const Report report(short_behind_long({"fifo", "sjf", "sjf+given"}));
+  const figure::Figure& figure = report.figure("run_tradeoff");
+  EXPECT_THAT(figure["policy"].texts, ElementsAre("fifo", "sjf+given", "sjf"));
+  EXPECT_THAT(figure["role"].texts, ElementsAre("Baseline", "Best deployable policy", "Oracles"));
+  EXPECT_THAT(figure["oracle"].texts, ElementsAre("", "", "oracle"));
+  ASSERT_THAT(figure.charts, SizeIs(1)) << "no policy preempted";
+  EXPECT_EQ(figure.charts[0].hollow, "oracle");
+  EXPECT_EQ(figure.charts[0].labels, "policy");
+  EXPECT_TRUE(report.document.sections.front().leads);
 }
 
 TEST(RunDocument, LeavesThreadsOutOfTheCommand) {
@@ -416,9 +481,9 @@ TEST(RunDocument, LeavesThreadsOutOfTheCommand) {
 TEST(RunDocument, SpeaksOfOneJob) {
   const Report report(prepared({{0s, 8, 1h, "a", "ann"}}));
   EXPECT_EQ(report.document.findings.front().headline,
-            "Under fifo a job takes 1h 00m on average from submission to end.");
+            "Under fifo the average job finishes 1h 00m after its submission.");
   EXPECT_THAT(report.words(), HasSubstr("No job waits under fifo"));
-  EXPECT_THAT(report.words(), Not(HasSubstr("of the GPU time"))) << "no time in which jobs arrive";
+  EXPECT_THAT(report.words(), Not(HasSubstr("GPU allocation"))) << "no time in which jobs arrive";
   EXPECT_THAT(report.document.absent, SizeIs(3))
       << "one virtual cluster is named, and one user, who shares with nobody";
   EXPECT_EQ(report.figure("run_gantt").rows(), 1U);

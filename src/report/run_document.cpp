@@ -14,6 +14,7 @@
 #include "report/run_energy.h"
 #include "report/run_findings.h"
 #include "report/run_speed.h"
+#include "report/run_tiles.h"
 #include "report/shown_command.h"
 #include "text/human.h"
 
@@ -45,7 +46,7 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
     fact("CPU jobs", grouped(cpu_jobs));
   fact("nodes", grouped(most.nodes));
   fact("virtual clusters", grouped(static_cast<std::int64_t>(cluster.vcs.size())));
-  // Jobs of nobody are a group, and no user.
+  // Jobs without a user form a group, but count as no user.
   const std::vector<std::string>& users = input.by(By::user).names;
   fact("users", grouped(std::ssize(users) - std::count(users.begin(), users.end(), "(none)")));
   fact("policies", grouped(static_cast<std::int64_t>(names.size())));
@@ -53,7 +54,7 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
   fact("seed", fmt::format("{}", experiment.seed));
   document.notes = input.prepared().notes;
   if (policies.size() < input.policies()) {
-    document.notes.emplace_back("the run was interrupted before every policy was simulated");
+    document.notes.emplace_back("The run was interrupted before every policy was simulated.");
   }
   document.provenance = {.trace = experiment.trace,
                          .sha256 = input.trace().sha256,
@@ -75,12 +76,12 @@ figure::Figure groups_figure(const RunInput& input, const Policies& policies, By
   return draw_groups(titles, input.by(by), names, totals);
 }
 
-/// Figures of groups that the log tells apart; what it does not is listed as absent.
+/// Adds a figure of groups, or lists it as absent if the log has fewer than two of them.
 void add_groups(Document& document, const RunInput& input, const Policies& policies,
                 figure::Section& section, By by, const GroupTitles& titles) {
   if (!input.by(by).told_apart()) {
     document.absent.push_back(
-        {titles.id, titles.title, fmt::format("jobs of several values in {}", titles.group)});
+        {titles.id, titles.title, fmt::format("at least two values in column {}", titles.group)});
     return;
   }
   section.figures.push_back(groups_figure(input, policies, by, titles));
@@ -109,6 +110,7 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
                       const std::vector<std::string>& command) {
   Document document;
   introduce(document, input, policies, command);
+  document.tiles = run_tiles(input, policies);
   document.findings = run_findings(input, policies);
   std::vector<experiment::Summary> rows;
   for (const PolicyDigest& each : policies) rows.push_back(each.summary);
@@ -120,13 +122,16 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   if (auto said = how_well_reproduced(rows)) document.findings.push_back(std::move(*said));
 
   document.compared = compared_of(rows);
-  figure::Section compared{.id = "policies", .title = "Policies", .text = {}};
-  compared.figures.push_back(draw_comparison(rows));
+  figure::Section lead{.id = "policies", .title = "Policies", .text = {}, .leads = true};
+  lead.figures = {draw_tradeoff(rows), draw_comparison(rows)};
+  document.sections.push_back(std::move(lead));
+  figure::Section compared{.id = "times", .title = "Times, use and energy", .text = {}};
+  compared.figures.push_back(draw_bars(rows));
   compared.figures.push_back(
-      draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"},
+      draw_percentiles({"run_jct_cdf", "Completion times", "jct_s", "Completion time", ""},
                        distributions(policies, &PolicyDigest::jct_s)));
   compared.figures.push_back(
-      draw_percentiles({"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"},
+      draw_percentiles({"run_wait_cdf", "Waits", "wait_s", "Wait", "Jobs that did not wait"},
                        distributions(policies, &PolicyDigest::wait_s)));
   compared.figures.push_back(draw_energy(policies, input.prepared()));
   document.sections.push_back(std::move(compared));
@@ -135,24 +140,24 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   speed.figures = draw_speed(input, policies);
   if (!speed.figures.empty()) document.sections.push_back(std::move(speed));
 
-  figure::Section who{.id = "who", .title = "Whose jobs wait", .text = {}};
+  figure::Section who{.id = "who", .title = "Waits by job and user", .text = {}};
   who.figures.push_back(groups_figure(
       input, policies, By::length,
-      {.id = "run_lengths", .title = "Short and long jobs", .group = "length", .label = "Length"}));
+      {.id = "run_lengths", .title = "Waits by run time", .group = "length", .label = "Run time"}));
   who.figures.back().source = "Hu et al., SC'21, section 4.2.3";
   who.figures.push_back(groups_figure(
       input, policies, By::size,
-      {.id = "run_sizes", .title = "Small and large jobs", .group = "size", .label = "GPUs"}));
+      {.id = "run_sizes", .title = "Waits by number of GPUs", .group = "size", .label = "GPUs"}));
   who.figures.back().source = "Jeon et al., ATC'19, Figure 3";
   add_groups(document, input, policies, who, By::vc,
              {.id = "run_vcs",
-              .title = "Virtual clusters",
+              .title = "Waits by virtual cluster",
               .group = "vc",
               .label = "Virtual cluster",
               .by_gpu_time = true});
   add_groups(document, input, policies, who, By::user,
              {.id = "run_users",
-              .title = "Users",
+              .title = "Waits by user",
               .group = "user",
               .label = "User",
               .by_gpu_time = true,
@@ -167,19 +172,20 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
     }
     who.figures.push_back(draw_dues(names, dues));
   } else {
-    document.absent.push_back({"run_dues", "Usage against fair share", "jobs of two users"});
+    document.absent.push_back(
+        {"run_dues", "Usage against fair share", "jobs of at least two users"});
   }
   document.sections.push_back(std::move(who));
 
-  figure::Section cluster{.id = "cluster", .title = "The cluster", .text = {}};
+  figure::Section cluster{.id = "cluster", .title = "Cluster", .text = {}};
   cluster.figures.push_back(draw_timelines(parts_of(policies, &PolicyDigest::timeline)));
   cluster.figures.back().n = input.gpu_jobs();
   if (input.cluster().vcs.size() > 1) {
     cluster.figures.push_back(
         draw_occupancy(input, parts_of(policies, &PolicyDigest::occupancy), plan.occupancy));
   } else {
-    document.absent.push_back({"run_occupancy", "How full the virtual clusters are",
-                               "a cluster of several virtual clusters"});
+    document.absent.push_back({"run_occupancy", "GPU allocation of the virtual clusters",
+                               "a cluster with several virtual clusters"});
   }
   if (!plan.windows.empty()) {
     cluster.figures.push_back(

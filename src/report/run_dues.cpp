@@ -79,9 +79,10 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
   }
   figure.charts.push_back(std::move(chart));
   figure.caption = fmt::format(
-      "Due is, at each time, {} of all GPUs, no more than its jobs ask, and of what others do not "
-      "ask.",
-      first.by_tenant ? "a tenant's part by its guarantee" : "an equal part for each user");
+      "The fair share at any time is {}, limited to the GPUs that its jobs request, "
+      "plus a part of what others leave unused.",
+      first.by_tenant ? "a tenant's guaranteed part of all GPUs"
+                      : "an equal part of all GPUs for each user");
   for (std::size_t policy = 0; first.by_tenant && policy < dues.size(); ++policy) {
     const std::string loans = loans_of(*dues[policy], 1);
     if (!loans.empty()) figure.caption += fmt::format(" Under {} {}.", policies[policy], loans);
@@ -95,14 +96,13 @@ std::optional<figure::Finding> dues_finding(const std::string& policy,
   if (!dues.by_tenant || dues.owners.empty()) return std::nullopt;
   const experiment::Owner& worst = dues.owners[dues.worst];
   figure::Finding finding{
-      .headline = fmt::format("Under {} {} {}: no tenant was worse off.", policy, worst.name,
+      .headline = fmt::format("Under {} {} {}, the worst of all tenants.", policy, worst.name,
                               fairness::beside_its_due(worst)),
-      .detail = fmt::format("{} of the GPU time would have to change hands for all to have had "
-                            "their due.",
-                            text::human_share(dues.share_error)),
+      .detail =
+          fmt::format("Unfairly distributed GPU time: {}.", text::human_share(dues.share_error)),
       .figure = "run_dues"};
   const std::string loans = loans_of(dues, 3);
-  if (!loans.empty()) finding.detail += fmt::format(" Of what was not asked, {}.", loans);
+  if (!loans.empty()) finding.detail += fmt::format(" Unused shares: {}.", loans);
   return finding;
 }
 

@@ -23,7 +23,7 @@ std::string whose_power(const experiment::Prepared& prepared) {
   if (experiment.power != experiment::Experiment{}.power) {
     return fmt::format("Power model {}:", prepared.power.name);
   }
-  return fmt::format("The nodes are assumed to be {} (--power names others):", prepared.power.name);
+  return fmt::format("Power model {}, assumed (choose another with --power):", prepared.power.name);
 }
 
 }  // namespace
@@ -39,46 +39,44 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
     auto& values = figure.number(column, label, unit);
     for (const PolicyDigest& each : policies) values.add(value(each.summary));
   };
-  numbers("nodes_asleep", "Nodes asleep, mean", Unit::nodes,
+  numbers("nodes_asleep", "Mean nodes asleep", Unit::nodes,
           [](const Summary& s) { return s.nodes_asleep; });
-  numbers("wake_ups_a_day", "Wake-ups a day", Unit::none,
+  numbers("wake_ups_a_day", "Wake-ups per day", Unit::none,
           [](const Summary& s) { return s.wake_ups_a_day; });
-  numbers("nodes_woken_a_day", "Nodes woken a day", Unit::nodes,
+  numbers("nodes_woken_a_day", "Nodes woken per day", Unit::nodes,
           [](const Summary& s) { return s.nodes_woken_a_day; });
-  numbers("jobs_held_back", "Jobs that waited for a boot", Unit::jobs,
+  numbers("jobs_held_back", "Jobs delayed by a boot", Unit::jobs,
           [](const Summary& s) { return static_cast<double>(s.jobs_held_back); });
-  numbers("avg_hold_s", "That wait, average", Unit::seconds,
-          [](const Summary& s) { return s.avg_hold_s; });
-  numbers("energy_kwh", "Energy of the nodes, kWh", Unit::none,
+  numbers("avg_hold_s", "Mean delay", Unit::seconds, [](const Summary& s) { return s.avg_hold_s; });
+  numbers("energy_kwh", "Node energy, kWh", Unit::none,
           [](const Summary& s) { return s.energy_j / kJoulesPerKwh; });
-  numbers("saved_kwh", "Spared by sleep, kWh", Unit::none,
+  numbers("saved_kwh", "Saved by sleep, kWh", Unit::none,
           [](const Summary& s) { return s.energy_saved_j / kJoulesPerKwh; });
-  numbers("saved", "Spared by sleep, share", Unit::fraction, share_saved);
-  numbers("bound_kwh", "Least possible for this schedule, kWh", Unit::none,
+  numbers("saved", "Saved by sleep, share", Unit::fraction, share_saved);
+  numbers("bound_kwh", "Minimum for this schedule, kWh", Unit::none,
           [](const Summary& s) { return s.energy_bound_j / kJoulesPerKwh; });
-  numbers("facility_kwh", "Energy of the facility, kWh", Unit::none,
+  numbers("facility_kwh", "Facility energy, kWh", Unit::none,
           [](const Summary& s) { return s.facility_kwh; });
   numbers("cost", fmt::format("Cost, {}", power.facility.currency), Unit::none,
           [](const Summary& s) { return s.cost; });
   numbers("kg_co2", "Carbon dioxide, kg", Unit::none, [](const Summary& s) { return s.kg_co2; });
   figure.caption = fmt::format(
-      "{} a node of {} GPUs draws {:g} W idle, {:g} W at full use of its GPUs and "
-      "{:g} W asleep, and boots in {}; GPUs in use count as fully used. The facility takes {:g} "
-      "times as much. Spared is what nodes would have drawn idling while they slept or booted; the "
-      "least is what the same schedule would have drawn, had it been known when each node would be "
-      "needed.",
+      "{} a node of {} GPUs draws {:g} W idle, {:g} W with all GPUs busy and {:g} W asleep, and "
+      "boots in {}. Allocated GPUs count as fully used. The facility draws {:g} times as much. "
+      "Saved: what sleeping and booting nodes would have drawn idle. Minimum: the energy of the "
+      "same schedule if nodes slept whenever that pays, with all future starts known.",
       whose_power(prepared), power.gpus, power.idle_w, power.full_w, power.asleep_w,
       text::human_time(power.boot_s), power.facility.pue);
   const bool any_slept = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
     return each.summary.energy_saved_j > 0;
   });
   figure::Chart chart{.kind = "bar",
-                      .title = "Energy of the nodes, kWh",
+                      .title = "Node energy, kWh",
                       .x = "policy",
                       .y = {"energy_kwh", "bound_kwh"},
                       .sorted = true};
   if (any_slept) {
-    chart.title = "Energy of the nodes and what sleep spared, kWh";
+    chart.title = "Node energy and energy saved by sleep, kWh";
     chart.y = {"energy_kwh", "saved_kwh", "bound_kwh"};
   }
   figure.charts.push_back(std::move(chart));
@@ -94,8 +92,9 @@ std::optional<figure::Finding> energy_finding(const std::vector<PolicyDigest>& p
   if (s.nodes_asleep <= 0) return std::nullopt;
   const auto held_back = static_cast<std::int64_t>(s.jobs_held_back);
   return figure::Finding{
-      .headline = fmt::format("{} lets {:.1f} nodes sleep on average and spares {} of the energy.",
-                              marked_name(s), s.nodes_asleep, text::human_share(share_saved(s))),
+      .headline =
+          fmt::format("Under {} {:.1f} nodes sleep on average, which saves {} of the energy.",
+                      marked_name(s), s.nodes_asleep, text::human_share(share_saved(s))),
       .detail = held_back > 0
                     ? fmt::format("{} jobs waited for nodes to boot, {} on average.",
                                   text::grouped(held_back), text::human_time(s.avg_hold_s))

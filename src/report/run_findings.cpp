@@ -11,6 +11,7 @@
 #include "policy/registry.h"
 #include "report/run_dues.h"
 #include "report/run_energy.h"
+#include "report/run_losers.h"
 #include "report/run_speed_findings.h"
 #include "text/human.h"
 
@@ -33,7 +34,7 @@ std::string amount(double value) {
   return value < 10 ? fmt::format("{:.2g}", value) : grouped(std::llround(value));
 }
 
-/// Whether jobs have to bear being stopped: what it may do, and what it did.
+/// Whether the policy may stop running jobs, or did.
 bool stops_jobs(const RunInput& input, const Summary& summary) {
   if (summary.preemptions > 0) return true;
   const auto& runs = input.prepared().runs;
@@ -55,10 +56,10 @@ std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
   return best;
 }
 
-/// Whether it may be recommended: a cluster can run it, and the simulation came to its end.
+/// Whether a policy may be recommended: a cluster can run it, and its simulation is complete.
 bool is_advisable(const Summary& summary) { return !summary.bound && summary.complete; }
 
-/// Which policies were interrupted: their figures are of other jobs than those of the rest.
+/// Names the interrupted policies: their figures cover other jobs than those of the rest.
 std::optional<Finding> interrupted(const RunInput& input, const Policies& policies) {
   std::string cut;
   for (const PolicyDigest& each : policies) {
@@ -71,14 +72,14 @@ std::optional<Finding> interrupted(const RunInput& input, const Policies& polici
       .headline = fmt::format("The run was interrupted: {} of {} jobs.", cut,
                               grouped(static_cast<std::int64_t>(input.trace().jobs.size()))),
       .detail =
-          "Nothing below is said of what was interrupted: the jobs that had come until then "
-          "had waited less than those that would have come later.",
+          "The findings below leave interrupted policies out. Their averages cover early jobs "
+          "only, which wait less than later ones.",
       .figure = "run_comparison",
-      .advice = "Run the command again to its end, or with fewer policies."};
+      .advice = "Run the command to its end, or simulate fewer policies."};
 }
 
 /// "38 % sooner than under fifo (7h 59m)": less than half a percent is no difference.
-std::string beside(const Summary& best, const Summary& first) {
+std::string compared_with(const Summary& best, const Summary& first) {
   const double sooner = 1 - best.avg_jct_s / first.avg_jct_s;
   constexpr double kNone = 0.005;
   const std::string than =
@@ -87,41 +88,40 @@ std::string beside(const Summary& best, const Summary& first) {
                         : fmt::format("{} sooner than {}", human_share(sooner), than);
 }
 
-/// What to take where jobs cannot bear what the best of all does; a bound is never taken.
+/// What to choose if jobs cannot be stopped, or if the best policy is an oracle.
 std::string advice_on(const RunInput& input, const Policies& policies, const Summary& best) {
   if (best.bound) {
     const bool all = std::all_of(policies.begin(), policies.end(),
                                  [](const PolicyDigest& each) { return each.summary.bound; });
     return all && policies.size() > 1
-               ? "Each of these policies uses true run times, which no real cluster knows: add "
-                 "one that is not, such as qssf."
+               ? "Every policy here is an oracle: it uses true run times, which no real cluster "
+                 "knows. Add one that does not, such as qssf."
                : fmt::format(
-                     "{} uses true run times, which no real cluster knows: do not "
-                     "expect as much.",
+                     "{} is an oracle: it uses true run times, which no real cluster "
+                     "knows. Expect less.",
                      best.policy);
   }
   if (!stops_jobs(input, best)) return {};
   const auto other = best_of(policies, [&](const Summary& each) {
     return is_advisable(each) && !stops_jobs(input, each);
   });
-  const std::string stops =
-      fmt::format("{} stops jobs, which must be able to go on from a checkpoint.", best.policy);
+  const std::string stops = fmt::format(
+      "{} preempts jobs, so they must be able to resume from a checkpoint.", best.policy);
   if (!other) return stops;
   const Summary& summary = policies[*other].summary;
-  return fmt::format("{} Where no job may be stopped, {} is the best of these: {} on average.",
-                     stops, summary.policy, human_time(summary.avg_jct_s));
+  return fmt::format("{} If no job may be preempted, the best policy is {}: {} on average.", stops,
+                     summary.policy, human_time(summary.avg_jct_s));
 }
 
-/// What the best bound reaches, where that is better than what can be chosen.
+/// What the best oracle reaches, if that is better than the best deployable policy.
 std::string beyond(const Policies& policies, const Summary& best) {
   const auto bound =
       best_of(policies, [](const Summary& each) { return each.bound && each.complete; });
   if (best.bound || !bound) return {};
   const Summary& summary = policies[*bound].summary;
   if (!(summary.avg_jct_s < best.avg_jct_s)) return {};
-  return fmt::format(
-      " {}, which uses true run times that no real cluster knows, has them done in {}: a bound.",
-      summary.policy, human_time(summary.avg_jct_s));
+  return fmt::format(" For comparison: the oracle {} reaches a mean completion time of {}.",
+                     summary.policy, human_time(summary.avg_jct_s));
 }
 
 Finding completion(const RunInput& input, const Policies& policies, std::size_t at) {
@@ -133,25 +133,24 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
     return finding;
   }
   const std::string name = marked_name(best);
-  finding.detail = fmt::format("The median is {}, the 99th percentile {}; jobs wait {} on average.",
-                               human_time(best.p50_jct_s), human_time(best.p99_jct_s),
-                               human_time(best.avg_wait_s));
+  finding.detail =
+      fmt::format("Completion time: median {}, p99 {}. Mean wait: {}.", human_time(best.p50_jct_s),
+                  human_time(best.p99_jct_s), human_time(best.avg_wait_s));
   const std::string left = beyond(policies, best);
   if (policies.size() == 1) {
-    finding.headline = fmt::format("Under {} a job takes {} on average from submission to end.",
+    finding.headline = fmt::format("Under {} the average job finishes {} after its submission.",
                                    name, human_time(best.avg_jct_s));
   } else if (at == 0) {
-    finding.headline = fmt::format(
-        "No policy{} does better on average than {}: jobs are done in {}.",
-        left.empty() ? "" : " that a cluster can run", name, human_time(best.avg_jct_s));
+    finding.headline =
+        fmt::format("No {}policy has a shorter mean completion time than {} ({}).",
+                    left.empty() ? "" : "deployable ", name, human_time(best.avg_jct_s));
   } else if (best.avg_jct_s < first.avg_jct_s) {
     finding.headline = fmt::format("Under {} the average job finishes after {}, {}.", name,
-                                   human_time(best.avg_jct_s), beside(best, first));
+                                   human_time(best.avg_jct_s), compared_with(best, first));
   } else {
-    finding.headline = fmt::format(
-        "Of the policies that a cluster can run, {} has jobs done soonest: in {} on "
-        "average.",
-        name, human_time(best.avg_jct_s));
+    finding.headline =
+        fmt::format("Of the deployable policies, {} has the shortest mean completion time: {}.",
+                    name, human_time(best.avg_jct_s));
   }
   finding.detail += left;
   finding.advice = advice_on(input, policies, best);
@@ -176,8 +175,8 @@ Finding waiting(const Policies& policies, std::size_t best) {
     finding.headline += fmt::format(", {} under {}", human_share(share(other)), marked_name(other));
   }
   finding.headline += ".";
-  finding.detail = fmt::format("The 99th percentile of the wait is {} under {}",
-                               human_time(first.p99_wait_s), marked_name(first));
+  finding.detail =
+      fmt::format("p99 wait: {} under {}", human_time(first.p99_wait_s), marked_name(first));
   if (best > 0) {
     finding.detail +=
         fmt::format(", {} under {}", human_time(other.p99_wait_s), marked_name(other));
@@ -186,79 +185,35 @@ Finding waiting(const Policies& policies, std::size_t best) {
   return finding;
 }
 
-/// A group whose jobs wait longer than under the first policy.
-struct Loser {
-  std::string what{};
-  const char* figure = "";
-  double before_s = 0;
-  double after_s = 0;
-  double finished = 0;
-  double lost_s() const { return after_s - before_s; }
-};
-
-/// Jobs that an average must be of to mean something.
-constexpr double kEnough = 20;
-
-/// The group of a grouping that loses most; counts the groups that it looks at.
-std::optional<Loser> worst_loser(const RunInput& input, const Policies& policies, std::size_t best,
-                                 By by, std::size_t& looked_at) {
-  const GroupTotals& before = policies.front().totals[static_cast<std::size_t>(by)];
-  const GroupTotals& after = policies[best].totals[static_cast<std::size_t>(by)];
-  std::optional<Loser> worst;
-  for (std::size_t group = 0; group < after.size(); ++group) {
-    if (after[group].finished < kEnough || before[group].finished < kEnough) continue;
-    ++looked_at;
-    const Loser loser{.what = input.by(by).names[group],
-                      .before_s = before[group].mean_wait_s(),
-                      .after_s = after[group].mean_wait_s(),
-                      .finished = after[group].finished};
-    const bool loses = loser.lost_s() > 60 && loser.after_s > 1.05 * loser.before_s;
-    if (loses && (!worst || loser.lost_s() > worst->lost_s())) worst = loser;
-  }
-  return worst;
-}
-
 std::optional<Finding> losers(const RunInput& input, const Policies& policies, std::size_t best) {
   const std::string first = marked_name(policies.front().summary);
   const std::string name = marked_name(policies[best].summary);
-  std::vector<Loser> found;
-  std::size_t looked_at = 0;
-  const auto look = [&](By by, const char* called, const char* figure) {
-    auto loser = worst_loser(input, policies, best, by, looked_at);
-    if (!loser) return;
-    loser->what = called + loser->what;
-    loser->figure = figure;
-    found.push_back(std::move(*loser));
-  };
-  look(By::length, "jobs that run ", "run_lengths");
-  look(By::size, "jobs of ", "run_sizes");
-  if (input.by(By::vc).told_apart()) look(By::vc, "jobs of virtual cluster ", "run_vcs");
-  if (input.by(By::user).told_apart()) look(By::user, "jobs of user ", "run_users");
-  if (looked_at == 0) return std::nullopt;
+  const Losers found = find_losers(input, policies, best);
+  if (found.compared == 0) return std::nullopt;
   const std::string compared = fmt::format(
-      "Compared are the average waits of users, virtual clusters, sizes and lengths "
-      "with {} jobs or more; a loss is more than a minute and 5 %.",
-      kEnough);
-  if (found.empty()) {
-    return Finding{.headline = fmt::format("No group of jobs pays for it: none waits notably "
-                                           "longer under {} than under {}.",
-                                           name, first),
-                   .detail = compared + " Single jobs may still lose.",
-                   .figure = "run_lengths"};
+      "Compared: mean waits by user, virtual cluster, size and length, for groups of at least {} "
+      "jobs. A loss is more than a minute and 5 %.",
+      kEnoughJobs);
+  if (found.worst.empty()) {
+    return Finding{
+        .headline = fmt::format("No group of jobs waits notably longer under {} than under {}.",
+                                name, first),
+        .detail = compared + " Single jobs may still lose.",
+        .figure = "run_lengths"};
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Loser& a, const Loser& b) { return a.lost_s() > b.lost_s(); });
-  const Loser& worst = found.front();
+  const Loser& worst = found.worst.front();
   Finding finding{.figure = worst.figure};
   finding.headline =
-      fmt::format("Most is lost by {}: they wait {} under {} instead of {}.", worst.what,
-                  human_time(worst.after_s), name, human_time(worst.before_s));
-  finding.detail = fmt::format("An average of {} jobs.", grouped(std::llround(worst.finished)));
-  for (std::size_t at = 1; at < found.size(); ++at) {
-    finding.detail += fmt::format("{} {} {} instead of {}", at > 1 ? ";" : " Also", found[at].what,
-                                  human_time(found[at].after_s), human_time(found[at].before_s));
+      fmt::format("The largest loss is that of {}: a mean wait of {} under {} instead of {}.",
+                  worst.what, human_time(worst.after_s), name, human_time(worst.before_s));
+  finding.detail = fmt::format("Mean over {} jobs.", grouped(std::llround(worst.finished)));
+  for (std::size_t at = 1; at < found.worst.size(); ++at) {
+    const Loser& other = found.worst[at];
+    finding.detail +=
+        fmt::format("{} {}: {} instead of {}", at > 1 ? ";" : " Other losses:", other.what,
+                    human_time(other.after_s), human_time(other.before_s));
   }
-  finding.detail += found.size() > 1 ? ". " : " ";
+  finding.detail += found.worst.size() > 1 ? ". " : " ";
   finding.detail += compared;
   return finding;
 }
@@ -278,18 +233,18 @@ Finding worst_off(const RunInput& input, const Policies& policies, std::size_t b
       fmt::format("Under {} user {} waits longest: {} on average over {}.", marked_name(summary),
                   input.by(By::user).names[worst], human_time(users[worst].mean_wait_s()),
                   count(static_cast<std::uint64_t>(users[worst].finished), "job", "jobs"));
-  finding.detail =
-      fmt::format("Jain's index of the users' slowdowns is {:.2f}", summary.jain_user_slowdown);
+  finding.detail = fmt::format("Jain's fairness index of the users' slowdowns: {:.2f}",
+                               summary.jain_user_slowdown);
   if (best > 0) {
     finding.detail += fmt::format(" ({:.2f} under {})", policies.front().summary.jain_user_slowdown,
                                   marked_name(policies.front().summary));
   }
-  finding.detail += "; 1 means that all are slowed down alike.";
+  finding.detail += ". An index of 1 means that all users are slowed down equally.";
   return finding;
 }
 
-/// How much of the GPU time jobs hold while they arrive: the long end, in which the cluster
-/// empties, is the last jobs' and not the policy's. Nothing where all jobs arrive at once.
+/// GPU allocation until the last submission: how the cluster empties after it depends on the last
+/// jobs, not on the policy. Nothing if all jobs arrive at once.
 std::optional<Finding> gpus(const Policies& policies) {
   const auto [low, high] = std::minmax_element(
       policies.begin(), policies.end(), [](const PolicyDigest& a, const PolicyDigest& b) {
@@ -300,15 +255,17 @@ std::optional<Finding> gpus(const Policies& policies) {
   if (!std::isfinite(most.gpu_allocation)) return std::nullopt;
   Finding finding{.figure = "run_timeline"};
   if (policies.size() == 1 || most.gpu_allocation - least.gpu_allocation < 0.005) {
-    finding.headline = fmt::format("Jobs hold {} of the GPU time{} while jobs arrive.",
+    finding.headline = fmt::format("GPU allocation is {}{} until the last submission.",
                                    human_share(most.gpu_allocation),
                                    policies.size() > 1 ? " under every policy" : "");
   } else {
-    finding.headline = fmt::format(
-        "{} keeps {} of the GPU time in use while jobs arrive, {} only {}.", marked_name(most),
-        human_share(most.gpu_allocation), marked_name(least), human_share(least.gpu_allocation));
-    finding.detail = fmt::format("The last job ends {} after the first submission, and {}.",
-                                 human_time(most.makespan_s), human_time(least.makespan_s));
+    finding.headline =
+        fmt::format("GPU allocation until the last submission: {} under {}, {} under {}.",
+                    human_share(most.gpu_allocation), marked_name(most),
+                    human_share(least.gpu_allocation), marked_name(least));
+    finding.detail =
+        fmt::format("Makespan: {} under {}, {} under {}.", human_time(most.makespan_s),
+                    marked_name(most), human_time(least.makespan_s), marked_name(least));
   }
   return finding;
 }
@@ -321,13 +278,15 @@ std::optional<Finding> preemption(const Policies& policies) {
   if (most->summary.preemptions == 0) return std::nullopt;
   return Finding{
       .headline = fmt::format(
-          "{} stops {} on the way, {} in all; starts and restarts cost {} GPU-hours, {} of the GPU "
-          "time held.",
+          "{} preempts {} ({} in all); starts and restarts cost {} GPU-hours, {} of the allocated "
+          "GPU time.",
           marked_name(most->summary),
           count(static_cast<std::uint64_t>(most->stopped_jobs), "job", "jobs"),
-          count(most->summary.preemptions, "time", "times"), amount(most->restart_gpu_s / 3600),
+          count(most->summary.preemptions, "preemption", "preemptions"),
+          amount(most->restart_gpu_s / 3600),
           human_share(most->held_gpu_s > 0 ? most->restart_gpu_s / most->held_gpu_s : 0)),
-      .detail = "As far as the restart costs of this run are those of your jobs (--restart).",
+      .detail =
+          "This assumes the restart costs of this run; set those of your jobs with --restart.",
       .figure = "run_comparison"};
 }
 
@@ -341,10 +300,10 @@ std::optional<Finding> never(const Policies& policies) {
       .headline = fmt::format("{} can never start on this cluster.",
                               count(most->summary.never_startable, "job", "jobs")),
       .detail =
-          "They ask more GPUs than their virtual cluster has, a type that is not there, or a "
-          "virtual cluster that does not exist. They are in no average.",
+          "They request more GPUs than their virtual cluster has, a missing GPU type, or a virtual "
+          "cluster that does not exist. No average includes them.",
       .figure = "run_comparison",
-      .advice = "almanac explain RUN JOB says why for each; state NEVER in jobs.csv names them."};
+      .advice = "almanac explain RUN JOB gives the reason; jobs.csv lists them in state NEVER."};
 }
 
 std::optional<Finding> unfinished(const Policies& policies) {
@@ -359,8 +318,8 @@ std::optional<Finding> unfinished(const Policies& policies) {
       .headline = fmt::format("Under {} {} had not finished when the simulation ended.",
                               marked_name(most->summary), count(left(*most), "job", "jobs")),
       .detail =
-          "Averages are over the jobs that finished, which may be others under "
-          "each policy: compare with care.",
+          "Averages cover finished jobs only, which differ from policy to policy: compare with "
+          "care.",
       .figure = "run_comparison"};
 }
 

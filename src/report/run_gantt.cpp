@@ -194,13 +194,12 @@ std::vector<GanttBar> gantt_of(const RunInput& input, const std::vector<GanttWin
 
 figure::Figure draw_gantt(const RunInput& input, const std::vector<GanttWindow>& windows,
                           std::span<const Gantt> policies, const GanttLimits& limits) {
-  figure::Figure figure{.id = "run_gantt",
-                        .title = "Which job held which node in the busiest hours"};
+  figure::Figure figure{.id = "run_gantt", .title = "Jobs on nodes in the busiest hours"};
   auto& vc = figure.text("vc", "Virtual cluster");
   auto& policy = figure.text("policy", "Policy");
   auto& row = figure.text("node", "Node");
   auto& job = figure.text("job", "Job");
-  auto& wait = figure.text("wait", "Before its start");
+  auto& wait = figure.text("wait", "Wait");
   auto& from = figure.time("from_s", "From");
   auto& until = figure.time("until_s", "Until");
   for (std::uint32_t at = 0; at < windows.size(); ++at) {
@@ -227,11 +226,10 @@ figure::Figure draw_gantt(const RunInput& input, const std::vector<GanttWindow>&
                          input.cluster().vcs.size());
   }
   figure.caption = fmt::format(
-      "Up to a day{}, the same under every policy: the hours around the moment at which most work "
-      "had been submitted that the GPUs could not have done yet. Jobs that share a node lie in "
-      "lanes below each other. At most {} bars: those with most GPU time. Of a job that was "
-      "stopped on the way the simulation keeps only its first start and its end, so it lies in a "
-      "row of its own.",
+      "Up to a day{}, the same under every policy: the hours around the largest backlog of work. "
+      "Jobs that share a node are drawn in lanes below each other. At most {} bars: the jobs with "
+      "most GPU time. The simulation keeps only the first start and the end of a preempted job, so "
+      "such a job has a row of its own.",
       which, limits.bars);
   figure.charts.push_back({.kind = "gantt",
                            .x = "from_s",

@@ -49,7 +49,7 @@ figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
   using figure::Unit;
   auto& name = figure.text(titles.group, titles.label);
   auto& jobs = figure.number("jobs", "GPU jobs", Unit::jobs);
-  auto& gpu_s = figure.number("gpu_s", "GPU time of the log", Unit::gpu_seconds);
+  auto& gpu_s = figure.number("gpu_s", "GPU time in the log", Unit::gpu_seconds);
   std::vector<figure::Column*> waits;
   for (const std::string& policy : policies) {
     waits.push_back(&figure.number("avg_wait_s:" + policy, policy, Unit::seconds));
@@ -66,16 +66,16 @@ figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
     }
   }
   figure.n = all;
-  figure.caption = "Average wait of the jobs that finished.";
+  figure.caption = "Mean wait of finished jobs.";
   if (titles.by_gpu_time) {
     const auto there = static_cast<std::size_t>(std::count_if(
         grouping.jobs.begin(), grouping.jobs.end(), [](std::int64_t count) { return count > 0; }));
     figure.caption +=
         there > shown.size()
             ? fmt::format(" The {} of {} with most GPU time, largest first.", shown.size(), there)
-            : " Those with most GPU time first.";
+            : " Largest GPU time first.";
   }
-  figure::Chart chart{.kind = "bar", .title = "Average wait", .x = titles.group};
+  figure::Chart chart{.kind = "bar", .title = "Mean wait", .x = titles.group};
   for (const figure::Column* const wait : waits) chart.y.push_back(wait->name);
   figure.charts.push_back(std::move(chart));
   return figure;

@@ -103,11 +103,11 @@ figure::Figure draw_occupancy(const RunInput& input, std::span<const Occupancy> 
   const cluster::Cluster& cluster = input.cluster();
   Duration width = 1s;
   for (const Occupancy& each : policies) width = std::max(width, each.width);
-  figure::Figure figure{.id = "run_occupancy", .title = "How full the virtual clusters are"};
+  figure::Figure figure{.id = "run_occupancy", .title = "GPU allocation of the virtual clusters"};
   auto& policy = figure.text("policy", "Policy");
   auto& name = figure.text("vc", "Virtual cluster");
   auto& time = figure.time("time_s", "Time");
-  auto& share = figure.number("gpus_taken", "GPUs taken", figure::Unit::fraction);
+  auto& share = figure.number("gpus_taken", "GPU allocation", figure::Unit::fraction);
   std::vector<std::uint32_t> shown(cluster.vcs.size());
   std::iota(shown.begin(), shown.end(), 0U);
   std::stable_sort(shown.begin(), shown.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -131,13 +131,13 @@ figure::Figure draw_occupancy(const RunInput& input, std::span<const Occupancy> 
   }
   figure.n = input.gpu_jobs();
   figure.caption = fmt::format(
-      "The share of the GPUs in service that jobs held, in steps of {}; {}. The GPU time of a job "
-      "that was stopped on the way is spread from its first start to its end.",
+      "Share of the GPUs in service that were allocated to jobs, in steps of {}; {}. The GPU time "
+      "of a preempted job is spread evenly from its first start to its end.",
       text::human_time(seconds(width)),
       shown.size() < cluster.vcs.size()
-          ? fmt::format("the {} virtual clusters with most GPUs of {}, largest first", shown.size(),
+          ? fmt::format("the {} largest of {} virtual clusters, largest first", shown.size(),
                         cluster.vcs.size())
-          : "the largest virtual cluster first");
+          : "largest virtual cluster first");
   figure.charts.push_back(
       {.kind = "heatmap", .x = "time_s", .y = {"vc"}, .choose = {"policy"}, .value = "gpus_taken"});
   return figure;

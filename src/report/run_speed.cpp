@@ -29,7 +29,7 @@ double rounded(double value, double digits = 1e4) { return std::round(digits * v
 constexpr double kNothing = 5e-4;
 
 Figure draw_distribution(const Policies& policies) {
-  Figure figure{.id = "run_rates", .title = "How fast GPU jobs run"};
+  Figure figure{.id = "run_rates", .title = "Speed of GPU jobs"};
   auto& policy = figure.text("policy", "Policy");
   auto& rate = figure.number("mean_rate", "Mean rate", Unit::ratio);
   auto& share = figure.number("fraction", "Share of the jobs", Unit::fraction);
@@ -44,8 +44,8 @@ Figure draw_distribution(const Policies& policies) {
   }
   figure.n = std::llround(jobs);
   figure.caption =
-      "The share of the GPU jobs whose mean rate is so much or less: 1 % to 99 %, and 99.9 %. 1 is "
-      "the speed at which the job's run time was recorded.";
+      "Cumulative distribution of the mean rate, at 1 % to 99 % and 99.9 % of the GPU jobs. A rate "
+      "of 1 is the speed at which the run time was recorded.";
   figure.charts.push_back({.kind = "line", .x = "mean_rate", .y = {"fraction"}, .by = "policy"});
   return figure;
 }
@@ -73,9 +73,9 @@ class TotalColumns {
  public:
   TotalColumns(Figure& figure, std::vector<Cause> causes)
       : jobs_(figure.number("jobs", "GPU jobs", Unit::jobs)),
-        held_(figure.number("held_gpu_s", "GPU time held", Unit::gpu_seconds)),
+        held_(figure.number("held_gpu_s", "Allocated GPU time", Unit::gpu_seconds)),
         rate_(figure.number("mean_rate", "Mean rate", Unit::ratio)),
-        computing_(figure.number("gpu_use", "GPUs compute", Unit::fraction)),
+        computing_(figure.number("gpu_use", "GPU utilization", Unit::fraction)),
         causes_(std::move(causes)) {
     for (const Cause& cause : causes_) {
       lost_.push_back(
@@ -107,7 +107,7 @@ class TotalColumns {
 };
 
 Figure draw_causes(const Policies& policies) {
-  Figure figure{.id = "run_held_back", .title = "What holds GPU jobs back"};
+  Figure figure{.id = "run_held_back", .title = "Causes of slow GPU jobs"};
   auto& policy = figure.text("policy", "Policy");
   TotalColumns columns(figure, causes_of(policies));
   for (const PolicyDigest& each : policies) {
@@ -116,16 +116,16 @@ Figure draw_causes(const Policies& policies) {
   }
   figure.n = std::llround(policies.front().rates.all.jobs);
   figure.caption =
-      "Shares of the GPU time that jobs held. What is lost is what the same jobs would have taken "
-      "less at the speed of their records; below 0, they ran faster. All losses and the mean rate, "
-      "which is weighted by GPU time, make 1; what cost nothing is not shown.";
+      "Shares of the allocated GPU time. A loss is the time that the same jobs would have saved at "
+      "their recorded speed; below 0, they ran faster. All losses and the mean rate, weighted by "
+      "GPU time, add up to 1. Causes without a loss are not shown.";
   figure.charts.push_back({.kind = "bar",
-                           .title = "Rate, and the share of the time in which GPUs compute",
+                           .title = "Mean rate and GPU utilization",
                            .x = "policy",
                            .y = {"mean_rate", "gpu_use"}});
   if (auto lost = columns.lost(); !lost.empty()) {
     figure.charts.push_back({.kind = "bar",
-                             .title = "GPU time lost, of that held",
+                             .title = "Lost share of the allocated GPU time",
                              .x = "policy",
                              .y = std::move(lost)});
   }
@@ -138,7 +138,7 @@ Figure draw_models(const RunInput& input, const Policies& policies) {
   auto& policy = figure.text("policy", "Policy");
   auto& model = figure.text("model", "Model");
   TotalColumns columns(figure, causes_of(policies));
-  auto& cores = figure.number("cpus_per_gpu", "Cores of a GPU");
+  auto& cores = figure.number("cpus_per_gpu", "Cores per GPU");
   std::vector<std::size_t> order(models.names.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
   std::stable_sort(order.begin(), order.end(),
@@ -156,12 +156,11 @@ Figure draw_models(const RunInput& input, const Policies& policies) {
   }
   figure.n = input.gpu_jobs();
   figure.caption = fmt::format(
-      "As the job log names them{}, those with most GPU time first. Means are weighted by GPU "
-      "time; "
-      "losses are shares of it, as above.",
+      "Models as the job log names them{}, largest GPU time first. Means are weighted by GPU time; "
+      "losses are shares of it.",
       models.names.size() > kMost ? fmt::format(", {} of {}", kMost, models.names.size()) : "");
   figure.charts.push_back({.kind = "bar",
-                           .title = "Rate, and the share of the time in which GPUs compute",
+                           .title = "Mean rate and GPU utilization",
                            .x = "model",
                            .y = {"mean_rate", "gpu_use"},
                            .choose = {"policy"}});
@@ -169,17 +168,17 @@ Figure draw_models(const RunInput& input, const Policies& policies) {
 }
 
 Figure draw_slowed(const RunInput& input, const Policies& policies) {
-  Figure figure{.id = "run_slowed", .title = "GPU jobs that lost most"};
+  Figure figure{.id = "run_slowed", .title = "GPU jobs with the largest losses"};
   const trace::Trace& trace = input.trace();
   auto& policy = figure.text("policy", "Policy");
   auto& id = figure.text("job_id", "Job");
   auto& user = figure.text("user", "User");
   auto& model = figure.text("model", "Model");
   auto& gpus = figure.number("gpus", "GPUs", Unit::gpus);
-  auto& cores = figure.number("mean_cpus", "Cores held, mean");
-  auto& ran = figure.number("ran_s", "Ran", Unit::seconds);
-  auto& lost = figure.number("lost_gpu_s", "GPU time lost", Unit::gpu_seconds);
-  auto& why = figure.text("why", "Why");
+  auto& cores = figure.number("mean_cpus", "Mean cores");
+  auto& ran = figure.number("ran_s", "Run time", Unit::seconds);
+  auto& lost = figure.number("lost_gpu_s", "Lost GPU time", Unit::gpu_seconds);
+  auto& why = figure.text("why", "Reason");
   for (const PolicyDigest& each : policies) {
     for (const SlowedJob& slowed : each.rates.slowed) {
       const trace::Job& job = trace.jobs[slowed.job];
@@ -195,8 +194,8 @@ Figure draw_slowed(const RunInput& input, const Policies& policies) {
     }
   }
   figure.caption =
-      "The rate is a mean over the time that the job ran, and the product of its factors; those of "
-      "1 are not said. almanac explain RUN JOB tells every change of it.";
+      "The rate is the mean over the run time of the job and the product of its factors; factors "
+      "of 1 are left out. almanac explain RUN JOB lists every change of the rate.";
   return figure;
 }
 
@@ -209,25 +208,25 @@ Figure draw_cpu_jobs(const Policies& policies, bool has_speeds) {
     for (const PolicyDigest& each : policies) values.add(static_cast<double>(value(each)));
   };
   add("finished", "Finished", Unit::jobs, [](const auto& p) { return p.summary.cpu_jobs; });
-  add("avg_wait_s", "Wait, average", Unit::seconds,
+  add("avg_wait_s", "Mean wait", Unit::seconds,
       [](const auto& p) { return p.summary.avg_cpu_job_wait_s; });
-  add("p99_wait_s", "Wait, 99 %", Unit::seconds,
+  add("p99_wait_s", "p99 wait", Unit::seconds,
       [](const auto& p) { return p.summary.p99_cpu_job_wait_s; });
   add("stopped", "Evicted at least once", Unit::jobs,
       [](const auto& p) { return p.rates.cpu.stopped; });
   add("stops", "Evictions", Unit::none, [](const auto& p) { return p.rates.cpu.stops; });
   if (has_speeds) {
     add("throttled", "Throttled", Unit::jobs, [](const auto& p) { return p.rates.cpu.throttled; });
-    add("avg_throttled_s", "For how long, average", Unit::seconds, [](const auto& p) {
+    add("avg_throttled_s", "Mean throttled time", Unit::seconds, [](const auto& p) {
       return ratio(p.rates.cpu.throttled_s, static_cast<double>(p.rates.cpu.throttled));
     });
-    add("cut_cpu_s", "Core time cut", Unit::cpu_seconds,
+    add("cut_cpu_s", "Lost core time", Unit::cpu_seconds,
         [](const auto& p) { return std::round(p.rates.cpu.cut_s); });
   }
   figure.n = static_cast<std::int64_t>(policies.front().summary.cpu_jobs);
-  figure.caption = "Jobs without a GPU. Waits are over those that finished.";
+  figure.caption = "Jobs without a GPU. Waits cover finished jobs.";
   if (has_speeds) {
-    figure.caption += " A job is throttled while it runs with fewer cores than it asked.";
+    figure.caption += " A job is throttled while it runs with fewer cores than it requested.";
   }
   figure.charts.push_back(
       {.kind = "bar", .title = "Wait", .x = "policy", .y = {"avg_wait_s", "p99_wait_s"}});
@@ -235,16 +234,16 @@ Figure draw_cpu_jobs(const Policies& policies, bool has_speeds) {
 }
 
 Figure draw_gave_way(const RunInput& input, const Policies& policies) {
-  Figure figure{.id = "run_gave_way", .title = "CPU jobs that gave way"};
+  Figure figure{.id = "run_gave_way", .title = "Throttled and evicted CPU jobs"};
   const trace::Trace& trace = input.trace();
   auto& policy = figure.text("policy", "Policy");
   auto& id = figure.text("job_id", "Job");
   auto& user = figure.text("user", "User");
   auto& asked = figure.number("cpus", "Cores asked");
-  auto& held = figure.number("mean_cpus", "Cores held, mean");
-  auto& ran = figure.number("ran_s", "Ran", Unit::seconds);
+  auto& held = figure.number("mean_cpus", "Mean cores");
+  auto& ran = figure.number("ran_s", "Run time", Unit::seconds);
   auto& throttled = figure.number("throttled_s", "Throttled for", Unit::seconds);
-  auto& cut = figure.number("cut_cpu_s", "Core time cut", Unit::cpu_seconds);
+  auto& cut = figure.number("cut_cpu_s", "Lost core time", Unit::cpu_seconds);
   auto& stops = figure.number("stops", "Evictions");
   for (const PolicyDigest& each : policies) {
     for (const SlowedJob& slowed : each.rates.gave_way) {
@@ -261,9 +260,8 @@ Figure draw_gave_way(const RunInput& input, const Policies& policies) {
     }
   }
   figure.caption =
-      "Jobs without a GPU whose cores were cut while they ran, those with most core time cut "
-      "first; "
-      "then those that were stopped for others.";
+      "Jobs without a GPU that lost cores while they ran, largest loss first; then jobs that were "
+      "stopped for others.";
   return figure;
 }
 

@@ -24,7 +24,7 @@ std::string jobs(std::int64_t number) {
   return fmt::format("{} CPU job{}", grouped(number), number == 1 ? "" : "s");
 }
 
-/// "GPUs compute 44 % of the time and are held 81 %".
+/// "GPU utilization is 44 % and GPU allocation 81 %".
 std::optional<Finding> use_of_gpus(const Policies& policies) {
   const PolicyDigest* most = nullptr;
   for (const PolicyDigest& each : policies) {
@@ -34,7 +34,7 @@ std::optional<Finding> use_of_gpus(const Policies& policies) {
   }
   if (most == nullptr) return std::nullopt;
   const auto told = [](const Summary& s) {
-    return fmt::format("GPUs compute {} of the time and are held {}",
+    return fmt::format("GPU utilization is {} and GPU allocation {}",
                        human_share(s.gpu_utilization), human_share(s.gpu_allocation));
   };
   const Summary& first = policies.front().summary;
@@ -47,18 +47,19 @@ std::optional<Finding> use_of_gpus(const Policies& policies) {
     finding.headline =
         fmt::format("No policy keeps GPUs busier than {}: {}.", marked_name(first), told(first));
   } else {
-    finding.headline =
-        fmt::format("{} keeps GPUs busiest: {}, {} more than under {} ({}, held {}).",
-                    marked_name(best), told(best), human_share(gain), marked_name(first),
-                    human_share(first.gpu_utilization), human_share(first.gpu_allocation));
+    finding.headline = fmt::format(
+        "{} keeps GPUs busiest: {}. Utilization is {} higher than under {} ({}, "
+        "allocation {}).",
+        marked_name(best), told(best), human_share(gain), marked_name(first),
+        human_share(first.gpu_utilization), human_share(first.gpu_allocation));
   }
   finding.detail =
-      "While jobs arrive. What is held and does not compute waits for cores, memory or other GPUs, "
-      "or is slowed by neighbours.";
+      "Until the last submission. Allocated GPUs that do not compute wait for cores, memory or "
+      "other GPUs, or are slowed by neighbours.";
   return finding;
 }
 
-/// What cost most of the GPU time that jobs held; nullptr where nothing cost much.
+/// The cause that cost most allocated GPU time; nullptr if none cost much.
 const Cause* worst_cause(const RateTotals& total) {
   const Cause* const worst = std::max_element(
       kCauses.begin(), kCauses.end(),
@@ -74,7 +75,7 @@ std::optional<Finding> rates(const Policies& policies, std::size_t best) {
     return fmt::format("{:.2f}", total.done_s / total.held_s);
   };
   Finding finding{.figure = "run_held_back"};
-  finding.headline = fmt::format("Under {} GPU jobs run at {} of the speed of their records",
+  finding.headline = fmt::format("Under {} GPU jobs run at {} of their recorded speed",
                                  marked_name(policies.front().summary), told(first));
   if (best > 0 && other.held_s > 0) {
     finding.headline +=
@@ -87,7 +88,7 @@ std::optional<Finding> rates(const Policies& policies, std::size_t best) {
     return human_share(of.cost_s(total) / total.held_s);
   };
   finding.detail =
-      fmt::format("Of the GPU time that jobs hold, most is lost to {}: {} under {}", cause->words,
+      fmt::format("The largest loss of allocated GPU time is to {}: {} under {}", cause->words,
                   share(*cause, first), marked_name(policies.front().summary));
   const Cause* const another = best > 0 && other.held_s > 0 ? worst_cause(other) : nullptr;
   if (another != nullptr) {
@@ -111,8 +112,8 @@ std::optional<Finding> cpu_waits(const Policies& policies, std::size_t best) {
         fmt::format(", {} under {}", human_time(other.avg_cpu_job_wait_s), marked_name(other));
   }
   finding.headline += ".";
-  finding.detail = fmt::format("The 99th percentile is {} under {}",
-                               human_time(first.p99_cpu_job_wait_s), marked_name(first));
+  finding.detail = fmt::format("p99 wait: {} under {}", human_time(first.p99_cpu_job_wait_s),
+                               marked_name(first));
   if (best > 0) {
     finding.detail +=
         fmt::format(", {} under {}", human_time(other.p99_cpu_job_wait_s), marked_name(other));
@@ -134,12 +135,12 @@ std::optional<Finding> gave_way(const Policies& policies) {
   Finding finding{.figure = "run_gave_way"};
   if (total.throttled > 0) {
     finding.headline =
-        fmt::format("{} throttles {} of {}, for {} on average", marked_name(most->summary),
+        fmt::format("{} throttles {} of {} for {} on average", marked_name(most->summary),
                     grouped(total.throttled), jobs(total.jobs),
                     human_time(total.throttled_s / static_cast<double>(total.throttled)));
     const double hours = total.cut_s / 3600;
     finding.detail =
-        fmt::format("That cuts {} core-hours.",
+        fmt::format("Throttling cuts {} core-hours.",
                     hours < 10 ? fmt::format("{:.2g}", hours) : grouped(std::llround(hours)));
   }
   if (total.stopped > 0) {
@@ -147,7 +148,7 @@ std::optional<Finding> gave_way(const Policies& policies) {
                             ? fmt::format(", and evicts {}", grouped(total.stopped))
                             : fmt::format("{} evicts {} of {}", marked_name(most->summary),
                                           grouped(total.stopped), jobs(total.jobs));
-    finding.detail += fmt::format("{}{} evictions in all.", finding.detail.empty() ? "" : " ",
+    finding.detail += fmt::format("{}Evictions in all: {}.", finding.detail.empty() ? "" : " ",
                                   grouped(total.stops));
   }
   finding.headline += ".";

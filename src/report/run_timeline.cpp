@@ -88,27 +88,28 @@ Timeline timeline_of(const std::string& policy, const sim::Schedule& schedule, s
 figure::Figure draw_timelines(std::span<const Timeline> timelines) {
   Duration width = 1s;
   for (const Timeline& timeline : timelines) width = std::max(width, timeline.width);
-  figure::Figure figure{.id = "run_timeline", .title = "The load over time"};
+  figure::Figure figure{.id = "run_timeline", .title = "Load over time"};
   using figure::Unit;
   auto& policy = figure.text("policy", "Policy");
   auto& at = figure.time("time_s", "Time");
-  auto& jobs = figure.number("jobs_waiting", "Jobs that wait", Unit::jobs);
-  auto& jobs_max = figure.number("jobs_waiting_max", "Jobs that wait, at most", Unit::jobs);
-  auto& asked = figure.number("gpus_waiting", "GPUs asked for by jobs that wait", Unit::gpus);
-  auto& asked_max = figure.number("gpus_waiting_max", "GPUs asked for, at most", Unit::gpus);
-  auto& busy = figure.number("gpus_busy", "GPUs taken", Unit::gpus);
-  auto& busy_min = figure.number("gpus_busy_min", "GPUs taken, at least", Unit::gpus);
-  auto& busy_max = figure.number("gpus_busy_max", "GPUs taken, at most", Unit::gpus);
+  auto& jobs = figure.number("jobs_waiting", "Pending jobs", Unit::jobs);
+  auto& jobs_max = figure.number("jobs_waiting_max", "Pending jobs, maximum", Unit::jobs);
+  auto& asked = figure.number("gpus_waiting", "GPUs requested by pending jobs", Unit::gpus);
+  auto& asked_max =
+      figure.number("gpus_waiting_max", "GPUs requested by pending jobs, maximum", Unit::gpus);
+  auto& busy = figure.number("gpus_busy", "Allocated GPUs", Unit::gpus);
+  auto& busy_min = figure.number("gpus_busy_min", "Allocated GPUs, minimum", Unit::gpus);
+  auto& busy_max = figure.number("gpus_busy_max", "Allocated GPUs, maximum", Unit::gpus);
   auto& total = figure.number("gpus_total", "GPUs in service", Unit::gpus);
   auto& asleep = figure.number("nodes_asleep", "Nodes asleep", Unit::nodes);
   figure::Column* computing = nullptr;
   if (any_bin(timelines, [](const LoadBin& bin) { return std::isfinite(bin.gpus_computing); })) {
-    computing = &figure.number("gpus_computing", "GPUs that compute", Unit::gpus);
+    computing = &figure.number("gpus_computing", "Computing GPUs", Unit::gpus);
   }
   figure::Column* cores = nullptr;
   figure::Column* all_cores = nullptr;
   if (any_bin(timelines, [](const LoadBin& bin) { return bin.cpus_total > 0; })) {
-    cores = &figure.number("cpus_busy", "Cores taken");
+    cores = &figure.number("cpus_busy", "Allocated cores");
     all_cores = &figure.number("cpus_total", "Cores in service");
   }
   bool any_asleep = false;
@@ -135,40 +136,40 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
     }
   }
   figure.caption = fmt::format(
-      "Means over steps of {}; the table has the least and the most within each. Jobs that can "
-      "never start do not count.",
+      "Means over steps of {}; the table has the minimum and maximum of each step. Jobs that can "
+      "never start are left out.",
       text::human_time(seconds(width)));
   figure.charts.push_back({.kind = "line",
-                           .title = "Jobs that wait",
+                           .title = "Pending jobs",
                            .x = "time_s",
                            .y = {"jobs_waiting"},
                            .by = "policy"});
   figure::Chart gpus{.kind = "line",
-                     .title = "GPUs taken under one policy, and the range within each step",
+                     .title = "Allocated GPUs under one policy, with the range within each step",
                      .x = "time_s",
                      .y = {"gpus_busy", "gpus_total"},
                      .choose = {"policy"},
                      .band = {{"gpus_busy_min", "gpus_busy_max"}}};
   if (computing != nullptr) {
-    gpus.title = "GPUs taken and GPUs that compute under one policy";
+    gpus.title = "Allocated and computing GPUs under one policy";
     gpus.y = {"gpus_busy", "gpus_computing", "gpus_total"};
   }
   figure.charts.push_back(std::move(gpus));
   figure.charts.push_back({.kind = "line",
-                           .title = "GPUs asked for by jobs that wait",
+                           .title = "GPUs requested by pending jobs",
                            .x = "time_s",
                            .y = {"gpus_waiting"},
                            .by = "policy"});
   if (computing != nullptr) {
     figure.charts.push_back({.kind = "line",
-                             .title = "GPUs that compute",
+                             .title = "Computing GPUs",
                              .x = "time_s",
                              .y = {"gpus_computing"},
                              .by = "policy"});
   }
   if (cores != nullptr) {
     figure.charts.push_back({.kind = "line",
-                             .title = "Cores taken, under one policy",
+                             .title = "Allocated cores under one policy",
                              .x = "time_s",
                              .y = {"cpus_busy", "cpus_total"},
                              .choose = {"policy"}});

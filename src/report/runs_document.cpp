@@ -77,7 +77,7 @@ std::int64_t count_policies(const std::vector<experiment::Summary>& summaries) {
 }
 
 figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
-  figure::Figure figure{.id = "runs_made", .title = "The runs"};
+  figure::Figure figure{.id = "runs_made", .title = "Compared runs"};
   auto& path = figure.text("run", "Run");
   auto& trace = figure.text("trace", "Trace");
   auto& cluster = figure.text("cluster", "Cluster");
@@ -97,7 +97,8 @@ figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
     whole.add(run.record.complete ? "complete" : "interrupted");
     hash.add(run.record.configuration_hash);
   }
-  figure.caption = "Runs of one hash differ in nothing that decides a schedule.";
+  figure.caption =
+      "Runs with the same hash have the same inputs and settings, so they give the same schedules.";
   return figure;
 }
 
@@ -137,22 +138,26 @@ figure::Document runs_document(const std::vector<ReadRun>& runs,
   for (const ReadRun& run : runs) {
     hashes.push_back(run.record.configuration_hash);
     if (!run.record.complete) {
-      document.notes.push_back(fmt::format("{} was interrupted", run.path));
+      document.notes.push_back(fmt::format("{} was interrupted.", run.path));
     }
     if (run.record.trace_sha256 != first.trace_sha256) {
-      document.notes.push_back(
-          fmt::format("{} is of another trace than {}: their figures tell more of the traces than "
-                      "of the policies",
-                      run.path, runs.front().path));
+      document.notes.push_back(fmt::format(
+          "{} and {} replay different traces, so their figures differ by trace as much as "
+          "by policy.",
+          run.path, runs.front().path));
     }
   }
-  figure::Section compared{.id = "policies", .title = "Policies", .text = {}};
-  compared.figures.push_back(draw_comparison(summaries));
+  figure::Section lead{.id = "policies", .title = "Policies", .text = {}, .leads = true};
+  lead.figures = {draw_tradeoff(summaries), draw_comparison(summaries)};
+  document.sections.push_back(std::move(lead));
+  figure::Section compared{.id = "times", .title = "Times and use", .text = {}};
+  compared.figures.push_back(draw_bars(summaries));
   compared.figures.push_back(
-      draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"},
+      draw_percentiles({"run_jct_cdf", "Completion times", "jct_s", "Completion time", ""},
                        all_of(runs, &ReadRun::jct)));
-  compared.figures.push_back(draw_percentiles(
-      {"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"}, all_of(runs, &ReadRun::waits)));
+  compared.figures.push_back(
+      draw_percentiles({"run_wait_cdf", "Waits", "wait_s", "Wait", "Jobs that did not wait"},
+                       all_of(runs, &ReadRun::waits)));
   document.sections.push_back(std::move(compared));
   figure::Section made{.id = "runs", .title = "Runs", .text = {}};
   made.figures.push_back(draw_runs(runs));

@@ -26,9 +26,9 @@ using inference::Loss;
 using inference::RequestId;
 
 constexpr std::size_t kBins = 60;
-constexpr std::array kMeasures{"first token", "each token after it", "end to end"};
+constexpr std::array kMeasures{"TTFT", "TPOT", "end to end"};
 
-/// Milliseconds of the requests that were finished, by measure.
+/// Latencies of finished requests in milliseconds, by measure.
 std::array<std::vector<double>, kMeasures.size()> latencies(const ServiceInput& input) {
   std::array<std::vector<double>, kMeasures.size()> made;
   for (RequestId id = 0; id < input.requests.size(); ++id) {
@@ -45,34 +45,38 @@ std::array<std::vector<double>, kMeasures.size()> latencies(const ServiceInput& 
   return made;
 }
 
-/// "TTFT at most 500 ms, TPOT at most 50 ms".
+/// "TTFT <= 500 ms, TPOT <= 50 ms".
 std::string spelled(const inference::Objective& objective) {
   std::vector<std::string> made;
   for (const auto& [name, bound] :
        {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
-    if (bound != kNever) made.push_back(fmt::format("{} at most {:.6g} ms", name, bound / 1e3));
+    if (bound != kNever) made.push_back(fmt::format("{} <= {:.6g} ms", name, bound / 1e3));
   }
-  return made.empty() ? "none: every request that is finished counts"
+  return made.empty() ? "none: every finished request counts"
                       : fmt::format("{}", fmt::join(made, ", "));
 }
 
-/// A line across a chart of parts of requests at each limit of the objective.
+/// A line across a chart of latencies at each limit of the objective.
 std::vector<figure::Reference> limits(const inference::Objective& objective) {
   std::vector<figure::Reference> made;
-  for (const auto& [name, bound] : {std::pair("objective: first token", objective.first_token),
-                                    std::pair("objective: each token", objective.per_token)}) {
+  for (const auto& [name, bound] :
+       {std::pair("TTFT", objective.first_token), std::pair("TPOT", objective.per_token)}) {
     if (bound == kNever) continue;
-    made.push_back({.name = name, .x = {bound / 1e3, bound / 1e3}, .y = {0, 1}});
+    made.push_back({.name = fmt::format("{} objective: {:.6g} ms", name, bound / 1e3),
+                    .x = {bound / 1e3, bound / 1e3},
+                    .y = {0, 1}});
   }
   return made;
 }
 
 Figure draw_latencies(const ServiceInput& input) {
   Figure made{.id = "service_latency", .title = "Latencies"};
-  made.caption = "Of the requests that were finished: this part of them took at most so long.";
-  auto& measure = made.text("measure", "Of");
-  auto& milliseconds = made.number("latency_ms", "Milliseconds");
-  auto& part = made.number("part", "Part of the requests", Unit::fraction);
+  made.caption = fmt::format(
+      "Cumulative distribution over finished requests. Vertical lines: the objective ({}).",
+      spelled(input.objective));
+  auto& measure = made.text("measure", "Latency");
+  auto& milliseconds = made.number("latency_ms", "Latency (ms)");
+  auto& part = made.number("part", "Share of the requests", Unit::fraction);
   const auto all = latencies(input);
   for (std::size_t each = 0; each < all.size(); ++each) {
     for (int percent = 1; percent <= 100 && !all[each].empty(); ++percent) {
@@ -91,20 +95,19 @@ Figure draw_latencies(const ServiceInput& input) {
 }
 
 Figure percentiles(const ServiceInput& input) {
-  Figure made{.id = "service_percentiles", .title = "Percentiles"};
-  made.caption = "Milliseconds, of the requests that were finished.";
-  auto& measure = made.text("measure", "Of");
+  Figure made{.id = "service_percentiles", .title = "Latency percentiles"};
+  made.caption = "In milliseconds, over finished requests.";
+  auto& measure = made.text("measure", "Latency");
   auto& mean = made.number("mean_ms", "Mean");
-  auto& p50 = made.number("p50_ms", "50 %");
-  auto& p90 = made.number("p90_ms", "90 %");
-  auto& p99 = made.number("p99_ms", "99 %");
-  auto& most = made.number("max_ms", "Longest");
+  auto& p50 = made.number("p50_ms", "Median");
+  auto& p90 = made.number("p90_ms", "p90");
+  auto& p99 = made.number("p99_ms", "p99");
+  auto& most = made.number("max_ms", "Maximum");
   auto& limit = made.number("objective_ms", "Objective");
-  for (const auto& [name, spread] :
-       {std::pair(kMeasures[0], &input.seen.first_token),
-        std::pair(kMeasures[1], &input.seen.per_token),
-        std::pair("longest gap between tokens", &input.seen.longest_gap),
-        std::pair(kMeasures[2], &input.seen.end_to_end)}) {
+  for (const auto& [name, spread] : {std::pair(kMeasures[0], &input.seen.first_token),
+                                     std::pair(kMeasures[1], &input.seen.per_token),
+                                     std::pair("longest inter-token gap", &input.seen.longest_gap),
+                                     std::pair(kMeasures[2], &input.seen.end_to_end)}) {
     measure.add(std::string(name));
     mean.add(spread->mean / 1e3);
     p50.add(spread->p50 / 1e3);
@@ -162,14 +165,14 @@ std::array<Loss, inference::kLosses - 1> reasons() {
 }
 
 Figure attainment(const Bins& bins) {
-  Figure made{.id = "service_attainment", .title = "Requests that met the SLO"};
+  Figure made{.id = "service_attainment", .title = "SLO attainment over time"};
   made.caption =
-      "Fraction of the requests that arrived in each stretch and met the SLO, and how many of "
-      "these there were per second.";
+      "Fraction of the requests of each interval that met the SLO, and their number per second, by "
+      "arrival time.";
   auto& at = made.number("time_s", "Time", Unit::seconds);
   auto& part = made.number("attainment", "SLO attainment", Unit::fraction);
-  auto& goodput = made.number("goodput_rps", "Requests per second that met the SLO");
-  auto& asked = made.number("requests_rps", "Requests per second");
+  auto& goodput = made.number("goodput_rps", "Goodput (requests/s within the SLO)");
+  auto& asked = made.number("requests_rps", "All requests/s");
   for (std::size_t bin = 0; bin < bins.size(); ++bin) {
     const double all = bins.requests(bin), good = bins.count(bin, Loss::none);
     at.add(bins.at(bin));
@@ -184,9 +187,7 @@ Figure attainment(const Bins& bins) {
 
 Figure losses(const Bins& bins) {
   Figure made{.id = "service_losses", .title = "Requests that missed the SLO, by reason"};
-  made.caption =
-      "Requests by when they arrived; each counts once, for the first thing that went "
-      "wrong.";
+  made.caption = "By arrival time. Each request counts once, for the first reason that applies.";
   auto& at = made.number("time_s", "Time", Unit::seconds);
   auto& why = made.text("reason", "Reason");
   auto& count = made.number("requests", "Requests");
@@ -204,14 +205,14 @@ Figure losses(const Bins& bins) {
 }
 
 Figure fleet(const ServiceInput& input) {
-  Figure made{.id = "service_fleet", .title = "The fleet"};
-  made.caption = "What the scaler saw each time that it was asked.";
+  Figure made{.id = "service_fleet", .title = "Fleet over time"};
+  made.caption = "State of the fleet at each decision of the scaler.";
   auto& at = made.number("time_s", "Time", Unit::seconds);
-  auto& gpus = made.number("gpus_ready", "GPUs of replicas that take requests", Unit::gpus);
-  auto& starting = made.number("gpus_starting", "GPUs of replicas that start", Unit::gpus);
-  auto& waiting = made.number("requests_waiting", "Requests that wait");
-  auto& running = made.number("requests_running", "Requests being answered");
-  auto& memory = made.number("kv_use", "KV memory in use", Unit::fraction);
+  auto& gpus = made.number("gpus_ready", "GPUs of ready replicas", Unit::gpus);
+  auto& starting = made.number("gpus_starting", "GPUs of starting replicas", Unit::gpus);
+  auto& waiting = made.number("requests_waiting", "Waiting requests");
+  auto& running = made.number("requests_running", "Running requests");
+  auto& memory = made.number("kv_use", "KV cache utilization", Unit::fraction);
   const double first = input.played.looks.empty() ? 0 : input.played.looks.front().at;
   for (const auto& look : input.played.looks) {
     at.add((look.at - first) / 1e6);
@@ -222,7 +223,7 @@ Figure fleet(const ServiceInput& input) {
     memory.add(look.load.kv_use);
   }
   made.charts.push_back({.kind = "step",
-                         .title = "GPUs on",
+                         .title = "Active GPUs",
                          .x = "time_s",
                          .y = {"gpus_ready", "gpus_starting"},
                          .stacked = true});
@@ -231,7 +232,7 @@ Figure fleet(const ServiceInput& input) {
                          .x = "time_s",
                          .y = {"requests_waiting", "requests_running"}});
   made.charts.push_back(
-      {.kind = "step", .title = "KV memory in use", .x = "time_s", .y = {"kv_use"}});
+      {.kind = "step", .title = "KV cache utilization", .x = "time_s", .y = {"kv_use"}});
   return made;
 }
 
@@ -240,15 +241,15 @@ using Tenants = std::vector<inference::TenantSeen>;
 Figure by_tenant(const Tenants& tenants) {
   Figure made{.id = "service_tenants", .title = "Tenants"};
   made.caption =
-      "The tenant with the lowest SLO attainment comes first. An "
-      "iteration counts for the tenants whose tokens are in it.";
+      "The tenant with the lowest SLO attainment comes first. The GPU time of an iteration counts "
+      "for the tenants whose tokens are in it.";
   auto& name = made.text("tenant", "Tenant");
   auto& requests = made.number("requests", "Requests");
   auto& part = made.number("attainment", "SLO attainment", Unit::fraction);
-  auto& prompts = made.number("prompt_tokens", "Tokens of prompts");
-  auto& outputs = made.number("output_tokens", "Tokens of answers");
-  auto& share = made.number("gpu_share", "Of the time computed", Unit::fraction);
-  auto& first = made.number("ttft_p99_ms", "First token, 99 %, ms");
+  auto& prompts = made.number("prompt_tokens", "Prompt tokens");
+  auto& outputs = made.number("output_tokens", "Output tokens");
+  auto& share = made.number("gpu_share", "Share of the GPU time", Unit::fraction);
+  auto& first = made.number("ttft_p99_ms", "p99 TTFT (ms)");
   for (const inference::TenantSeen& each : tenants) {
     name.add(each.tenant);
     requests.add(static_cast<double>(each.seen.requests));
@@ -265,11 +266,10 @@ void find_worst(const ServiceInput& input, const Tenants& tenants, figure::Docum
   if (tenants.size() < 2 || tenants.front().seen.attainment() >= input.seen.attainment()) return;
   const inference::TenantSeen& worst = tenants.front();
   document.findings.push_back(
-      {.headline = fmt::format("{} has the lowest SLO attainment: {:.1f} % of its {} requests",
+      {.headline = fmt::format("{} has the lowest SLO attainment: {:.1f} % of its {} requests.",
                                worst.tenant, 100 * worst.seen.attainment(),
                                text::grouped(static_cast<std::int64_t>(worst.seen.requests))),
-       .detail = fmt::format("Replicas computed for it {:.1f} % of the time that they computed.",
-                             100 * worst.gpu_share),
+       .detail = fmt::format("Its share of the GPU time: {:.1f} %.", 100 * worst.gpu_share),
        .figure = "service_tenants",
        .advice = {}});
 }
@@ -287,7 +287,7 @@ std::string latency_words(const inference::Seen& seen) {
 void find(const ServiceInput& input, const Bins& bins, figure::Document& document) {
   document.findings.push_back(
       {.headline = fmt::format(
-           "{:.1f} % of {} requests met the objective ({})", 100 * input.seen.attainment(),
+           "{:.1f} % of {} requests met the objective ({}).", 100 * input.seen.attainment(),
            text::grouped(static_cast<std::int64_t>(input.seen.requests)), spelled(input.objective)),
        .detail = latency_words(input.seen),
        .figure = "service_attainment",
@@ -297,15 +297,101 @@ void find(const ServiceInput& input, const Bins& bins, figure::Document& documen
       all.begin(), all.end(), [&](Loss a, Loss b) { return bins.total(a) < bins.total(b); });
   if (bins.total(worst) == 0) return;
   document.findings.push_back(
-      {.headline = fmt::format("Most of the others: {} ({} requests)", inference::to_string(worst),
-                               text::grouped(bins.total(worst))),
+      {.headline = fmt::format("Main reason for missing the objective: {} ({} requests).",
+                               inference::to_string(worst), text::grouped(bins.total(worst))),
        .detail = {},
        .figure = "service_losses",
-       .advice = worst == Loss::waited      ? "more replicas, or a scaler that asks sooner"
-                 : worst == Loss::sent_back ? "more KV memory: GPUs of a replica, fewer sequences"
+       .advice = worst == Loss::waited ? "Add replicas, or choose a scaler that adds them earlier."
+                 : worst == Loss::sent_back
+                     ? "Add KV memory: more GPUs per replica (--gpus), or fewer sequences "
+                       "(--sequences)."
                  : worst == Loss::slow_tokens
-                     ? "smaller batches (--sequences, --tokens) or more GPUs of a replica"
+                     ? "Use smaller batches (--sequences, --tokens) or more GPUs per replica."
                      : ""});
+}
+
+/// The share of requests that a fleet must serve within the objective, as `inference size` has it
+/// by default.
+constexpr double kTarget = 0.9;
+
+double per_million(double amount, std::int64_t tokens) {
+  return tokens > 0 ? amount / (static_cast<double>(tokens) / 1e6) : stats::kNaN;
+}
+
+Figure draw_sizes(const ServiceInput& input) {
+  Figure made{.id = "service_sizes", .title = "SLO attainment and cost by replicas"};
+  const bool priced = input.cost > 0;
+  auto& replicas = made.number("replicas", "Replicas");
+  auto& attainment = made.number("attainment", "SLO attainment", Unit::fraction);
+  auto& hours = made.number("gpu_hours_per_million_tokens", "GPU-hours per million output tokens");
+  figure::Column* const cost =
+      priced ? &made.number("cost_per_million_tokens", "Cost per million output tokens") : nullptr;
+  for (const inference::FleetSize& size : input.sizes) {
+    replicas.add(size.replicas);
+    attainment.add(size.attainment);
+    hours.add(per_million(size.gpu_hours, size.output_tokens));
+    if (cost != nullptr) cost->add(per_million(size.cost, size.output_tokens));
+  }
+  made.n = static_cast<std::int64_t>(input.requests.size());
+  made.caption = fmt::format(
+      "Simulations of the same requests on fixed fleets. Attainment: share of the requests that "
+      "met the objective ({}). The dashed line is the default target of almanac inference size.",
+      spelled(input.objective));
+  const double last = input.sizes.back().replicas;
+  made.charts.push_back({.kind = "line",
+                         .title = fmt::format("Requests with {}", spelled(input.objective)),
+                         .x = "replicas",
+                         .y = {"attainment"},
+                         .references = {{.name = fmt::format("target: {:.0f} %", 100 * kTarget),
+                                         .x = {1, last},
+                                         .y = {kTarget, kTarget}}}});
+  made.charts.push_back({.kind = "bar",
+                         .title = priced ? cost->label : hours.label,
+                         .x = "replicas",
+                         .y = {priced ? cost->name : hours.name}});
+  return made;
+}
+
+std::vector<figure::Tile> tiles(const ServiceInput& input) {
+  std::vector<figure::Tile> made;
+  made.push_back({"SLO attainment", fmt::format("{:.1f} %", 100 * input.seen.attainment()),
+                  fmt::format("{} of {} requests met the objective: {}.",
+                              text::grouped(static_cast<std::int64_t>(input.seen.attained)),
+                              text::grouped(static_cast<std::int64_t>(input.seen.requests)),
+                              spelled(input.objective))});
+  const auto enough =
+      std::find_if(input.sizes.begin(), input.sizes.end(),
+                   [](const inference::FleetSize& size) { return size.attainment >= kTarget; });
+  if (enough != input.sizes.end()) {
+    made.push_back(
+        {fmt::format("Fewest replicas for {:.0f} %", 100 * kTarget),
+         text::counted(static_cast<std::uint64_t>(enough->replicas), "replica"),
+         fmt::format("A fixed fleet of this size serves {:.1f} % of these requests within the "
+                     "objective. almanac inference size also tests resampled logs.",
+                     100 * enough->attainment)});
+  } else if (!input.sizes.empty()) {
+    made.push_back(
+        {fmt::format("Fewest replicas for {:.0f} %", 100 * kTarget),
+         fmt::format("more than {}", input.sizes.back().replicas),
+         fmt::format(
+             "A fixed fleet of {} serves only {:.1f} % of these requests within "
+             "the objective.",
+             text::counted(static_cast<std::uint64_t>(input.sizes.back().replicas), "replica"),
+             100 * input.sizes.back().attainment)});
+  }
+  if (input.seen.output_tokens > 0) {
+    const bool priced = input.cost > 0;
+    const double amount =
+        per_million(priced ? input.cost : input.gpu_hours, input.seen.output_tokens);
+    made.push_back(
+        {priced ? "Cost per million output tokens" : "GPU-hours per million output tokens",
+         fmt::format("{:.3g}", amount),
+         fmt::format("{:.2f} GPU-hours for {} output tokens.{}", input.gpu_hours,
+                     text::grouped(input.seen.output_tokens),
+                     priced ? fmt::format(" Total cost: {:.2f}.", input.cost)
+                            : " Give a price with --gpu-hour for the cost.")});
+  }
+  return made;
 }
 
 }  // namespace
@@ -321,26 +407,30 @@ figure::Document service_document(const ServiceInput& input,
                                   input.service.former, input.service.router, input.scaler);
   document.facts = {{"objective", spelled(input.objective)},
                     {"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
-                    {"GPU hours", fmt::format("{:.2f}", input.played.replica_s *
-                                                            input.service.replica_gpus() / 3600)},
-                    {"kWh", fmt::format("{:.2f}", input.energy_kwh)}};
+                    {"GPU-hours", fmt::format("{:.2f}", input.gpu_hours)},
+                    {"GPU energy, kWh", fmt::format("{:.2f}", input.energy_kwh)}};
   if (input.cost > 0) document.facts.emplace_back("cost", fmt::format("{:.2f}", input.cost));
+  document.tiles = tiles(input);
+  if (!input.sizes.empty()) {
+    figure::Section sizes{.id = "size", .title = "Attainment and cost", .text = {}, .leads = true};
+    sizes.figures = {draw_sizes(input)};
+    document.sections.push_back(std::move(sizes));
+  }
   find(input, bins, document);
   const Tenants tenants =
       inference::by_tenant(input.requests, input.played.outcomes, input.objective);
   find_worst(input, tenants, document);
-  figure::Section users{.id = "users", .title = "What requests saw", .text = {}};
+  figure::Section users{.id = "users", .title = "Latencies and attainment", .text = {}};
   users.figures = {draw_latencies(input), percentiles(input), attainment(bins)};
   if (input.seen.attained < input.seen.requests) users.figures.push_back(losses(bins));
   if (!tenants.empty()) users.figures.push_back(by_tenant(tenants));
   document.sections.push_back(std::move(users));
-  figure::Section service{.id = "fleet", .title = "What it took", .text = {}};
+  figure::Section service{.id = "fleet", .title = "Fleet", .text = {}};
   service.figures = {fleet(input)};
   document.sections.push_back(std::move(service));
   document.notes.push_back(
-      "Energy is of GPUs alone, by what their kind draws when it computes prompts, when it "
-      "computes "
-      "tokens, and when it waits.");
+      "Energy counts GPUs only, by what their type draws while it computes prompts, computes "
+      "tokens and idles.");
   const std::string shown = shown_command(command);
   document.provenance = {.trace = input.requests_file,
                          .sha256 = {},

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report of a service that was played: what its requests saw, what it took, and why requests
-/// missed the objective.
+/// The report of a simulated service: what its requests got, what it cost, and why requests missed
+/// the objective.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "figure/document.h"
+#include "inference/fleet_sizes.h"
 #include "inference/scaled.h"
 
 namespace almanac::report {
@@ -21,12 +22,15 @@ struct ServiceInput {
   const inference::Scaled& played;
   const inference::Seen& seen;
   std::string scaler{};
-  double cost = 0;
+  double gpu_hours = 0;
+  double cost = 0;  ///< 0 without a price.
   double energy_kwh = 0;
+  const std::vector<inference::FleetSize>& sizes;  ///< Fixed fleets; none = not played.
 };
 
-/// TTFT, TPOT and end to end by distribution; attainment, goodput, replicas, queue, KV memory and
-/// losses over time.
+/// Tiles with attainment, size and cost; attainment and cost by replicas; distributions of TTFT,
+/// TPOT and end-to-end latency against the objective; attainment, goodput, replicas, queue, KV
+/// memory and losses over time.
 figure::Document service_document(const ServiceInput& input,
                                   const std::vector<std::string>& command);
 

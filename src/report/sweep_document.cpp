@@ -31,8 +31,8 @@ using stats::kNaN;
 struct Axes {
   std::vector<double> loads;
   std::vector<std::string> policies;
-  std::vector<std::string> bounds;   ///< The policies that no cluster can run.
-  std::vector<std::string> choices;  ///< The others; all where each is a bound.
+  std::vector<std::string> oracles;  ///< Policies that use true run times.
+  std::vector<std::string> choices;  ///< The others; all policies if each is an oracle.
   std::vector<std::uint64_t> seeds;
 };
 
@@ -45,7 +45,7 @@ Axes axes_of(const Points& points) {
     add(axes.loads, point.load);
     add(axes.policies, point.summary.policy);
     add(axes.seeds, point.seed);
-    add(point.summary.bound ? axes.bounds : axes.choices, point.summary.policy);
+    add(point.summary.bound ? axes.oracles : axes.choices, point.summary.policy);
   }
   if (axes.choices.empty()) axes.choices = axes.policies;
   std::sort(axes.loads.begin(), axes.loads.end());
@@ -80,21 +80,20 @@ bool any_has(const Points& points, double Summary::*field) {
 
 /// Shown where a run tells them.
 constexpr Shown kWhereKnown[] = {
-    {"sweep_guarantee", "Ended by their deadline", "guarantee", &Summary::guarantee,
+    {"sweep_guarantee", "Deadlines met", "guarantee", &Summary::guarantee, figure::Unit::fraction},
+    {"sweep_tardiness", "Mean tardiness", "avg_tardiness_s", &Summary::avg_tardiness_s},
+    {"sweep_gpu_utilization", "GPU utilization", "gpu_utilization", &Summary::gpu_utilization,
      figure::Unit::fraction},
-    {"sweep_tardiness", "Late by, average", "avg_tardiness_s", &Summary::avg_tardiness_s},
-    {"sweep_gpu_utilization", "GPUs compute", "gpu_utilization", &Summary::gpu_utilization,
+    {"sweep_cpu_allocation", "CPU allocation", "cpu_allocation", &Summary::cpu_allocation,
      figure::Unit::fraction},
-    {"sweep_cpu_allocation", "Cores taken", "cpu_allocation", &Summary::cpu_allocation,
-     figure::Unit::fraction},
-    {"sweep_cpu_job_wait", "Wait of CPU jobs, average", "avg_cpu_job_wait_s",
+    {"sweep_cpu_job_wait", "Mean wait of CPU jobs", "avg_cpu_job_wait_s",
      &Summary::avg_cpu_job_wait_s},
-    {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %", "p99_cpu_job_wait_s",
+    {"sweep_p99_cpu_job_wait", "p99 wait of CPU jobs", "p99_cpu_job_wait_s",
      &Summary::p99_cpu_job_wait_s},
-    {"sweep_share_error", "GPU time that would have to change hands for all to have their due",
-     "share_error", &Summary::share_error, figure::Unit::fraction},
-    {"sweep_worst_due", "Lowest usage against fair share", "worst_due", &Summary::worst_due,
-     figure::Unit::fraction}};
+    {"sweep_share_error", "Unfairly distributed GPU time", "share_error", &Summary::share_error,
+     figure::Unit::fraction},
+    {"sweep_worst_due", "Lowest usage as a fraction of fair share", "worst_due",
+     &Summary::worst_due, figure::Unit::fraction}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
   const auto& [id, title, column, field, unit] = shown;
@@ -122,11 +121,11 @@ figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown)
     }
   }
   const std::size_t seeds = axes.seeds.size();
-  figure.caption = "Load: jobs arrive this many times as fast.";
+  figure.caption = "A load of 2 means that jobs arrive twice as fast as in the log.";
   if (seeds > 1) {
     figure.caption +=
         fmt::format(" Means over {} seeds; low and high are {}.", seeds,
-                    seeds > 2 ? "the 95 % interval of the mean" : "the least and the greatest");
+                    seeds > 2 ? "the 95 % CI of the mean" : "the minimum and maximum");
   }
   figure.n = static_cast<std::int64_t>(points.size());
   figure::Chart chart{.kind = "line", .x = "load", .y = {column}, .by = "policy"};
@@ -137,19 +136,19 @@ figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown)
 
 figure::Figure table(const Points& points) {
   using figure::Unit;
-  figure::Figure figure{.id = "sweep_points", .title = "Every simulation"};
+  figure::Figure figure{.id = "sweep_points", .title = "All simulations"};
   auto& load = figure.number("load", "Load", Unit::ratio);
   auto& seed = figure.number("seed", "Seed");
   auto& policy = figure.text("policy", "Policy");
-  auto& bound = figure.text("bound", "Bound");
-  auto& jct = figure.number("avg_jct_s", "Completion time, average", Unit::seconds);
-  auto& p99_jct = figure.number("p99_jct_s", "Completion time, 99 %", Unit::seconds);
-  auto& wait = figure.number("avg_wait_s", "Wait, average", Unit::seconds);
-  auto& p99_wait = figure.number("p99_wait_s", "Wait, 99 %", Unit::seconds);
-  auto& slowdown = figure.number("avg_bounded_slowdown", "Slowdown, average", Unit::ratio);
-  auto& taken = figure.number("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction);
+  auto& bound = figure.text("bound", "Oracle");
+  auto& jct = figure.number("avg_jct_s", "Mean completion time", Unit::seconds);
+  auto& p99_jct = figure.number("p99_jct_s", "p99 completion time", Unit::seconds);
+  auto& wait = figure.number("avg_wait_s", "Mean wait", Unit::seconds);
+  auto& p99_wait = figure.number("p99_wait_s", "p99 wait", Unit::seconds);
+  auto& slowdown = figure.number("avg_bounded_slowdown", "Mean slowdown", Unit::ratio);
+  auto& taken = figure.number("gpu_allocation", "GPU allocation", Unit::fraction);
   auto& stops = figure.number("preemptions", "Preemptions");
-  auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
+  auto& finished = figure.number("finished", "Finished jobs", Unit::jobs);
   for (const Shown& shown : kWhereKnown) {
     if (!any_has(points, shown.field)) continue;
     auto& values = figure.number(shown.column, shown.title, shown.unit);
@@ -160,7 +159,7 @@ figure::Figure table(const Points& points) {
     load.add(point.load);
     seed.add(static_cast<double>(point.seed));
     policy.add(s.policy);
-    bound.add(s.bound ? "a bound" : "");
+    bound.add(s.bound ? "oracle" : "");
     jct.add(s.avg_jct_s);
     p99_jct.add(s.p99_jct_s);
     wait.add(s.avg_wait_s);
@@ -170,7 +169,9 @@ figure::Figure table(const Points& points) {
     stops.add(static_cast<double>(s.preemptions));
     finished.add(static_cast<double>(s.finished));
   }
-  figure.caption = "One row a policy, load and seed. Over the jobs that finished.";
+  figure.caption =
+      "One row for each policy, load and seed. Finished jobs only; allocation until the last "
+      "submission.";
   figure.n = static_cast<std::int64_t>(points.size());
   return figure;
 }
@@ -194,9 +195,9 @@ figure::Compared compared_of(const Points& points, const Axes& axes) {
   double least = kNaN;
   double least_choice = kNaN;
   for (const std::string& policy : axes.policies) {
-    const bool bound =
-        std::find(axes.bounds.begin(), axes.bounds.end(), policy) != axes.bounds.end();
-    compared.policies.push_back({policy, bound ? "a bound" : ""});
+    const bool is_oracle =
+        std::find(axes.oracles.begin(), axes.oracles.end(), policy) != axes.oracles.end();
+    compared.policies.push_back({policy, is_oracle ? "oracle" : ""});
     double sum = 0;
     for (const double load : axes.loads) {
       sum += spread_at(points, load, policy, &Summary::avg_jct_s).mean;
@@ -205,7 +206,7 @@ figure::Compared compared_of(const Points& points, const Axes& axes) {
       least = sum;
       compared.best = policy;
     }
-    if (!bound && !std::isnan(sum) && !(sum >= least_choice)) {
+    if (!is_oracle && !std::isnan(sum) && !(sum >= least_choice)) {
       least_choice = sum;
       compared.best_choice = policy;
     }
@@ -221,32 +222,32 @@ void add_best(std::vector<Finding>& findings, const Points& points, const Axes& 
     const std::string* const best = best_at(points, axes, load);
     if (best == nullptr) continue;
     if (std::find(bests.begin(), bests.end(), best) == bests.end()) bests.push_back(best);
-    detail += fmt::format("{}{} under {} at {:.3g}x", detail.empty() ? "On average " : ", ",
-                          human_time(spread_at(points, load, *best, &Summary::avg_jct_s).mean),
-                          *best, load);
+    detail += fmt::format(
+        "{}{} under {} at {:.3g}x", detail.empty() ? "Mean completion time: " : ", ",
+        human_time(spread_at(points, load, *best, &Summary::avg_jct_s).mean), *best, load);
   }
   if (bests.empty()) {
     findings.push_back({.headline = "No job finished."});
     return;
   }
   Finding finding{.detail = detail + ".", .figure = "sweep_jct"};
-  const bool all_bounds = axes.choices == axes.policies && !axes.bounds.empty();
-  if (all_bounds) {
-    finding.detail += fmt::format(" Each of them is a bound. {}", kWhatABoundIs);
-  } else if (!axes.bounds.empty()) {
+  const bool all_oracles = axes.choices == axes.policies && !axes.oracles.empty();
+  if (all_oracles) {
+    finding.detail += fmt::format(" Every policy is an oracle. {}", kWhatAnOracleIs);
+  } else if (!axes.oracles.empty()) {
     finding.detail +=
-        fmt::format(" Left out as bounds: {}. {}", fmt::join(axes.bounds, ", "), kWhatABoundIs);
+        fmt::format(" Left out as oracles: {}. {}", fmt::join(axes.oracles, ", "), kWhatAnOracleIs);
   }
   if (axes.policies.size() == 1) {
-    finding.headline = fmt::format("How long jobs take under {} at each load.", *bests.front());
+    finding.headline = fmt::format("Mean completion time under {} by load.", *bests.front());
   } else if (bests.size() == 1) {
     finding.headline =
         axes.loads.size() > 1
-            ? fmt::format("{} has the least average completion time at every load.", *bests.front())
-            : fmt::format("{} has the least average completion time.", *bests.front());
+            ? fmt::format("{} has the shortest mean completion time at every load.", *bests.front())
+            : fmt::format("{} has the shortest mean completion time.", *bests.front());
   } else {
     finding.headline = fmt::format(
-        "Which policy is best depends on the load: {} at {:.3g}x, {} at "
+        "The best policy depends on the load: {} at {:.3g}x, {} at "
         "{:.3g}x.",
         *best_at(points, axes, axes.loads.front()), axes.loads.front(),
         *best_at(points, axes, axes.loads.back()), axes.loads.back());
@@ -282,10 +283,10 @@ void add_crossings(std::vector<Finding>& findings, const Points& points, const A
   if (count == 0) return;
   findings.push_back(
       {.headline = fmt::format(
-           "{} places as the load rises.",
+           "{} rank as the load rises.",
            count == 1 ? "Two policies change" : fmt::format("{} pairs of policies change", count)),
-       .detail = fmt::format("By average completion time: {}{}.", crossings,
-                             count > 4 ? "; and others" : ""),
+       .detail =
+           fmt::format("By mean completion time: {}{}.", crossings, count > 4 ? "; and more" : ""),
        .figure = "sweep_jct"});
 }
 
@@ -312,9 +313,10 @@ void add_growth(std::vector<Finding>& findings, const Points& points, const Axes
     return fmt::format("{} to {} under {}", human_time(growth.from), human_time(growth.to),
                        *growth.policy);
   };
-  finding.headline = fmt::format("From {:.3g}x to {:.3g}x the average wait goes from {}.",
+  finding.headline = fmt::format("From load {:.3g}x to {:.3g}x the mean wait rises from {}.",
                                  axes.loads.front(), axes.loads.back(), told(*most));
-  if (growths.size() > 1) finding.detail = fmt::format("It goes from {}.", told(*least));
+  if (growths.size() > 1)
+    finding.detail = fmt::format("The smallest change is from {}.", told(*least));
   findings.push_back(std::move(finding));
 }
 
@@ -363,25 +365,25 @@ figure::Document sweep_document(const std::string& trace, const Points& points,
   fact("simulations", points.size());
   std::uint64_t jobs = 0;
   for (const SweepPoint& point : points) jobs = std::max(jobs, point.summary.jobs);
-  fact("GPU jobs each", jobs);
+  fact("GPU jobs in each", jobs);
 
   document.compared = compared_of(points, axes);
   add_best(document.findings, points, axes);
   add_crossings(document.findings, points, axes);
   add_growth(document.findings, points, axes);
 
-  figure::Section curves{.id = "curves", .title = "Against the load", .text = {}};
+  figure::Section curves{.id = "curves", .title = "By load", .text = {}};
   constexpr Shown kTimes[] = {
-      {"sweep_jct", "Completion time, average", "avg_jct_s", &Summary::avg_jct_s},
-      {"sweep_wait", "Wait, average", "avg_wait_s", &Summary::avg_wait_s},
-      {"sweep_p99_jct", "Completion time, 99 %", "p99_jct_s", &Summary::p99_jct_s},
-      {"sweep_p99_wait", "Wait, 99 %", "p99_wait_s", &Summary::p99_wait_s}};
+      {"sweep_jct", "Mean completion time", "avg_jct_s", &Summary::avg_jct_s},
+      {"sweep_wait", "Mean wait", "avg_wait_s", &Summary::avg_wait_s},
+      {"sweep_p99_jct", "p99 completion time", "p99_jct_s", &Summary::p99_jct_s},
+      {"sweep_p99_wait", "p99 wait", "p99_wait_s", &Summary::p99_wait_s}};
   for (const Shown& shown : kTimes) curves.figures.push_back(curve(points, axes, shown));
   for (const Shown& shown : kWhereKnown) {
     if (any_has(points, shown.field)) curves.figures.push_back(curve(points, axes, shown));
   }
   document.sections.push_back(std::move(curves));
-  figure::Section all{.id = "all", .title = "All points", .text = {}};
+  figure::Section all{.id = "all", .title = "All simulations", .text = {}};
   all.figures.push_back(table(points));
   document.sections.push_back(std::move(all));
   document.provenance = {.trace = trace,

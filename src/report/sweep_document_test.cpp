@@ -45,11 +45,11 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
   EXPECT_EQ(document.provenance.command, "almanac sweep venus.toml");
   ASSERT_THAT(document.findings, SizeIs(3));
   EXPECT_EQ(document.findings[0].headline,
-            "Which policy is best depends on the load: easy at 0.5x, sjf at 2x.");
-  EXPECT_EQ(document.findings[1].headline, "Two policies change places as the load rises.");
+            "The best policy depends on the load: easy at 0.5x, sjf at 2x.");
+  EXPECT_EQ(document.findings[1].headline, "Two policies change rank as the load rises.");
   EXPECT_THAT(document.findings[1].detail, HasSubstr("easy and sjf between 1x and 2x"));
   EXPECT_EQ(document.findings[2].headline,
-            "From 0.5x to 2x the average wait goes from 25s to 2m 30s under easy.");
+            "From load 0.5x to 2x the mean wait rises from 25s to 2m 30s under easy.");
   const figure::Figure& jct = document.sections[0].figures[0];
   EXPECT_THAT(jct["load"].numbers, ElementsAre(0.5, 1, 2, 0.5, 1, 2));
   EXPECT_THAT(jct["avg_jct_s"].numbers, ElementsAre(50, 100, 300, 50, 120, 200));
@@ -64,10 +64,10 @@ TEST(SweepDocument, DoesNotRecommendABound) {
     points[1].summary.bound = true;
     return sweep_document("log.csv", points, {}).findings[0];
   };
-  EXPECT_EQ(told(false).headline, "easy has the least average completion time.");
-  EXPECT_THAT(told(false).detail, HasSubstr("Left out as bounds: sjf. A bound uses true run"));
-  EXPECT_EQ(told(true).headline, "sjf has the least average completion time.");
-  EXPECT_THAT(told(true).detail, HasSubstr("Each of them is a bound."));
+  EXPECT_EQ(told(false).headline, "easy has the shortest mean completion time.");
+  EXPECT_THAT(told(false).detail, HasSubstr("Left out as oracles: sjf. An oracle uses true run"));
+  EXPECT_EQ(told(true).headline, "sjf has the shortest mean completion time.");
+  EXPECT_THAT(told(true).detail, HasSubstr("Every policy is an oracle."));
 }
 
 TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
@@ -82,7 +82,7 @@ TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
   EXPECT_EQ(compared.best, "sjf");
   EXPECT_EQ(compared.best_choice, "drf");
   ASSERT_THAT(compared.policies, SizeIs(4));
-  EXPECT_EQ(compared.policies[3].caution, "a bound");
+  EXPECT_EQ(compared.policies[3].caution, "oracle");
 }
 
 TEST(SweepDocument, ShowsTheRangeOverSeeds) {
@@ -94,8 +94,8 @@ TEST(SweepDocument, ShowsTheRangeOverSeeds) {
   ASSERT_THAT(jct.charts, SizeIs(1)) << "the range is a band of the curve";
   ASSERT_TRUE(jct.charts[0].band);
   EXPECT_EQ(jct.charts[0].band->low, "low_s");
-  EXPECT_THAT(jct.caption, HasSubstr("the least and the greatest"));
-  EXPECT_EQ(document.findings[0].headline, "How long jobs take under fifo at each load.");
+  EXPECT_THAT(jct.caption, HasSubstr("the minimum and maximum"));
+  EXPECT_EQ(document.findings[0].headline, "Mean completion time under fifo by load.");
 }
 
 TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {

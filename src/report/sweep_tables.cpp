@@ -208,13 +208,13 @@ std::string sweep_tables(const std::vector<experiment::SweepPoint>& points, std:
   std::string made = means_of(groups, matter).table(form) + loans_of(groups) + use_of(groups, form);
   if (seeds > 1 && !matter) {
     made += fmt::format(
-        "All {} seeds gave the same schedules: nothing here is random, and there is no "
-        "spread to tell.\n",
+        "All {} seeds gave the same schedules: these policies use no randomness, so there is no "
+        "spread.\n",
         seeds);
   }
   const bool any_bound = std::any_of(points.begin(), points.end(),
                                      [](const auto& point) { return point.summary.bound; });
-  if (any_bound) made += fmt::format("{}\n", kWhatABoundIs);
+  if (any_bound) made += fmt::format("{}\n", kWhatAnOracleIs);
   return made;
 }
 

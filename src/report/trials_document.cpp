@@ -18,14 +18,14 @@ constexpr std::int64_t kMostLines = 8;
 
 figure::Figure leaderboard(const TrialsInput& input) {
   figure::Figure made{.id = "trials", .title = "Leaderboard"};
-  made.caption = fmt::format("By the best metric reported; the {} the better.",
+  made.caption = fmt::format("By best reported metric; {} is better.",
                              input.smaller_is_better ? "smaller" : "larger");
   auto& name = made.text("trial", "Trial");
   auto& state = made.text("state", "State");
   auto& step = made.number("step", "Step");
   auto& best = made.number("best", "Best metric");
-  auto& at = made.number("best_step", "At step");
-  auto& hours = made.number("gpu_h", "GPU hours");
+  auto& at = made.number("best_step", "Step of the best");
+  auto& hours = made.number("gpu_h", "GPU-hours");
   std::vector<figure::Column*> parameters;
   for (const std::string& each : input.parameters) {
     parameters.push_back(&made.text("parameter_" + each, each));
@@ -45,8 +45,8 @@ figure::Figure leaderboard(const TrialsInput& input) {
 figure::Figure by_step(const std::vector<const TrialRow*>& reported) {
   figure::Figure made{.id = "trials_metric", .title = "Metric by step"};
   const auto few = std::min(kMostLines, std::ssize(reported));
-  made.caption = fmt::format("The best {} of {} that have reported.", few,
-                             text::counted(reported.size(), "trial"));
+  made.caption =
+      fmt::format("The best {} of {} with reports.", few, text::counted(reported.size(), "trial"));
   made.n = few;
   auto& trial = made.text("trial", "Trial");
   auto& step = made.number("step", "Step");
@@ -64,10 +64,10 @@ figure::Figure by_step(const std::vector<const TrialRow*>& reported) {
 }
 
 figure::Figure rungs(const std::vector<const TrialRow*>& reported) {
-  figure::Figure made{.id = "trials_rungs", .title = "How far trials came"};
+  figure::Figure made{.id = "trials_rungs", .title = "Progress of the trials"};
   made.caption =
-      "A point for each trial, at its last report: where a policy compares them, those that it "
-      "stops stand above its rungs.";
+      "One point for each trial, at its last report. Trials that the policy stopped lie at its "
+      "rungs.";
   made.n = std::ssize(reported);
   auto& trial = made.text("trial", "Trial");
   auto& state = made.text("state", "State");
@@ -99,8 +99,8 @@ figure::Document trials_document(const TrialsInput& input,
   figure::Document made{.kind = "trials", .title = input.name};
   made.subtitle = fmt::format("A sweep of {}", text::counted(input.trials.size(), "trial"));
   made.facts = {{"trials", text::grouped(std::ssize(input.trials))},
-                {"have reported", text::grouped(std::ssize(reported))},
-                {"GPU hours", fmt::format("{:.2f}", hours)}};
+                {"with reports", text::grouped(std::ssize(reported))},
+                {"GPU-hours", fmt::format("{:.2f}", hours)}};
   if (!reported.empty()) {
     const TrialRow& best = *reported.front();
     std::vector<std::string> with;
@@ -108,7 +108,8 @@ figure::Document trials_document(const TrialsInput& input,
       with.push_back(input.parameters[i] + "=" + best.parameters[i]);
     }
     made.findings.push_back(
-        {.headline = fmt::format("The best is {}: {:.6g}", best.name, best.best.value_or(0)),
+        {.headline =
+             fmt::format("Best trial: {}, metric {:.6g}.", best.name, best.best.value_or(0)),
          .detail = fmt::format("At step {:.15g}, with {}.", best.best_step.value_or(0),
                                fmt::join(with, ", ")),
          .figure = "trials"});

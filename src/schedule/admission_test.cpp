@@ -179,7 +179,7 @@ TEST_F(SlicesAdmissionTest, AnInstanceThatANodeListsAsAGpuIsOne) {
   EXPECT_EQ(two.profile, slices::kNoProfile);
   EXPECT_EQ(two.gpu_milli, cluster::kWholeGpu);
   EXPECT_EQ(why_never(instance("1g.18gb", 4, "green")),
-            "never: asks 4 GPUs, where it may run there are at most 3 of one type");
+            "never: needs 4 GPUs, but the nodes it can use have at most 3 of one type");
   trace::Request large = instance("1g.18gb", 1, "green");
   large.gpu_memory_gb = 17;
   EXPECT_NE(why_never(large), "");
@@ -188,21 +188,21 @@ TEST_F(SlicesAdmissionTest, AnInstanceThatANodeListsAsAGpuIsOne) {
 TEST_F(SlicesAdmissionTest, SaysThatThereIsNoSuchInstanceWhateverMemoryIsAsked) {
   trace::Request asked = instance("1g.18gb");
   asked.gpu_memory_gb = 8;
-  EXPECT_EQ(why_never(asked).substr(0, 35), "never: asks a 1g.18gb, an A100-40GB");
+  EXPECT_EQ(why_never(asked).substr(0, 35), "never: needs a 1g.18gb, but an A100-40GB");
 }
 
 TEST_F(SlicesAdmissionTest, CountsInstancesThatOneJobAsks) {
   EXPECT_EQ(never(instance("2g.20gb", 6)), ReasonKind::none) << "three on each of two boards";
   EXPECT_EQ(why_never(instance("2g.20gb", 7)),
-            "never: asks 7 GPUs, where it may run there are at most 6 of one type");
+            "never: needs 7 GPUs, but the nodes it can use have at most 6 of one type");
 }
 
 TEST_F(SlicesAdmissionTest, SaysWhichInstancesThereAre) {
   EXPECT_EQ(why_never(instance("2g.12gb")),
-            "never: asks a 2g.12gb, an A100-40GB has 1g.5gb, 1g.5gb+me, 1g.10gb, 2g.10gb, 3g.20gb, "
-            "4g.20gb, 7g.40gb");
+            "never: needs a 2g.12gb, but an A100-40GB offers only 1g.5gb, 1g.5gb+me, 1g.10gb, "
+            "2g.10gb, 3g.20gb, 4g.20gb, 7g.40gb");
   EXPECT_EQ(why_never(instance("1g.10gb", 1, "blue")),
-            "never: asks a 1g.10gb, where it may run there is none and no GPU is to be cut");
+            "never: needs a 1g.10gb, but the nodes it can use have none and no GPU to partition");
   trace::Request half = request("red", 1);
   half.gpu_share = 0.5;
   EXPECT_EQ(never(half), ReasonKind::not_in_thousandths);
@@ -216,8 +216,7 @@ TEST_F(SlicesAdmissionTest, GpuMemoryRulesOutGpusAndInstancesThatHaveLess) {
   EXPECT_EQ(demand(asked).gpu_types, 0b010U);
   asked.gpu_memory_gb = 81;
   EXPECT_EQ(why_never(asked),
-            "never: asks 81 GB of GPU memory, more than there is for it on any GPU where it may "
-            "run");
+            "never: needs 81 GB of GPU memory, more than any GPU on the nodes it can use offers");
   trace::Request one = instance("1g.10gb");
   one.gpu_memory_gb = 9.6F;
   EXPECT_EQ(demand(one).gpu_types, 0b001U) << "9.625 GB there, 9.5 on the larger board";

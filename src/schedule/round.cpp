@@ -316,7 +316,7 @@ void Round::carry_out_verbs(Time now) {
   }
   for (const policy::Plan::Scale& each : plan_.scales) {
     ALMANAC_CHECK(index(each.service) < view_.services.size() && each.replicas >= 0,
-                  "service {} of {} is to have {} replicas", index(each.service),
+                  "service {} of {} cannot have {} replicas", index(each.service),
                   view_.services.size(), each.replicas);
     actuator_.scale(each.service, each.replicas);
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One round of scheduling: events in, the policy's plan out, checked, applied and acted on.
+/// One round of scheduling: passes events to the policy, then checks, applies and executes its
+/// plan.
 ///
-/// The round keeps what is true (which jobs wait, which run where) in one place for the simulator
-/// and the live service alike. They differ in what tells the time and in what acts: the Actuator.
+/// The round keeps the state (which jobs wait, which run where) for both the simulator and the live
+/// service. These differ in their clock and in what executes a plan: the Actuator.
 #pragma once
 
 #include <optional>
@@ -28,123 +29,124 @@ namespace almanac::schedule {
 
 using policy::RestartCost;
 
-/// Makes a plan real.
+/// Executes a plan.
 class Actuator {
  public:
   virtual ~Actuator() = default;
   virtual void start(JobId job) = 0;
   virtual void stop(JobId job) = 0;
-  /// It leaves what it holds, and start() of what it goes on with follows in the same round.
+  /// Frees the allocation of a job that moves; start() with the new one follows in the same round.
   virtual void vacate(JobId job) { stop(job); }
-  /// Gives a running job what Round::grants() says now, on the same GPUs, and the settings that
-  /// Round::config() says.
+  /// Gives a running job the allocation in Round::grants(), on the same GPUs, and the settings in
+  /// Round::config().
   virtual void resize(JobId job) = 0;
-  /// Ends a job for good, which runs or waits. Asked only of hosts that let policies do so.
+  /// Ends a running or waiting job permanently. Called only if the host lets policies do so.
   virtual void end(JobId job, bool runs);
-  /// Turns a waiting job away for good. Asked only of hosts that let policies do so.
+  /// Rejects a waiting job permanently. Called only if the host lets policies do so.
   virtual void decline(JobId job);
-  /// Lets a service have so many replicas. Jobs may join or end for it once run() has returned.
-  /// Asked only of hosts that run services.
+  /// Sets the number of replicas of a service. Its jobs may join or end once run() has returned.
+  /// Called only if the host runs services.
   virtual void scale(policy::ServiceId service, int replicas);
   virtual void sleep(NodeId node) = 0;
-  /// Boots a node; the host of the round calls Round::booted() when it is there.
+  /// Boots a node; the host calls Round::booted() once it is up.
   virtual void boot(NodeId node) = 0;
 };
 
-/// What lies behind a job that a round takes over.
+/// History of a job that a round takes over.
 struct Past {
-  Time since{};          ///< When the present run, or wait, began.
-  Time start = kNoTime;  ///< Of the first run.
-  Duration attained{};   ///< Time run before the present run.
+  Time since{};          ///< Start of the current run or wait.
+  Time start = kNoTime;  ///< Start of the first run.
+  Duration attained{};   ///< Run time before the current run.
   Duration charged{};    ///< Work added by restarts.
   std::uint32_t preemptions = 0;
-  TenantId tenant = kNoTenant;  ///< Whose it is; kNoTenant = the one that its request names.
+  TenantId tenant = kNoTenant;  ///< Tenant of the job; kNoTenant = the one named in its request.
 };
 
-/// Totals of the present.
+/// Current totals.
 struct Load {
   std::uint32_t jobs_running = 0;
   std::uint32_t jobs_waiting = 0;
-  std::int64_t gpus_waiting = 0;  ///< Asked for by the jobs that wait.
+  std::int64_t gpus_waiting = 0;  ///< GPUs requested by waiting jobs.
 };
 
 /// Jobs that had to wait for nodes to boot, so far.
 struct HeldBack {
-  std::uint64_t jobs = 0;  ///< That have started since.
-  Duration waited{0};      ///< From when they would have run had all nodes been on until they did.
+  std::uint64_t jobs = 0;  ///< Jobs that have started since.
+  Duration waited{0};      ///< Delay compared with all nodes being on, summed over jobs.
 };
 
-/// The trace may grow: a job can join that was not in it when the round was made.
+/// State and operation of a scheduling round. The trace may grow: jobs may join that were added
+/// later.
 ///
 /// Cost: 64 bytes a job and 32 a grant. Not thread-safe.
 class Round {
  public:
-  /// `name` is what messages call the policy.
+  /// `name` is the policy's name in messages.
   Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
         Actuator& actuator, const RestartCost& cost, std::uint64_t seed, std::string name);
 
-  /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
+  /// Gives the policy speed models and measurements. Either may be null.
   void observe(const policy::Speeds* speeds, const policy::Telemetry* telemetry);
 
-  /// Lets the policy see signals; they must outlive the round.
+  /// Gives the policy signals, which must outlive the round.
   void show(std::span<const policy::Signal> signals) { view_.signals = signals; }
-  /// Lets the policy see services; they must outlive the round, which looks at each run().
+  /// Gives the policy services, which must outlive the round and are read at each run().
   void show(const std::vector<policy::Service>& services) { services_ = &services; }
 
-  /// Lets jobs start only where their quotas have room; claims must be told before jobs join.
-  /// `quotas` must outlive the round, which counts there what jobs hold, and adds the limits of
-  /// tenants. These it keeps by itself too.
+  /// Enforces quotas; claims must be set before jobs join. `quotas` must outlive the round, which
+  /// counts usage there and adds the limits of tenants. Tenant limits are enforced without this
+  /// call, too.
   void keep(policy::Quotas& quotas);
 
-  /// Lets a job join. A reason means that it can never start and is not shown to the policy.
+  /// Lets a job join. Returns a reason if it can never start; the policy then never sees it.
   std::optional<policy::Reason> admit(JobId job);
-  /// The same for one that has waited or run under an earlier round.
+  /// Lets a job join that has waited or run under an earlier round.
   std::optional<policy::Reason> admit(JobId job, const Past& past);
-  /// Takes over a job that runs on `held`. The policy is to be told job_adopted, before any
-  /// job_arrived, jobs in order of start. A reason means that it could not start here today, and
-  /// that nothing was done.
+  /// Takes over a job that runs on `held`. The caller must send job_adopted, in order of start and
+  /// before any job_arrived. Returns a reason, and changes nothing, if the job could not start here
+  /// now.
   std::optional<policy::Reason> adopt(JobId job, std::span<const cluster::Grant> held,
                                       const Past& past);
-  /// A running job has ended.
+  /// Records the end of a running job.
   void end(Time now, JobId job);
-  /// A running job has lost its nodes or its processes: it waits, has lost what it did since its
-  /// last checkpoint, and is charged a restart. The policy is to be told job_failed.
+  /// Records that a running job lost its nodes or processes: it waits, loses the work since its
+  /// last checkpoint, and is charged a restart. The caller must send job_failed.
   void fail(Time now, JobId job);
-  /// A job that starts in the present run() begins `at`, later, when its nodes have booted.
+  /// Delays a job that starts in the current run() to `at`, when its nodes have booted.
   void begins_later(Time now, JobId job, Time at);
-  /// What its host does before a job starts adds as much work as a restart would.
+  /// Adds work to a job for what the host does before it starts.
   void charge(JobId job, Duration work);
-  /// A waiting job shall wait no longer. The policy is to be told job_withdrawn.
+  /// Withdraws a waiting job. The caller must send job_withdrawn.
   void withdraw(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
   void set_drained(NodeId node, bool drained) { ledger_.set_drained(node, drained); }
-  /// Takes GPUs of a node out of service, all others of it in: at once where they are free, else
-  /// when the jobs that hold them let go. The policy is to be told capacity_changed.
+  /// Takes `gpus` of a node out of service and all its other GPUs into service: immediately if they
+  /// are free, otherwise when their jobs end. The caller must send capacity_changed.
   void set_out(NodeId node, cluster::GpuMask gpus);
-  /// Those that are out by now.
+  /// Returns the GPUs of a node that are out of service now.
   cluster::GpuMask out(NodeId node) const;
-  /// A node that boots is there. The policy is to be told capacity_changed of its virtual cluster.
+  /// Records that a node has booted. The caller must send capacity_changed for its virtual cluster.
   void booted(NodeId node);
-  /// Tells the policy `events`, of which it was told by the calls above, and carries out its plan.
-  /// Aborts if the plan breaks a rule, or if the policy asks to be woken at once without end.
+  /// Sends the policy `events`, which the calls above recorded, and carries out its plan. Aborts if
+  /// the plan breaks a rule, or if the policy requests immediate wake-ups endlessly.
   void run(Time now, std::span<const policy::Event> events);
-  /// When the policy asked to be woken in the last round.
+  /// Returns the wake-up times that the policy requested in the last round.
   std::span<const Time> wakes() const { return plan_.wakes; }
 
   const policy::Progress& progress(JobId job) const { return progress_[index(job)]; }
-  /// What a job holds, or held last.
+  /// Returns the current or last allocation of a job.
   std::span<const cluster::Grant> grants(JobId job) const;
-  /// How a job runs, beside where.
+  /// Returns the settings of a job.
   policy::Config config(JobId job) const { return view_.config(job); }
   const cluster::Ledger& ledger() const { return ledger_; }
   const Load& load() const { return load_; }
   const HeldBack& held_back() const { return held_back_; }
-  /// All that is known of the jobs and what they held last, for good: the round is over.
+  /// Moves the state and last allocations of all jobs out; the round is over.
   std::vector<policy::Progress> take_progress() { return std::move(progress_); }
   std::vector<cluster::Grant> take_grants() { return std::move(grants_); }
-  /// Why a waiting job does not run, after the last round.
+  /// Returns why a waiting job does not run, as of the last round.
   policy::Reason why_waiting(Time now, JobId job);
-  /// Appends the jobs that wait as policy::Policy::line_up() does.
+  /// Appends the waiting jobs, see policy::Policy::line_up().
   void line_up(std::vector<JobId>& line) const { policy_.line_up(line); }
 
  private:

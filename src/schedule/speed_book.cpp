@@ -123,9 +123,8 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
   }
   for (const std::string& type : unknown_types(classes_, type_of_class_)) {
     notes_.push_back(
-        fmt::format("no speed model was measured on GPUs of type {}: jobs are as fast there as on "
-                    "the type where "
-                    "their model was",
+        fmt::format("no speed model was measured on GPUs of type {}: jobs are assumed to be as "
+                    "fast there as on the type on which their model was measured",
                     type));
   }
   add_alternatives(trace);
@@ -189,13 +188,13 @@ void SpeedBook::add_traffic(const cluster::Cluster& cluster, const trace::Trace&
   }
   if (without_step > 0) {
     notes_.push_back(
-        fmt::format("{} jobs tell network_s, but not step_s, or a shorter one: they are taken not "
-                    "to tell what they send",
+        fmt::format("{} jobs have network_s, but no step_s or a shorter one: they are treated as "
+                    "having no network traffic",
                     without_step));
   }
   if (without_size > 0) {
     notes_.push_back(fmt::format(
-        "{} jobs tell read_gbs, but not data_set and data_gb: they are taken to read nothing",
+        "{} jobs have read_gbs, but no data_set and data_gb: they are treated as reading nothing",
         without_size));
   }
 }
@@ -325,7 +324,8 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
   // Without any model nobody expects one to be known.
   if (unknown > 0 && !models_.catalogue().models.empty()) {
     notes_.push_back(fmt::format(
-        "{} names of jobs tell no known model: cores and memory change nothing there", unknown));
+        "{} job names match no known model: cores and memory have no effect on their speed",
+        unknown));
   }
   if (use_unknown > 0) {
     const std::string mean = limits_.known_uses() == 0
@@ -333,8 +333,8 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
                                  : fmt::format("at {:.2f}, the mean of the {} that were",
                                                limits_.usual_use(), limits_.known_uses());
     notes_.push_back(
-        fmt::format("{} names of jobs tell no model that was measured under power limits: they are "
-                    "taken to use a GPU {}",
+        fmt::format("{} job names match no model measured under power limits: their GPU "
+                    "utilization is assumed {}",
                     use_unknown, mean));
   }
 }

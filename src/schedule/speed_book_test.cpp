@@ -83,10 +83,9 @@ TEST(SpeedBook, MultipliesInWhatAPowerLimitTakes) {
   const auto other = book_of("mine");
   // 3/4 of the board is asked for: 1 / (4/3 + 2 - 1) = 3/7 is drawn.
   EXPECT_DOUBLE_EQ(other->rate(JobId{0}, limited), 4.0 / 7);
-  EXPECT_THAT(other->notes(),
-              testing::Contains(
-                  HasSubstr("1 names of jobs tell no model that was measured under power "
-                            "limits: they are taken to use a GPU at 0.75, the mean of the 2")));
+  EXPECT_THAT(other->notes(), testing::Contains(HasSubstr(
+                                  "1 job names match no model measured under power limits: their "
+                                  "GPU utilization is assumed at 0.75, the mean of the 2")));
 }
 
 }  // namespace

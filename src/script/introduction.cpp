@@ -22,14 +22,14 @@ bool is_name(const std::string& name) {
 Result<policy::Composition> composition_of(const Json& said) {
   if (said.at("almanac_policy") != 1) {
     return fail(Code::unsupported,
-                fmt::format("policy -: it speaks version {} of the protocol, this program 1",
+                fmt::format("policy -: its program uses protocol version {}, this one uses 1",
                             said.at("almanac_policy").dump()),
-                {}, "take the Python package of this version");
+                {}, "use the Python package of this version");
   }
   const std::string name = said.at("name");
   if (!is_name(name)) {
     return fail(Code::invalid, fmt::format("policy -: \"{}\" cannot be its name", name), {},
-                "it names a folder: not empty, no slash, no dot at the beginning");
+                "the name becomes a folder: not empty, no slash, no dot at the beginning");
   }
   const Json estimate = said.value("estimate", Json());
   std::string text = "fifo+" + said.value("placement", "consolidate");
@@ -58,8 +58,8 @@ Result<Guest> meet(int from, int to) {
   } catch (const Broken& broken) {
     return tl::unexpected(broken.error);
   } catch (const Json::exception&) {
-    return fail(Code::invalid, "policy -: its first line is no introduction", {},
-                "docs/guide/script_policies.md says what a program that decides has to say");
+    return fail(Code::invalid, "policy -: its first line is not an introduction", {},
+                "see docs/guide/script_policies.md for what the program must print");
   }
 }
 

@@ -32,12 +32,12 @@ std::string shown(std::string_view said) {
 /// Throws unless `holds`; the message says what was commanded.
 void must(bool holds, const Json& command, const char* rule) {
   if (holds) return;
-  throw Broken(fmt::format("{} is against the contract: {}", shown(command.dump()), rule));
+  throw Broken(fmt::format("{} violates the contract: {}", shown(command.dump()), rule));
 }
 
 /// The item of a command, or of a list in it.
 const Json& item(const Json& of, std::size_t at, const Json& command) {
-  must(of.is_array() && at < of.size(), command, "it says too little");
+  must(of.is_array() && at < of.size(), command, "the command is incomplete");
   return of[at];
 }
 
@@ -84,8 +84,8 @@ class Scripted final : public policy::Policy {
     // The round aborts on what never comes to an end, and this program is not to be blamed for it.
     constexpr int kMost = 9'000;
     if (decisions_at_once_ > kMost) {
-      throw Broken(fmt::format("it asked {} times at {} s to be woken at that instant", kMost,
-                               seconds(view.now)));
+      throw Broken(fmt::format("it requested a wake-up at {1} s for that same instant {0} times",
+                               kMost, seconds(view.now)));
     }
   }
 
@@ -155,7 +155,7 @@ class Scripted final : public policy::Policy {
     }
     if (verb == "wake") {
       const Time at{Duration{whole<std::int64_t>(item(command, 1, command), command)}};
-      must(at >= view.now, command, "a time that is over");
+      must(at >= view.now, command, "the time has passed");
       wakes_now_ = wakes_now_ || at == view.now;
       plan.wake(at);
       return true;
@@ -168,7 +168,7 @@ class Scripted final : public policy::Policy {
               policy::Plan& plan) {
     const JobId job{whole<std::uint32_t>(item(command, 1, command), command)};
     must(std::find(live_.begin(), live_.end(), job) != live_.end(), command,
-         "no such job waits or runs");
+         "no such job is waiting or running");
     must(!named_.contains(job), command, "the job is named twice in one decision");
     const bool waits = view.progress(job).phase == Phase::waiting;
     if (verb == "fits") {
@@ -179,25 +179,25 @@ class Scripted final : public policy::Policy {
       return fits;
     }
     if (verb == "start") {
-      must(waits, command, "the job does not wait");
+      must(waits, command, "the job is not waiting");
       must(view.held_until(job) <= view.now, command, "the job is held");
       std::vector<cluster::Grant> grants;
       if (!take(job, command, view, plan, grants)) return false;
       plan.set(job, {.grants = grants});
     } else if (verb == "move") {
-      must(!waits, command, "the job does not run");
+      must(!waits, command, "the job is not running");
       if (!move(job, command, view, plan)) return false;
     } else if (verb == "stop") {
-      must(!waits, command, "the job does not run");
+      must(!waits, command, "the job is not running");
       give_back(job, view, plan.ledger);
       plan.set(job, {});
     } else if (verb == "hold") {
       const Time until{Duration{whole<std::int64_t>(item(command, 2, command), command)}};
-      must(waits, command, "the job does not wait");
-      must(until > view.now, command, "a time that is over");
+      must(waits, command, "the job is not waiting");
+      must(until > view.now, command, "the time has passed");
       plan.hold(job, until);
     } else if (verb == "decline") {
-      must(waits, command, "the job does not wait");
+      must(waits, command, "the job is not waiting");
       plan.decline(job);
       std::erase(live_, job);
     } else if (verb == "end") {
@@ -223,7 +223,7 @@ class Scripted final : public policy::Policy {
     const auto wanted = gpus.is_null() ? demand.gpus : whole<std::int32_t>(gpus, command);
     if (wanted != demand.gpus) {
       must(wanted > 0 && wanted <= view.request(job).max_gpus, command,
-           "the job does not run on so many GPUs");
+           "the job cannot run on that number of GPUs");
       demand.gpus = wanted;
     }
     if (!nodes.is_null()) return take_on(nodes, command, demand, state.vc, view, plan, grants);
@@ -241,22 +241,22 @@ class Scripted final : public policy::Policy {
                       VcId vc, const policy::View& view, policy::Plan& plan,
                       std::vector<cluster::Grant>& grants) {
     must(!demand.is_part() && !demand.is_cpu_job(), command,
-         "nodes can be named for jobs of whole GPUs only");
-    must(nodes.is_array(), command, "nodes are a list");
+         "only jobs with whole GPUs may name nodes");
+    must(nodes.is_array(), command, "nodes must be a list");
     std::int64_t units = 0;
     std::set<NodeId> seen;
     for (const Json& each : nodes) {
       const NodeId node{whole<std::uint32_t>(item(each, 0, command), command)};
       const int gpus = whole<int>(item(each, 1, command), command);
       must(index(node) < view.cluster.nodes.size() && gpus > 0 && seen.insert(node).second, command,
-           "each node is named once, with one GPU or more");
+           "each node must be named once, with one GPU or more");
       must(view.cluster.nodes[index(node)].vc == vc, command,
-           "the node is of another virtual cluster");
+           "the node belongs to another virtual cluster");
       units += gpus;
     }
-    must(units == demand.gpus, command, "these are not as many GPUs as the job is to have");
+    must(units == demand.gpus, command, "the number of GPUs differs from what the job gets");
     must(demand.nodes == 0 || std::cmp_equal(nodes.size(), demand.nodes), command,
-         "the job lies on another number of nodes");
+         "the job runs on another number of nodes");
     const std::size_t before = plan.ledger.mark();
     for (const Json& each : nodes) {
       const NodeId node{each[0].get<std::uint32_t>()};
@@ -300,7 +300,7 @@ class Scripted final : public policy::Policy {
            command, "the node is not idle");
       plan.sleep(node);
     } else {
-      must(plan.ledger.power(node) == cluster::Power::asleep, command, "the node does not sleep");
+      must(plan.ledger.power(node) == cluster::Power::asleep, command, "the node is not asleep");
       plan.boot(node);
     }
     return true;

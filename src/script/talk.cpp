@@ -22,7 +22,7 @@ void Talk::say(std::string_view line) {
     const ssize_t now = ::write(to_, all.data() + sent, all.size() - sent);
     if (now < 0 && errno == EINTR) continue;
     if (now < 0) {
-      throw Broken(std::string("the program that decides cannot be told: ") + std::strerror(errno),
+      throw Broken(std::string("cannot write to the program that decides: ") + std::strerror(errno),
                    Code::unavailable);
     }
     sent += static_cast<std::size_t>(now);
@@ -39,14 +39,14 @@ std::string Talk::hear() {
     }
     read_.erase(0, std::exchange(given_, 0));
     if (read_.size() > kLongestLine) {
-      throw Broken(fmt::format("the program that decides has said a line of more than {} bytes",
-                               kLongestLine));
+      throw Broken(
+          fmt::format("the program that decides wrote a line of more than {} bytes", kLongestLine));
     }
     pollfd wait{from_, POLLIN, 0};
     const int heard = ::poll(&wait, 1, static_cast<int>(patience_.count()));
     if (heard < 0 && errno == EINTR) continue;
     if (heard == 0) {
-      throw Broken(fmt::format("the program that decides has said nothing for {:g} minutes",
+      throw Broken(fmt::format("the program that decides has been silent for {:g} minutes",
                                seconds(patience_) / 60),
                    Code::unavailable);
     }
@@ -54,7 +54,7 @@ std::string Talk::hear() {
     const ssize_t now = ::read(from_, more.data(), more.size());
     if (now < 0 && errno == EINTR) continue;
     if (now <= 0) {
-      throw Broken("the program that decides has ended before the simulation", Code::unavailable);
+      throw Broken("the program that decides ended before the simulation", Code::unavailable);
     }
     read_.append(more.data(), static_cast<std::size_t>(now));
   }

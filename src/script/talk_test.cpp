@@ -54,7 +54,7 @@ TEST_F(TalkTest, TakesNoLineWithoutEnd) {
     ::close(std::exchange(ends_[1], -1));
   });
   EXPECT_EQ(what_breaks(talk),
-            "policy -: the program that decides has said a line of more than 1048576 bytes");
+            "policy -: the program that decides wrote a line of more than 1048576 bytes");
   std::array<char, 1 << 16> rest;
   while (::read(ends_[0], rest.data(), rest.size()) > 0) {
   }
@@ -64,10 +64,10 @@ TEST_F(TalkTest, TakesNoLineWithoutEnd) {
 TEST_F(TalkTest, WaitsForNoSilentProgramForEver) {
   Talk talk(ends_[0], ends_[1], 60ms);
   EXPECT_EQ(what_breaks(talk),
-            "policy -: the program that decides has said nothing for 0.001 minutes");
+            "policy -: the program that decides has been silent for 0.001 minutes");
   says("half a line");
   EXPECT_EQ(what_breaks(talk),
-            "policy -: the program that decides has said nothing for 0.001 minutes");
+            "policy -: the program that decides has been silent for 0.001 minutes");
 }
 
 }  // namespace

@@ -67,14 +67,14 @@ Code code_of(const std::string& word) {
 
 /// What a service that refuses says.
 Error refusal(int status, const std::string& body) {
-  Error error{.code = Code::unavailable, .message = fmt::format("the service answers {}", status)};
+  Error error{.code = Code::unavailable, .message = fmt::format("the service answered {}", status)};
   try {
     const Json said = Json::parse(body).at("error");
     error.code = code_of(said.at("code").get<std::string>());
     error.message = said.at("message").get<std::string>();
     if (said.contains("hint")) error.hint = said.at("hint").get<std::string>();
   } catch (const Json::exception&) {
-    error.hint = "it may not be Almanac that answers there";
+    error.hint = "another program than Almanac may be answering there";
   }
   return error;
 }
@@ -96,16 +96,16 @@ struct Client::State {
     if (!result) {
       if (result.error() == httplib::Error::SSLServerVerification) {
         return fail(Code::unavailable,
-                    fmt::format("what answers at {} cannot prove that it is that host", place), {},
-                    "--ca names a file with the certificate of its authority");
+                    fmt::format("the server at {} cannot prove its identity", place), {},
+                    "use --ca with the certificate file of its authority");
       }
       const bool is_late = result.error() == httplib::Error::Read;
-      return fail(Code::unavailable,
-                  is_late ? fmt::format("the service at {} was asked and gave no answer: it "
-                                        "has ended meanwhile, or is too busy",
-                                        place)
-                          : fmt::format("no service answers at {}", place),
-                  {}, is_late ? "try again" : "start one with `almanac serve`");
+      return fail(
+          Code::unavailable,
+          is_late ? fmt::format("the service at {} did not answer: it has stopped, or is too busy",
+                                place)
+                  : fmt::format("no service answers at {}", place),
+          {}, is_late ? "try again" : "start one with `almanac serve`");
     }
     if (result->status >= 400) return tl::unexpected(refusal(result->status, result->body));
     Said said{.status = result->status, .body = result->body};
@@ -133,16 +133,17 @@ Result<Client> Client::to(const Place& place) {
   if (!place.url.empty()) {
     const bool is_tls = place.url.starts_with("https://");
     if (!is_tls && !place.url.starts_with("http://")) {
-      return fail(Code::usage, fmt::format("a service's URL is http://127.0.0.1:PORT or "
-                                           "https://HOST:PORT, not {}",
-                                           place.url));
+      return fail(
+          Code::usage,
+          fmt::format("a service's URL must be http://127.0.0.1:PORT or https://HOST:PORT, not {}",
+                      place.url));
     }
     state->place = place.url;
     state->token = place.token.empty() ? from_environment("ALMANAC_TOKEN") : place.token;
     while (state->place.back() == '/') state->place.pop_back();
     if (!is_tls && !state->token.empty() && !is_here(state->place)) {
-      return fail(Code::usage, fmt::format("a token does not go unencrypted to {}", state->place),
-                  {}, "ask https://");
+      return fail(Code::usage, fmt::format("a token is not sent unencrypted to {}", state->place),
+                  {}, "use https://");
     }
     state->http = std::make_unique<httplib::Client>(state->place);
     state->http->enable_server_certificate_verification(true);

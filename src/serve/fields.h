@@ -129,7 +129,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(const Json& in) : in_(in) {
-    if (!in.is_object()) refuse(fmt::format("an object was expected, not {}", in.type_name()));
+    if (!in.is_object()) refuse(fmt::format("expected an object, not {}", in.type_name()));
   }
 
   template <typename T>
@@ -157,7 +157,7 @@ class Reader {
   }
   [[noreturn]] static void expected(const char* name, const char* what, const Json& found) {
     const std::string text = dumped(found);
-    refuse(fmt::format("{} is {}, not {}{}", name, what, text.substr(0, 40),
+    refuse(fmt::format("{} must be {}, not {}{}", name, what, text.substr(0, 40),
                        text.size() > 40 ? "..." : ""));
   }
   static std::int64_t milliseconds(const char* name, const Json& in) {
@@ -248,7 +248,8 @@ auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{
   static constexpr int kDeepest = 32;
   const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) {
     if (depth > kDeepest)
-      throw Refused{{Code::invalid, fmt::format("it is nested more than {} deep", kDeepest)}};
+      throw Refused{
+          {Code::invalid, fmt::format("it is nested more than {} levels deep", kDeepest)}};
     return true;
   };
   try {
@@ -256,7 +257,7 @@ auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{
   } catch (const Json::parse_error& error) {
     return fail(Code::invalid, fmt::format("this is not JSON (byte {})", error.byte));
   } catch (const Json::out_of_range&) {
-    return fail(Code::invalid, "a number in it is beyond what can be read");
+    return fail(Code::invalid, "it contains a number that is too large");
   } catch (const Refused& refused) {
     return tl::unexpected(refused.error);
   }

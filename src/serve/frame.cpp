@@ -96,38 +96,38 @@ Frame::State Frame::read_head(std::string_view head, const Limits& limits) {
     const std::string_view line = head.substr(0, head.find(kLineEnd));
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_token(line.substr(0, colon)) || has_control(line)) {
-      return refuse(400, "a header is not written \"Name: value\"");
+      return refuse(400, "a header must be \"Name: value\"");
     }
     const std::string_view name = line.substr(0, colon);
     const std::string_view value = trimmed(line.substr(colon + 1));
     for (std::size_t at = 0; at < kOnce.size(); ++at) {
       if (!is_same_word(name, kOnce[at])) continue;
       if (std::exchange(is_there[at], true)) {
-        return refuse(400, fmt::format("the header {} is there twice", kOnce[at]));
+        return refuse(400, fmt::format("the header {} occurs twice", kOnce[at]));
       }
     }
     if (is_same_word(name, "Content-Length")) {
       std::size_t size = 0;
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), size);
       if (length || value.empty() || error != std::errc() || end != value.data() + value.size()) {
-        return refuse(400, "Content-Length is not one whole number");
+        return refuse(400, "Content-Length must be one whole number");
       }
       length = size;
     } else if (is_same_word(name, "Transfer-Encoding")) {
-      return refuse(411, "a body needs a Content-Length; chunks are not read");
+      return refuse(411, "a body requires a Content-Length; chunked bodies are not supported");
     } else if (is_same_word(name, "Content-Encoding") && !is_same_word(value, "identity")) {
-      return refuse(415, fmt::format("a body is read as it is, not coded as {}", value));
+      return refuse(415, fmt::format("bodies with Content-Encoding {} are not supported", value));
     } else if (is_same_word(name, "Range")) {
-      return refuse(416, "no ranges are served; a log takes ?offset= and ?limit=");
+      return refuse(416, "ranges are not supported; a log takes ?offset= and ?limit=");
     } else if (is_same_word(name, "Expect")) {
-      if (!is_same_word(value, "100-continue")) return refuse(417, "expected is 100-continue");
+      if (!is_same_word(value, "100-continue")) return refuse(417, "Expect must be 100-continue");
       wants_continue_ = true;
     }
   }
   body_ = length.value_or(0);
   if (body_ > limits.body_bytes) {
-    return refuse(
-        413, fmt::format("the body has {} bytes, at most {} are read", body_, limits.body_bytes));
+    return refuse(413,
+                  fmt::format("the body has {} bytes; the limit is {}", body_, limits.body_bytes));
   }
   return State::more;
 }

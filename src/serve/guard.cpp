@@ -45,15 +45,15 @@ std::optional<Answer> Guard::refuses(const Ask& ask) const {
   const std::string* const host = ask.header("host");
   if (ask.peer.is_here && !ask.peer.is_tls && (host == nullptr || !is_this_machine(*host))) {
     return problem(403, "the Host of the request is not this machine",
-                   "ask http://127.0.0.1:PORT or http://localhost:PORT");
+                   "use http://127.0.0.1:PORT or http://localhost:PORT");
   }
   if (changes(ask)) {
-    if (is_of_another_site(ask)) return problem(403, "a page of another site asks for a change");
+    if (is_of_another_site(ask)) return problem(403, "a page of another site may not make changes");
     return refuses_without_token(ask, "a change", Scope::own);
   }
   // The page itself says nothing; what it shows it asks for with the token that is typed into it.
   if (ask.peer.is_here || ask.path == "/") return std::nullopt;
-  return refuses_without_token(ask, "a look from another machine", Scope::read);
+  return refuses_without_token(ask, "access from another machine", Scope::read);
 }
 
 std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) const {
@@ -64,13 +64,13 @@ std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) cons
     const service::Caller asks = caller(ask);
     if (asks.may_all || asks.uid == uid) return std::nullopt;
   }
-  return problem(403, "a log is shown to the job's user only");
+  return problem(403, "only the job's user may read its log");
 }
 
 std::optional<Answer> Guard::refuses_job(const Ask& ask, const service::Caller& caller) {
   if (caller.uid == kNobody) return problem(401, "the token has been revoked");
   if (ask.peer.is_local || caller.uid != 0) return std::nullopt;
-  return problem(403, "no job runs as root by a token",
+  return problem(403, "a token cannot run jobs as root",
                  "use the Unix socket, or a token of another user");
 }
 
@@ -84,15 +84,15 @@ std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* w
   const auto token = token_of(ask);
   if (token && token->scope >= least) return std::nullopt;
   if (token) {
-    return problem(403, fmt::format("this token may {}, {} needs one that may {}",
+    return problem(403, fmt::format("this token has scope {}, but {} requires scope {}",
                                     to_string(token->scope), what, to_string(least)));
   }
   Answer answer = problem(401,
                           ask.header("authorization") == nullptr
-                              ? fmt::format("{} needs a token", what)
-                              : "this is no token of the service, or it has expired",
-                          "`almanac token create` on the service's machine makes one: send "
-                          "\"Authorization: Bearer TOKEN\", or use its Unix socket");
+                              ? fmt::format("{} requires a token", what)
+                              : "the service does not know this token, or it has expired",
+                          "create one with `almanac token create` on the service's machine: send "
+                          "\"Authorization: Bearer TOKEN\", or use the service's Unix socket");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }

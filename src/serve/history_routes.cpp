@@ -68,7 +68,7 @@ Answer Api::history(const Ask& ask) const {
     if (!log) return problem(log.error());
     if (std::ssize(log->jobs) > kMostInLog) {
       return problem(413, fmt::format("more than {} jobs ended in that time", kMostInLog),
-                     "ask for it in parts, by since and until");
+                     "request it in parts, with since and until");
     }
     auto text = csv_of(*log, service_.state());
     if (!text) return problem(text.error());
@@ -77,11 +77,11 @@ Answer Api::history(const Ask& ask) const {
     return answer;
   }
   if (!format.empty() && format != "json") {
-    return problem(400, fmt::format("format is csv or json, not {}", format));
+    return problem(400, fmt::format("format must be csv or json, not {}", format));
   }
   const std::string order = word(ask, "order");
   if (!order.empty() && order != "number" && order != "end") {
-    return problem(400, fmt::format("order is number or end, not {}", order));
+    return problem(400, fmt::format("order must be number or end, not {}", order));
   }
   const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMostEvents);
   store::Filter filter{

@@ -119,7 +119,7 @@ void Api::add_jobs() {
           [](const store::Job& job) -> std::optional<Error> {
             if (job.state != trace::JobState::running) return std::nullopt;
             return Error{Code::conflict,
-                         fmt::format("job {} runs already", job_id(job)),
+                         fmt::format("job {} is already running", job_id(job)),
                          {},
                          "requeue it first"};
           });
@@ -152,7 +152,7 @@ Answer Api::list_jobs(const Ask& ask) const {
   std::optional<trace::JobState> state;
   if (const std::string said = word(ask, "state"); !said.empty()) {
     state = trace::parse_state(said);
-    if (!state) return problem(400, fmt::format("no state is called {}", said));
+    if (!state) return problem(400, fmt::format("no state is named {}", said));
   }
   return json_at(ask, service_.revision(), [&]() -> Result<std::string> {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
@@ -186,7 +186,7 @@ Answer Api::list_jobs(const Ask& ask) const {
 Answer Api::submit(const Ask& ask) const {
   const std::string* const type = ask.header("content-type");
   if (type == nullptr || type->compare(0, 16, "application/json") != 0) {
-    return problem(415, "a submission is JSON", "send Content-Type: application/json");
+    return problem(415, "a submission must be JSON", "send Content-Type: application/json");
   }
   const auto known = knows(ask, {"dry_run"});
   const auto dry_run = whole(ask, "dry_run", 0);
@@ -248,7 +248,7 @@ Answer Api::change(const Ask& ask, const std::string& part, const Act& act) cons
   // Tasks of an array are one user's.
   const auto job = service_.job(numbers->front());
   if (job && !caller.may_all && job->job.asked->uid != caller.uid) {
-    return problem(403, fmt::format("job {} is {}'s", part, job->job.asked->user));
+    return problem(403, fmt::format("job {} belongs to {}", part, job->job.asked->user));
   }
   const auto done = act(*numbers, caller);
   return done ? json(written_as("numbers", *numbers)) : problem(done.error());

@@ -106,51 +106,54 @@ TEST(SubmissionJson, RefusesWhatItDoesNotKnow) {
 }
 
 TEST(SubmissionJson, RefusesWhatMakesNoSense) {
-  EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus is a whole number in its range, not \"2\"");
-  EXPECT_EQ(refusal(R"(, "gpus": -1)"), "gpus is 0 or more, not -1");
-  EXPECT_EQ(refusal(R"(, "gpus": 1.5)"), "gpus is a whole number in its range, not 1.5");
+  EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus must be a whole number in its range, not \"2\"");
+  EXPECT_EQ(refusal(R"(, "gpus": -1)"), "gpus must be 0 or more, not -1");
+  EXPECT_EQ(refusal(R"(, "gpus": 1.5)"), "gpus must be a whole number in its range, not 1.5");
   EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
-            "gpus is a whole number in its range, not 99999999999");
-  EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share is of one GPU: gpus must be 1");
-  EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_profile": "1g.11gb")"),
-            "gpu_profile is an instance of a GPU as 1g.10gb, not 1g.11gb (did you mean 1g.10gb?)");
+            "gpus must be a whole number in its range, not 99999999999");
+  EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share requires gpus = 1");
+  EXPECT_EQ(
+      refusal(R"(, "gpus": 1, "gpu_profile": "1g.11gb")"),
+      "gpu_profile must be a MIG profile such as 1g.10gb, not 1g.11gb (did you mean 1g.10gb?)");
   EXPECT_EQ(refusal(R"(, "gpu_profile": "1g.10gb")"),
-            "gpu_profile needs gpus, which says how many instances");
+            "gpu_profile requires gpus, the number of instances");
   EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_share": 0.5, "gpu_profile": "1g.10gb")"),
-            "gpu_profile asks a whole instance: gpu_share must be 1");
+            "gpu_profile is a whole instance: gpu_share must be 1");
   EXPECT_EQ(refusal(R"(, "gpus": 1, "max_gpus": 2, "gpu_profile": "1g.10gb")"),
-            "gpu_profile is of a job without max_gpus");
+            "gpu_profile and max_gpus exclude each other");
   EXPECT_EQ(refusal(R"(, "gpus": 1, "gpu_memory_gb": 0)"),
-            "gpu_memory_gb is more than 0 and at most 100000");
-  EXPECT_EQ(refusal(R"(, "gpu_memory_gb": 8)"), "gpu_memory_gb is of a job with gpus");
+            "gpu_memory_gb must be more than 0 and at most 100000");
+  EXPECT_EQ(refusal(R"(, "gpu_memory_gb": 8)"), "gpu_memory_gb requires gpus");
   for (const char* const io : {"0", "-1", "1e300"}) {
     EXPECT_EQ(refusal(std::string(R"(, "io_mbs": )") + io),
-              "io_mbs is more than 0 and at most 1e+09");
+              "io_mbs must be more than 0 and at most 1e+09");
   }
   EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
-            "time_limit_s is a number of seconds, not 1e+300");
-  EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");
+            "time_limit_s must be a number of seconds, not 1e+300");
+  EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold must be true or false, not 1");
   std::string many = "1";
   for (int more = 0; more < 1000; ++more) many += ",1";
-  EXPECT_EQ(refusal(R"(, "after": [)" + many + "]"), "after has at most 1000 jobs, not 1001");
-  EXPECT_EQ(refusal(R"(, "after_ok": [)" + many + "]"), "after_ok has at most 1000 jobs, not 1001");
-  EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices has 1 twice");
-  EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment has NAME=value only, not PATH");
+  EXPECT_EQ(refusal(R"(, "after": [)" + many + "]"), "after may have at most 1000 jobs, not 1001");
+  EXPECT_EQ(refusal(R"(, "after_ok": [)" + many + "]"),
+            "after_ok may have at most 1000 jobs, not 1001");
+  EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices lists 1 twice");
+  EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment must be NAME=value, not PATH");
   EXPECT_EQ(refusal(R"(, "name": "a\u0000b")"),
-            R"(name is text without a zero byte, not "a\u0000b")");
-  EXPECT_EQ(refusal(R"(, "name": "a\nb")"), "name has a line break or another control character");
+            R"(name must be text without a zero byte, not "a\u0000b")");
+  EXPECT_EQ(refusal(R"(, "name": "a\nb")"),
+            "name contains a line break or another control character");
 }
 
 TEST(SubmissionJson, RefusesWhatIsNone) {
-  EXPECT_EQ(read_submission("[]").error().message, "an object was expected, not array");
+  EXPECT_EQ(read_submission("[]").error().message, "expected an object, not array");
   EXPECT_EQ(read_submission("{").error().message, "this is not JSON (byte 2)");
   EXPECT_THAT(refusal_of("{}"), HasSubstr("there is nothing to run"));
   EXPECT_EQ(refusal_of(R"({"argv": ["a"], "directory": "x"})"),
-            "directory is where the job runs, from / on");
+            "directory must be an absolute path");
   EXPECT_EQ(read_submission(std::string(100'000, '[')).error().message,
-            "it is nested more than 32 deep");
+            "it is nested more than 32 levels deep");
   EXPECT_EQ(read_submission(R"({"gpus": 1e999})").error().message,
-            "a number in it is beyond what can be read");
+            "it contains a number that is too large");
 }
 
 TEST(JobJson, TellsWhatMayBeTold) {

@@ -70,7 +70,7 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   if (!offset) return problem(offset.error());
   if (!limit) return problem(limit.error());
   if (!stream.empty() && stream != "out" && stream != "err") {
-    return problem(400, fmt::format("stream is out or err, not {}", stream));
+    return problem(400, fmt::format("stream must be out or err, not {}", stream));
   }
   const auto found = find_job(service_, part);
   if (!found) return problem(found.error());
@@ -84,7 +84,7 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   const process::Descriptor& file = opened.file;
   if (!opened.is_user) {
     return problem({.code = Code::unavailable,
-                    .message = fmt::format("cannot take on the rights of user {}", asked.uid),
+                    .message = fmt::format("cannot switch to user {}", asked.uid),
                     .where = {.file = *path}});
   }
   if (opened.error != 0 && opened.error != ENOENT && !is_refusal(opened.error)) {
@@ -96,7 +96,7 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   const bool is_theirs =
       file && ::fstat(file.get(), &about) == 0 && is_of(about, found->job.asked->uid);
   if (opened.error != ENOENT && !is_theirs) {
-    return problem(403, fmt::format("{} is no plain file of {}'s", *path, asked.user));
+    return problem(403, fmt::format("{} is not a regular file of {}", *path, asked.user));
   }
   // What is not there yet is empty; from the end on when the offset is negative.
   const std::int64_t size = file ? about.st_size : 0;

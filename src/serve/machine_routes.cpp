@@ -24,7 +24,7 @@ Result<std::string> read_policy_name(const std::string& body) {
     return said;
   });
   if (!name) return tl::unexpected(name.error());
-  if (!*name) return fail(Code::invalid, "say {\"policy\": \"NAME\"}");
+  if (!*name) return fail(Code::invalid, "send {\"policy\": \"NAME\"}");
   return **name;
 }
 
@@ -45,9 +45,9 @@ void Api::add_machine() {
       return said;
     });
     if (!drained) return problem(drained.error());
-    if (!*drained) return problem(400, "say {\"drained\": true} or false");
+    if (!*drained) return problem(400, "send {\"drained\": true} or false");
     const service::Caller caller = guard_.caller(ask);
-    if (!caller.may_all) return problem(403, "only the user who runs the service drains nodes");
+    if (!caller.may_all) return problem(403, "only the user who runs the service can drain nodes");
     const auto done = service_.set_drained(part, **drained, caller);
     return done ? json(to_json(service_.nodes())) : problem(done.error());
   });
@@ -84,7 +84,7 @@ void Api::add_machine() {
       if (!name) return problem(name.error());
       const service::Caller caller = guard_.caller(ask);
       if (!caller.may_all)
-        return problem(403, "only the user who runs the service sets its policy");
+        return problem(403, "only the user who runs the service can set its policy");
       const auto done = (service_.*act)(*name, caller);
       return done ? json(dumped({{"policy", *name}})) : problem(done.error());
     });

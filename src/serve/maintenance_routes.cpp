@@ -38,8 +38,8 @@ Result<service::Window> read_window(const std::string& body) {
     const bool is_plain = std::none_of(read.why.begin(), read.why.end(),
                                        [](unsigned char c) { return c < ' ' || c == 0x7F; });
     if (!is_plain || read.why.size() > kLongestWhy) {
-      throw Refused{
-          {Code::invalid, fmt::format("why is a line of at most {} letters", kLongestWhy)}};
+      throw Refused{{Code::invalid,
+                     fmt::format("why must be one line of at most {} characters", kLongestWhy)}};
     }
     return read;
   });
@@ -51,7 +51,7 @@ void Api::add_maintenance() {
   const auto by_operators = [this](Answerer answerer) -> Answerer {
     return [this, answerer = std::move(answerer)](const Ask& ask, const std::string& part) {
       if (guard_.caller(ask).may_all) return answerer(ask, part);
-      return problem(403, "only root and whoever runs the service announce maintenance");
+      return problem(403, "only root and the user who runs the service can announce maintenance");
     };
   };
   on("GET", "/v1/maintenance", [this](const Ask&, const std::string&) {
@@ -74,7 +74,7 @@ void Api::add_maintenance() {
        std::int64_t number = 0;
        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
        if (error != std::errc() || end != part.data() + part.size()) {
-         return problem(404, fmt::format("no maintenance {} is announced", part));
+         return problem(404, fmt::format("there is no maintenance {}", part));
        }
        const auto done = service_.call_off(number, guard_.caller(ask));
        return done ? json(dumped({{"number", number}})) : problem(done.error());

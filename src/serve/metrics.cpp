@@ -58,7 +58,7 @@ MetricFamily round_histogram(const service::Counters& counters) {
   metric.histogram.sample_count = below;
   metric.histogram.bucket.push_back({below, INFINITY});
   return {"almanac_round_duration_seconds",
-          "Length of a round of the scheduler; the sum is worked out from the buckets.",
+          "Duration of a scheduling round; the sum is estimated from the buckets.",
           MetricType::Histogram,
           {metric}};
 }
@@ -69,38 +69,40 @@ void add_jobs(Families& out, const service::Overview& overview) {
                  gauge(static_cast<double>(overview.held), {{"state", "held"}}),
                  gauge(static_cast<double>(overview.running), {{"state", "running"}})});
   out.add_gauge("almanac_gpus", "GPUs in service.", overview.gpus);
-  out.add_gauge("almanac_gpus_busy", "GPUs that a job holds, or a part of.", overview.gpus_busy);
-  out.add_gauge("almanac_gpus_allocated", "GPUs held, parts counted as such.",
+  out.add_gauge("almanac_gpus_busy", "GPUs that are allocated, at least in part.",
+                overview.gpus_busy);
+  out.add_gauge("almanac_gpus_allocated", "GPUs allocated, counting fractions.",
                 overview.gpu_share_busy);
   out.add_gauge(
-      "almanac_power_watts", "Draw of the machine's GPUs and nodes.",
+      "almanac_power_watts", "Power drawn by the machine's GPUs and nodes.",
       {gauge(overview.power_w, {{"source", overview.power_is_measured ? "measured" : "model"}})});
-  out.add_gauge("almanac_warnings", "Things that the service warns of now.",
+  out.add_gauge("almanac_warnings", "Current warnings of the service.",
                 static_cast<double>(overview.warnings.size()));
   out.add_gauge("almanac_start_timestamp_seconds", "When the service started.",
                 seconds(overview.started));
-  out.add_gauge("almanac_policy_info", "The policy that decides.",
+  out.add_gauge("almanac_policy_info", "The active policy.",
                 {gauge(1, {{"policy", overview.policy}, {"shadow", overview.shadow}})});
 }
 
 void add_counters(Families& out, const service::Counters& counters) {
   out.add_gauge("almanac_last_successful_round_timestamp_seconds",
                 "When the scheduler last finished a round.", seconds(counters.last_round));
-  out.add_counter("almanac_rounds_total", "Rounds of the scheduler.",
+  out.add_counter("almanac_rounds_total", "Scheduling rounds.",
                   static_cast<double>(counters.rounds));
   out.add(round_histogram(counters));
   out.add_counter("almanac_jobs_submitted_total", "Jobs taken.",
                   static_cast<double>(counters.submitted));
   out.add_counter("almanac_jobs_started_total", "Runs begun.",
                   static_cast<double>(counters.started));
-  out.add_counter("almanac_jobs_ended_total", "Jobs that ended, however.",
+  out.add_counter("almanac_jobs_ended_total", "Jobs that ended, in any way.",
                   static_cast<double>(counters.ended));
-  out.add_counter("almanac_jobs_preempted_total", "Runs stopped for another job.",
+  out.add_counter("almanac_jobs_preempted_total", "Runs preempted for another job.",
                   static_cast<double>(counters.preempted));
   out.add_gauge("almanac_records",
-                "Jobs in memory, also those that ended since the policy was last begun anew.",
+                "Jobs in memory, including those that ended since the policy was last restarted.",
                 static_cast<double>(counters.records));
-  out.add_counter("almanac_store_commit_failures_total", "Changes that did not reach the disk.",
+  out.add_counter("almanac_store_commit_failures_total",
+                  "Changes that could not be written to disk.",
                   static_cast<double>(counters.failed_commits));
   out.add_counter("almanac_store_commit_seconds_total", "Time spent writing to the disk.",
                   counters.commit_s);
@@ -108,11 +110,13 @@ void add_counters(Families& out, const service::Counters& counters) {
 
 /// Of a service that steers another manager's cluster.
 void add_manager(Families& out, const service::Manager& manager) {
-  out.add_gauge("almanac_manager_up", "Whether the manager whose cluster is steered answers.",
+  out.add_gauge("almanac_manager_up", "Whether the workload manager answers.",
                 {gauge(manager.trouble.empty() ? 1 : 0,
                        {{"cluster", manager.cluster}, {"version", manager.version}})});
-  out.add_gauge("almanac_manager_answer_seconds", "How long its last answer took.", manager.news_s);
-  out.add_gauge("almanac_manager_changes_limit", "Changes a second that it is asked at most, now.",
+  out.add_gauge("almanac_manager_answer_seconds", "Duration of the workload manager's last answer.",
+                manager.news_s);
+  out.add_gauge("almanac_manager_changes_limit",
+                "Current limit on changes per second sent to the workload manager.",
                 manager.changes_per_s);
   std::vector<ClientMetric> on;
   std::vector<ClientMetric> wanted;
@@ -131,8 +135,8 @@ void add_manager(Families& out, const service::Manager& manager) {
     count("failed", lever.failed);
     count("refused", lever.refused);
   }
-  out.add_gauge("almanac_lever_acts", "Whether a lever is on, and does not rest.", std::move(on));
-  out.add_gauge("almanac_lever_wanted", "Changes that it wants.", std::move(wanted));
+  out.add_gauge("almanac_lever_acts", "Whether a lever is on and not paused.", std::move(on));
+  out.add_gauge("almanac_lever_wanted", "Changes that the lever wants to make.", std::move(wanted));
   out.add(std::move(done));
   if (!manager.canary || !manager.canary->most_wait_s) return;
   out.add_gauge("almanac_canary_wait_seconds", "Mean wait of the canary's jobs.",
@@ -151,7 +155,7 @@ struct Metrics::Own {
   prometheus::Family<prometheus::Histogram>& latency =
       prometheus::BuildHistogram()
           .Name("almanac_http_request_duration_seconds")
-          .Help("From a whole request to its answer.")
+          .Help("Time from a complete request to its answer.")
           .Register(registry);
 };
 

@@ -16,7 +16,7 @@ void Api::add_page() {
   on("GET", "/", [this](const Ask&, const std::string&) {
     if (page_.empty()) {
       return problem(404, "this build has no dashboard",
-                     "it needs npm when it is built; /openapi.json says what else there is");
+                     "building it requires npm; see /openapi.json for the API");
     }
     Answer answer{.body = page_, .type = "text/html; charset=utf-8"};
     answer.headers.emplace_back("Content-Security-Policy", page_policy_);

@@ -32,7 +32,7 @@ Result<JobName> parse_job(const std::string& id) {
   JobName name{.number = store::JobNumber{number.value_or(0)}};
   if (line != std::string::npos) name.index = parse<std::int32_t>(id.substr(line + 1));
   if (!number || *number <= 0 || (line != std::string::npos && !name.index)) {
-    return fail(Code::usage, fmt::format("a job is named 17, or 12_3, not {}", id));
+    return fail(Code::usage, fmt::format("a job must be a number such as 17, or 12_3, not {}", id));
   }
   return name;
 }
@@ -43,7 +43,7 @@ Result<std::int64_t> whole(const Ask& ask, const char* name, std::int64_t otherw
   const auto found = ask.query.find(name);
   if (found == ask.query.end()) return otherwise;
   if (const auto value = parse<std::int64_t>(found->second)) return *value;
-  return fail(Code::usage, fmt::format("{} is a whole number, not {}", name, found->second));
+  return fail(Code::usage, fmt::format("{} must be a whole number, not {}", name, found->second));
 }
 
 Result<Time> time(const Ask& ask, const char* name) {
@@ -52,7 +52,8 @@ Result<Time> time(const Ask& ask, const char* name) {
   const auto value = parse<double>(found->second);
   constexpr double kMost = 1e11;
   if (value && std::abs(*value) < kMost) return Time(Duration(std::llround(*value * 1e3)));
-  return fail(Code::usage, fmt::format("{} is in seconds since 1970, not {}", name, found->second));
+  return fail(Code::usage,
+              fmt::format("{} must be in seconds since 1970, not {}", name, found->second));
 }
 
 std::string word(const Ask& ask, const char* name) {

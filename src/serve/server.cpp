@@ -43,7 +43,7 @@ Result<std::unique_ptr<Server>> Server::start(service::Service& service, Config 
       sockets.push_back(std::move(*tcp));
     } else {
       service::log_error(
-          fmt::format("{}; it answers by its Unix socket only", to_string(tcp.error())));
+          fmt::format("{}; the service answers on its Unix socket only", to_string(tcp.error())));
     }
   }
   auto local = listen_unix(socket_of(state));

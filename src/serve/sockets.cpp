@@ -122,15 +122,16 @@ Result<Descriptor> listen_unix(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
-    return fail(Code::usage,
-                fmt::format("a socket's path has at most {} letters", sizeof address.sun_path - 1),
-                {.file = path}, "give a state folder with a shorter name");
+    return fail(
+        Code::usage,
+        fmt::format("a socket's path may have at most {} characters", sizeof address.sun_path - 1),
+        {.file = path}, "give a state folder with a shorter name");
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   struct stat there {};
   if (::lstat(path.c_str(), &there) == 0) {
     if (!S_ISSOCK(there.st_mode)) {
-      return fail(Code::conflict, "is there and is no socket", {.file = path}, "move it away");
+      return fail(Code::conflict, "exists and is not a socket", {.file = path}, "move it away");
     }
     if (is_answered(address)) {
       return fail(Code::conflict, "another service answers here", {.file = path},
@@ -158,7 +159,7 @@ Result<Descriptor> listen_tcp(const Address& at) {
   own.size = at.is_v6() ? sizeof v6 : sizeof v4;
   void* const number = at.is_v6() ? static_cast<void*>(&v6.sin6_addr) : &v4.sin_addr;
   if (::inet_pton(family, at.host.c_str(), number) != 1) {
-    return fail(Code::usage, fmt::format("{} is no address", at.host), {},
+    return fail(Code::usage, fmt::format("{} is not an address", at.host), {},
                 "such as 127.0.0.1 or ::1, or 0.0.0.0 or :: for all");
   }
   Descriptor socket = new_socket(family);

@@ -85,7 +85,7 @@ void Studies::work() {
 Studies::Made Studies::make(int days) const {
   if (!report::has_page()) {
     return fail(Code::unsupported, std::string(report::kNoPage), {},
-                "almanac history -o csv has the jobs");
+                "almanac history -o csv prints the jobs");
   }
   const Time since = std::chrono::floor<std::chrono::minutes>(service_.overview().now) - days * 24h;
   auto log = service_.store().log(since, kMostJobs + 1);
@@ -96,9 +96,9 @@ Studies::Made Studies::make(int days) const {
   }
   if (std::ssize(log->jobs) > kMostJobs) {
     return fail(Code::unsupported,
-                fmt::format("more than {} jobs ended in {}: too many to study beside the service",
+                fmt::format("more than {} jobs ended in {}: too many to study within the service",
                             text::grouped(kMostJobs), span),
-                {}, "ask for fewer days, or: almanac history -o csv; almanac study");
+                {}, "request fewer days, or use: almanac history -o csv; almanac study");
   }
   // Readers are not told where the store lies.
   log->path = "job log of the service";

@@ -21,7 +21,7 @@ Answer Api::study(const Ask& ask) const {
   if (!known) return problem(known.error());
   if (!days) return problem(days.error());
   if (*days < 1 || *days > Studies::kLongest) {
-    return problem(400, fmt::format("days is 1 to {}, not {}", Studies::kLongest, *days));
+    return problem(400, fmt::format("days must be 1 to {}, not {}", Studies::kLongest, *days));
   }
   const auto made = studies_.ask(static_cast<int>(*days));
   if (made && !*made) return problem(made->error());

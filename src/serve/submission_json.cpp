@@ -39,7 +39,7 @@ Result<store::Amended> read_amended(std::string_view text) {
     reader.end();
     if (!read.gpus && read.time_limit == kNoDuration) refuse("expected gpus, time_limit_s or both");
     if (read.time_limit != kNoDuration && read.time_limit <= 0ms) {
-      refuse("time_limit_s is more than 0");
+      refuse("time_limit_s must be more than 0");
     }
     return read;
   });

@@ -60,7 +60,7 @@ Tls::~Tls() = default;
 Result<Tls> Tls::of(const std::string& certificate, const std::string& key) {
   struct stat about {};
   if (::stat(key.c_str(), &about) == 0 && (about.st_mode & 077) != 0) {
-    return fail(Code::invalid, "others may read the key of the certificate", {.file = key},
+    return fail(Code::invalid, "other users may read the certificate's key", {.file = key},
                 "chmod 600 it");
   }
   auto state = std::make_unique<State>();
@@ -75,13 +75,13 @@ Result<Tls> Tls::of(const std::string& certificate, const std::string& key) {
   ::SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                   SSL_MODE_RELEASE_BUFFERS);
   if (::SSL_CTX_use_certificate_chain_file(context, certificate.c_str()) != 1) {
-    return fail(Code::invalid, fmt::format("cannot take the certificate: {}", said()),
-                {.file = certificate}, "it is PEM, the service's own first");
+    return fail(Code::invalid, fmt::format("cannot use the certificate: {}", said()),
+                {.file = certificate}, "it must be PEM, the service's own certificate first");
   }
   if (::SSL_CTX_use_PrivateKey_file(context, key.c_str(), SSL_FILETYPE_PEM) != 1 ||
       ::SSL_CTX_check_private_key(context) != 1) {
-    return fail(Code::invalid, fmt::format("cannot take the key: {}", said()), {.file = key},
-                "it is PEM, without a password, and that of the certificate");
+    return fail(Code::invalid, fmt::format("cannot use the key: {}", said()), {.file = key},
+                "it must be PEM, without a password, and match the certificate");
   }
   return Tls(std::move(state));
 }
@@ -98,7 +98,7 @@ std::unique_ptr<TlsSession> Tls::begin(int socket) {
       *this = *std::move(renewed);
     } else {
       service::log_warning(
-          fmt::format("the certificate before it stays: {}", to_string(renewed.error())));
+          fmt::format("keeping the previous certificate: {}", to_string(renewed.error())));
     }
   }
   auto made = std::make_unique<TlsSession::State>(

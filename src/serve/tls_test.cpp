@@ -151,12 +151,12 @@ TEST_F(TlsTest, WantsAKeyOfItsOwnThatNobodyElseReads) {
   make_certificate(other, "DNS:gpu.example");
   const auto mixed = Tls::of(own_ + ".pem", other + ".key");
   ASSERT_FALSE(mixed);
-  EXPECT_THAT(to_string(mixed.error()), HasSubstr("cannot take the key"));
+  EXPECT_THAT(to_string(mixed.error()), HasSubstr("cannot use the key"));
   EXPECT_FALSE(Tls::of(folder_ / "none", own_ + ".key"));
   ASSERT_EQ(::chmod((own_ + ".key").c_str(), 0644), 0);
   const auto open = Tls::of(own_ + ".pem", own_ + ".key");
   ASSERT_FALSE(open);
-  EXPECT_THAT(to_string(open.error()), HasSubstr("others may read the key"));
+  EXPECT_THAT(to_string(open.error()), HasSubstr("other users may read the certificate's key"));
 }
 
 TEST(Client, SendsNoTokenInTheOpenToAnotherMachine) {

@@ -54,7 +54,8 @@ void Api::add_tokens() {
   const auto by_socket = [](Answerer answerer) -> Answerer {
     return [answerer = std::move(answerer)](const Ask& ask, const std::string& part) {
       if (ask.peer.is_local) return answerer(ask, part);
-      return problem(403, "tokens are made, listed and revoked by the service's Unix socket only");
+      return problem(
+          403, "tokens can be created, listed and revoked through the service's Unix socket only");
     };
   };
   on("GET", "/v1/tokens", by_socket([this](const Ask& ask, const std::string&) {
@@ -74,7 +75,7 @@ void Api::add_tokens() {
          const auto done = tokens_.revoke(part);
          return done ? json(dumped(to_json(each))) : problem(done.error());
        }
-       return problem(404, fmt::format("there is no token {} of yours", part));
+       return problem(404, fmt::format("you have no token {}", part));
      }));
 }
 
@@ -84,28 +85,28 @@ Answer Api::make_token(const Ask& ask) const {
   const service::Caller caller = guard_.caller(ask);
   const auto scope = parse_scope(asked->scope);
   if (!scope) {
-    return problem(400, fmt::format("scope is read, own or operate, not {}", asked->scope));
+    return problem(400, fmt::format("scope must be read, own or operate, not {}", asked->scope));
   }
   constexpr double kUsual_s = 90.0 * 86'400;
   const double lasts_s = asked->lasts_s.value_or(kUsual_s);
   if (!(lasts_s > 0 && lasts_s <= kLongest_s)) {
-    return problem(400,
-                   fmt::format("lasts_s is more than 0 and at most {:.0f}, a year", kLongest_s));
+    return problem(
+        400, fmt::format("lasts_s must be more than 0 and at most {:.0f}, a year", kLongest_s));
   }
   if (asked->name.size() > kLongestTokenName) {
-    return problem(400, fmt::format("name has at most {} letters", kLongestTokenName));
+    return problem(400, fmt::format("name may have at most {} characters", kLongestTokenName));
   }
   // It is shown on terminals, root's too.
   if (std::any_of(asked->name.begin(), asked->name.end(),
                   [](unsigned char c) { return c < ' ' || c == 0x7F; })) {
-    return problem(400, "name has a line break or another control character");
+    return problem(400, "name contains a line break or another control character");
   }
   const std::int64_t uid = asked->uid.value_or(caller.uid);
-  if (uid < 0 || uid >= 0xFFFF'FFFF) return problem(400, "uid is the number of a user");
+  if (uid < 0 || uid >= 0xFFFF'FFFF) return problem(400, "uid must be the number of a user");
   if (!caller.may_all && (uid != caller.uid || *scope == Scope::operate)) {
     return problem(403,
-                   "only root and the user who runs the service make tokens of others, or "
-                   "such that operate");
+                   "only root and the user who runs the service can create tokens for others, or "
+                   "with scope operate");
   }
   const Time now = wall_clock();
   const auto made = tokens_.make({.name = asked->name,

@@ -70,19 +70,19 @@ Result<void> Tokens::read() {
   // A user who could put a file there would be whoever it says.
   if (about.st_uid != ::geteuid()) {
     return fail(Code::invalid,
-                fmt::format("the tokens belong to user {}, the service is user {}", about.st_uid,
-                            ::geteuid()),
-                {.file = path_}, "remove the file; look who may write to the folder");
+                fmt::format("the tokens belong to user {}, but the service is user {}",
+                            about.st_uid, ::geteuid()),
+                {.file = path_}, "remove the file, and check who may write to the folder");
   }
   if ((about.st_mode & 077) != 0) {
-    return fail(Code::invalid, "others may read the tokens", {.file = path_}, "chmod 600 it");
+    return fail(Code::invalid, "other users may read the tokens", {.file = path_}, "chmod 600 it");
   }
   std::ifstream in(path_, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
     for (const Value& each : Value::parse(text)) {
       const auto scope = parse_scope(each.at("scope").get<std::string>());
-      if (!scope) throw Value::other_error::create(501, "a scope that is none", &each);
+      if (!scope) throw Value::other_error::create(501, "an unknown scope", &each);
       kept_.push_back(
           {.token = {.id = each.at("id"),
                      .name = each.at("name"),
@@ -94,7 +94,7 @@ Result<void> Tokens::read() {
     }
   } catch (const Value::exception& thrown) {
     return fail(Code::corrupt, fmt::format("the tokens cannot be read: {}", thrown.what()),
-                {.file = path_}, "remove the file, and make new tokens");
+                {.file = path_}, "remove the file, and create new tokens");
   }
   return {};
 }
@@ -125,7 +125,7 @@ Result<void> Tokens::write(const std::vector<Kept>& all) const {
   if (is_kept) return {};
   const int number = errno;
   ::unlink(made.c_str());
-  return fail(Code::unavailable, fmt::format("cannot keep the tokens: {}", std::strerror(number)),
+  return fail(Code::unavailable, fmt::format("cannot save the tokens: {}", std::strerror(number)),
               {.file = path_});
 }
 
@@ -146,7 +146,7 @@ Result<Tokens::Made> Tokens::make(Token asked, Time now) {
   const auto of_user = std::count_if(
       all.begin(), all.end(), [&](const Kept& each) { return each.token.uid == made.token.uid; });
   if (static_cast<std::size_t>(of_user) >= kMostOfOne) {
-    return fail(Code::conflict, fmt::format("a user has at most {} tokens", kMostOfOne), {},
+    return fail(Code::conflict, fmt::format("a user may have at most {} tokens", kMostOfOne), {},
                 "revoke some");
   }
   all.push_back({made.token, table::sha256(made.secret)});

@@ -90,7 +90,7 @@ TEST_F(TokensTest, AreReadByNoOtherUser) {
   ASSERT_EQ(::chmod(path_.c_str(), 0640), 0);
   const auto read = Tokens::open(path_);
   ASSERT_FALSE(read);
-  EXPECT_THAT(to_string(read.error()), HasSubstr("others may read the tokens"));
+  EXPECT_THAT(to_string(read.error()), HasSubstr("other users may read the tokens"));
 }
 
 TEST_F(TokensTest, AreMadeByNoOtherUser) {

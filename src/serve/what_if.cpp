@@ -72,8 +72,9 @@ Result<std::vector<Shape>> shapes_of(Client& client, const WhatIf& what, Time no
   }
   constexpr std::size_t kMost = 32;  // that a service works out at a time
   if (shapes.size() > kMost) {
-    return fail(Code::usage, fmt::format("{} combinations are more than {}", shapes.size(), kMost),
-                {}, "name fewer of --vc, --gpus, --time");
+    return fail(Code::usage,
+                fmt::format("{} combinations exceed the limit of {}", shapes.size(), kMost), {},
+                "give fewer values of --vc, --gpus and --time");
   }
   return shapes;
 }
@@ -98,8 +99,8 @@ Result<void> ask_all(Client& client, std::vector<Shape>& shapes) {
     }
     if (all) return {};
     if (std::chrono::steady_clock::now() > until) {
-      return fail(Code::unavailable, "the service has not worked it out within 30 s", {},
-                  "ask again: it goes on with it");
+      return fail(Code::unavailable, "the service did not finish the forecast within 30 s", {},
+                  "try again: the service continues to work on it");
     }
   }
 }

@@ -53,7 +53,8 @@ struct NamedJob {
 Result<NamedJob> read_named(const std::string& text) {
   const auto wrong = [&] {
     return fail(Code::usage,
-                fmt::format("a job is named 17, 12_3 or 12_[0-4,7], not {}", text.substr(0, 40)));
+                fmt::format("a job must be a number such as 17, 12_3 or 12_[0-4,7], not {}",
+                            text.substr(0, 40)));
   };
   const std::size_t line = text.find('_');
   const std::string_view first = std::string_view(text).substr(0, line);
@@ -89,14 +90,13 @@ Result<std::optional<trace::JobState>> read_state(std::string word) {
   });
   const auto state = trace::parse_state(word);
   if (state == trace::JobState::pending || state == trace::JobState::running) return state;
-  return fail(Code::usage, fmt::format("a job that can be changed is PENDING (PD) or RUNNING (R), "
-                                       "not {}",
+  return fail(Code::usage, fmt::format("the state must be PENDING (PD) or RUNNING (R), not {}",
                                        word.substr(0, 40)));
 }
 
 void refuse_anothers(NamedJob& named, const store::Job& job) {
   named.refused = {
-      Code::conflict, fmt::format("job {} is {}'s", *named.text, job.asked->user), {}, {}};
+      Code::conflict, fmt::format("job {} belongs to {}", *named.text, job.asked->user), {}, {}};
   named.is_anothers = true;
 }
 
@@ -116,12 +116,12 @@ Result<Which> read_which(std::string_view text) {
       throw Refused{{Code::invalid, std::move(message), {}, std::move(hint)}};
     };
     if (read.jobs.size() > kMostNamed) {
-      refuse(fmt::format("jobs has at most {}, not {}", kMostNamed, read.jobs.size()));
+      refuse(fmt::format("jobs may have at most {}, not {}", kMostNamed, read.jobs.size()));
     }
     const bool says_some =
         !read.jobs.empty() || !read.user.empty() || !read.state.empty() || !read.name.empty();
     if (!says_some && !read.all) {
-      refuse("it does not say which jobs", "give jobs, user, state or name; or all");
+      refuse("no jobs are selected", "give jobs, user, state or name; or all");
     }
     return read;
   });
@@ -137,7 +137,7 @@ Result<Chosen> choose(const service::Service& service, const Which& which,
   auto named = read_all(which.jobs);
   if (!named) return tl::unexpected(named.error());
   if (!caller.may_all && !which.user.empty() && which.user != caller_name) {
-    return fail(Code::conflict, fmt::format("jobs of {} are not yours to change", which.user));
+    return fail(Code::conflict, fmt::format("you may not change jobs of {}", which.user));
   }
   std::map<JobNumber, std::vector<NamedJob*>> by_number;
   for (NamedJob& each : *named) by_number[each.number].push_back(&each);

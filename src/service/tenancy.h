@@ -99,8 +99,8 @@ class TenancyKeeper {
   mutable Clock::Instant made_at_{};
 };
 
-/// "tenant vision was 14 % over its fair share in the last 7 days (114 of 100 GPU-hours)"; "" if
-/// `tenancy` does not have `name`.
+/// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; ""
+/// if `tenancy` does not have `name`.
 std::string beside_its_due(const Tenancy& tenancy, const std::string& name);
 
 }  // namespace almanac::service

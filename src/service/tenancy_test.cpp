@@ -47,8 +47,9 @@ TEST(Tenancy, OfUsersIsWhatASimulationSaysOfTheSameJobs) {
   EXPECT_EQ(made.worst, "bob");
   EXPECT_NEAR(made.worst_due, 0.2, 1e-3);
   EXPECT_NEAR(made.finish_time_ratio, 3, 1e-3);
-  EXPECT_EQ(beside_its_due(made, "ann"),
-            "user ann was 100 % over its fair share in the last 1m 40s (0.089 of 0.044 GPU-hours)");
+  EXPECT_EQ(
+      beside_its_due(made, "ann"),
+      "user ann got 100 % more than its fair share in the last 1m 40s (0.089 of 0.044 GPU-hours)");
 }
 
 // In the last half-life one GPU counts h / ln 2 x 1/2, in the one before half of that.
@@ -107,9 +108,9 @@ TEST(Tenancy, OfATreeAddsUpAndSaysWhoLent) {
   EXPECT_EQ(made.loans[0].from, "vision");
   EXPECT_EQ(made.loans[0].to, "speech");
   EXPECT_NEAR(made.loans[0].gpu_s, 200, 0.1);
-  EXPECT_EQ(
-      beside_its_due(made, "speech"),
-      "tenant speech was 33 % over its fair share in the last 1m 40s (0.11 of 0.083 GPU-hours)");
+  EXPECT_EQ(beside_its_due(made, "speech"),
+            "tenant speech got 33 % more than its fair share in the last 1m 40s (0.11 of 0.083 "
+            "GPU-hours)");
   EXPECT_EQ(beside_its_due(made, "nobody"), "");
 }
 

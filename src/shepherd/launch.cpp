@@ -183,7 +183,7 @@ Error words(const Report& report, const Plan& plan, const Spec& spec) {
       fmt::format("cannot open the log {}: {}", plan.files[static_cast<std::size_t>(report.log)],
                   std::strerror(report.number)),
       {},
-      report.number == ENOENT ? "its folder must be there" : ""};
+      report.number == ENOENT ? "create its folder first" : ""};
 }
 
 /// "NAME=value" of the spec, and the marker by which what a killed shepherd leaves is found.

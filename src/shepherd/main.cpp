@@ -16,7 +16,7 @@ int main(int count, char** arguments) {
   if (count == 3 && std::string_view(arguments[1]) == "--end") {
     const int unasked = almanac::shepherd::end_all(arguments[2]);
     if (unasked == 0) return 0;
-    std::fprintf(stderr, "almanac-shepherd: %d runs could not be asked to end\n", unasked);
+    std::fprintf(stderr, "almanac-shepherd: %d runs could not be stopped\n", unasked);
     return 1;
   }
   if (count != 2 || ::fcntl(almanac::shepherd::kLockDescriptor, F_GETFD) < 0) {

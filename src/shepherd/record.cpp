@@ -49,7 +49,7 @@ json opened(std::string_view text) {
   const json expected = *said;
   record.erase(said);
   if (expected != checksum_of(record)) {
-    throw json::other_error::create(501, "its checksum is wrong: it was damaged", &record);
+    throw json::other_error::create(501, "the checksum is wrong: the file was damaged", &record);
   }
   return record;
 }
@@ -214,7 +214,7 @@ Result<std::string> to_json(const Spec& spec) try {
             {"gid", optional(spec.gid)}};
   return sealed(std::move(made), true);
 } catch (const json::exception& error) {
-  return fail(Code::invalid, fmt::format("a run takes text in UTF-8 only: {}", error.what()));
+  return fail(Code::invalid, fmt::format("a run only accepts UTF-8 text: {}", error.what()));
 }
 
 std::string to_json(const Exit& exit) {

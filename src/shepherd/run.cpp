@@ -60,7 +60,7 @@ Result<std::string> shepherd_program() {
   }
   return fail(Code::not_found,
               fmt::format("the program almanac-shepherd is not in {}", own.string()), {},
-              "it comes with almanac; ALMANAC_SHEPHERD may name it");
+              "it comes with almanac; ALMANAC_SHEPHERD can give its path");
 }
 
 /// Starts the shepherd, with the lock as its descriptor 3 and the signals that are orders blocked:
@@ -127,7 +127,7 @@ tl::expected<Run, NotStarted> Run::start(const std::string& folder, const Spec& 
   if (::mkdir(run.folder_.c_str(), 0711) != 0 || ::chmod(run.folder_.c_str(), 0711) != 0) {
     const int number = errno;
     return not_for(number == EEXIST ? For::job : For::now,
-                   cannot("make the folder " + run.folder_, number).value());
+                   cannot("create the folder " + run.folder_, number).value());
   }
   const auto begin = [&]() -> Result<pid_t> {
     const Descriptor lock(
@@ -211,8 +211,8 @@ Result<Run> Run::adopt(const std::string& folder) {
     }
     std::this_thread::sleep_for(kAdoptPause);
   }
-  return fail(Code::unavailable, fmt::format("{} is locked, but by no shepherd", folder), {},
-              "does another program have its file lock open?");
+  return fail(Code::unavailable, fmt::format("{} is locked, but not by a shepherd", folder), {},
+              "check whether another program has its file lock open");
 }
 
 bool Run::take_hold() {
@@ -244,15 +244,16 @@ bool Run::has_news() const {
 Outcome Run::exited() {
   using Kind = Outcome::Kind;
   const auto unreadable = [&] {
-    return Outcome{.kind = Kind::unreadable, .why = folder_ + ": how this run went cannot be told"};
+    return Outcome{.kind = Kind::unreadable,
+                   .why = folder_ + ": the outcome of this run cannot be read"};
   };
   if (news_) {
     if (!has_news()) {
       // A shepherd that was killed, and sits in the kernel, does nothing any more.
       if (!is_killed_ || kill_left(folder_) != 0) return {};
-      return {
-          .kind = Kind::lost,
-          .why = folder_ + ": the shepherd hangs on a file that does not answer, it was killed"};
+      return {.kind = Kind::lost,
+              .why = folder_ +
+                     ": the shepherd was stuck on a file that does not answer, and was killed"};
     }
     if (shepherd_ >= 0) process::bury(news_);
   }
@@ -265,7 +266,7 @@ Outcome Run::exited() {
       // It dies with the shepherd, unless it sits in the kernel.
       if (news_ && never_began(folder_) && ++looks_ > kLooks) {
         return {.kind = Kind::lost,
-                .why = folder_ + ": it hung before it began, on a file that does not answer"};
+                .why = folder_ + ": it was stuck before it began, on a file that does not answer"};
       }
       return news_ || take_hold() ? Outcome{} : unreadable();
     case Found::unreadable:
@@ -277,17 +278,17 @@ Outcome Run::exited() {
       }
       if (exit) return {.kind = Kind::ended, .exit = std::move(*exit)};
       if (exit.error().code == Code::corrupt) {
-        return {
-            .kind = Kind::corrupt,
-            .why = fmt::format("it has ended, and how is not known: {}", to_string(exit.error()))};
+        return {.kind = Kind::corrupt,
+                .why = fmt::format("the run has ended, but its outcome is unknown: {}",
+                                   to_string(exit.error()))};
       }
       return unreadable();
     }
     case Found::never_started:
       return {.kind = Kind::never_started,
               .why = folder_ +
-                     ": the shepherd went before it started anything (is the disk full? "
-                     "the service's own log has its words)"};
+                     ": the shepherd ended before it started anything (check whether the disk is "
+                     "full; see the service's log)"};
     case Found::lost:
       break;
   }
@@ -296,8 +297,9 @@ Outcome Run::exited() {
   // Dying takes a moment, and they may have started others meanwhile.
   if (*left > 0 && ++looks_ <= kLooks) return {};
   return {.kind = Kind::lost,
-          .why = fmt::format("{}: the shepherd went without a word, it was killed{}", folder_,
-                             *left == 0 ? "" : fmt::format("; {} processes would not go", *left))};
+          .why = fmt::format(
+              "{}: the shepherd was killed without a message{}", folder_,
+              *left == 0 ? "" : fmt::format("; {} processes could not be killed", *left))};
 }
 
 void Run::end() { order(SIGTERM); }

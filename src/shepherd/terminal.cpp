@@ -74,7 +74,7 @@ Result<Terminal> Terminal::open(const std::string& folder, Descriptor master, ui
   const auto address = address_in(in);
   if (!address) return tl::unexpected(address.error());
   made.listener_ = Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!made.listener_) return cannot("make a socket", errno);
+  if (!made.listener_) return cannot("create a socket", errno);
   const char* const path = address->sun_path;
   ::unlink(path);
   // Our umask lets nobody else connect, until it is the user's.
@@ -82,7 +82,7 @@ Result<Terminal> Terminal::open(const std::string& folder, Descriptor master, ui
           0 ||
       ::chmod(path, 0600) != 0 || (::geteuid() != user && ::chown(path, user, group) != 0) ||
       ::listen(made.listener_.get(), 8) != 0) {
-    return cannot("listen for who attaches", errno);
+    return cannot("listen for attaching users", errno);
   }
   ::fcntl(made.master_.get(), F_SETFL, O_NONBLOCK);
   return made;

@@ -96,15 +96,15 @@ Result<void> Services::set_aside(std::size_t service, const cluster::Cluster& cl
   const VcId vc =
       cluster.takes_every_job || of.told.vc.empty() ? VcId{0} : cluster.find_vc(of.told.vc);
   if (vc == kNoVc) {
-    return fail(Code::not_found, fmt::format("no virtual cluster is called \"{}\"", of.told.vc));
+    return fail(Code::not_found, fmt::format("no virtual cluster is named \"{}\"", of.told.vc));
   }
   if (!cluster.takes_every_job && of.told.vc.empty() && cluster.vcs.size() > 1) {
-    return fail(Code::usage, "nodes of a service's own are of a virtual cluster", {},
-                "say which, with vc=");
+    return fail(Code::usage, "a service with its own nodes must name their virtual cluster", {},
+                "add vc=NAME");
   }
   if (!cluster.changes.empty()) {
     return fail(Code::usage,
-                "a service cannot have nodes of its own where the number of nodes changes");
+                "a service cannot have its own nodes while the number of nodes changes");
   }
   const cluster::VirtualCluster& from = cluster.vcs[index(vc)];
   std::size_t after = index(from.first) + from.num_nodes;

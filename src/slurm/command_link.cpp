@@ -110,9 +110,10 @@ Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
   silent_ = is_silence(why);
   if (is_without_slurm(why)) return without_slurm();
   // What comes before its last word are attempts.
-  return fail(
-      code_of_refusal(why), fmt::format("{}: {}", argv.front(), last_line(why)), {},
-      why.find("Munge") == std::string::npos ? "" : "is munged running? munge -n | unmunge");
+  return fail(code_of_refusal(why), fmt::format("{}: {}", argv.front(), last_line(why)), {},
+              why.find("Munge") == std::string::npos
+                  ? ""
+                  : "check that munged is running: munge -n | unmunge");
 }
 
 Result<Site> CommandLink::site() {
@@ -130,8 +131,8 @@ Result<Site> CommandLink::site() {
   site.cluster = value("ClusterName");
   site.controller = value("SlurmctldHost[0]");
   if (site.version.empty()) {
-    return fail(Code::invalid, "scontrol show config tells no SLURM_VERSION", {},
-                "is that scontrol Slurm's?");
+    return fail(Code::invalid, "scontrol show config prints no SLURM_VERSION", {},
+                "check that this scontrol is Slurm's");
   }
   if (site.skew != kNoDuration) skew_ = site.skew;
   works_out_priorities_ = value("PriorityType") == "priority/multifactor";
@@ -323,7 +324,7 @@ Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
   if (!said) return tl::unexpected(said.error());
   if (said->status != 0) {
     return fail(code_of_refusal(said->err), "sacct: " + first_line(said->err), {},
-                "without accounting (slurmdbd) there is no past to learn from");
+                "without accounting (slurmdbd) there is no history to learn from");
   }
   std::vector<Job> jobs;
   unread_rows_ = 0;

@@ -34,14 +34,13 @@ Result<std::unique_ptr<Link>> connect(const std::string& way) {
   const passwd* const user = ::getpwuid(::geteuid());
   const bool is_http = way.starts_with("http://");
   if (is_http && (token == nullptr || user == nullptr)) {
-    return fail(Code::usage, "slurmrestd over TCP wants a token", {},
-                "export SLURM_JWT=... as `scontrol token` prints it");
+    return fail(Code::usage, "slurmrestd over TCP requires a token", {},
+                "export SLURM_JWT=... as printed by `scontrol token`");
   }
   auto ask = rest_at(way, is_http ? user->pw_name : "", is_http ? token : "");
   if (!ask) {
-    return fail(
-        Code::usage,
-        "the way to Slurm is gateway, commands, unix:/path or http://host:port, not " + way);
+    return fail(Code::usage,
+                "--way must be gateway, commands, unix:/path or http://host:port, not " + way);
   }
   return std::make_unique<RestLink>(std::move(*ask), is_http ? ::geteuid() : owner_of(way));
 }

@@ -50,8 +50,8 @@ class Doctor {
     examine_way();
     examine_rights();
     if (site_.parameters.empty()) {
-      add("slurm.conf", "", Verdict::unknown, "not told this way, nor what hangs on it",
-          "ask by the commands",
+      add("slurm.conf", "", Verdict::unknown,
+          "this way does not report it, or anything that depends on it", "use --way commands",
           {learning, order, placement, power, preemption, slimming, idle, sharing});
     } else {
       examine_accounting();
@@ -96,31 +96,32 @@ class Doctor {
     const double release =
         text::parse_decimal(std::string_view(site_.version).substr(0, 5)).value_or(0);
     if (release < kOldest) {
-      add("version", site_.version, Verdict::broken, "older than 22.05: its answers are not read",
+      add("version", site_.version, Verdict::broken, "older than 22.05: not supported",
           "update Slurm", kAll);
     } else if (release > kNewest) {
       add("version", site_.version, Verdict::unknown,
-          "later than what was tried; what is read is told as it is found", "", {watching});
+          "newer than the tested releases; known fields are read as they are", "", {watching});
     } else {
-      fine("version", site_.version, "its answers are read", {watching});
+      fine("version", site_.version, "supported", {watching});
     }
     if (site_.federated) {
       add("federation", "yes", Verdict::broken,
-          "jobs are decided by several controllers, and we would speak with one",
-          "leave this cluster out of the federation; shadow works", kActing);
+          "several controllers schedule jobs, and Almanac would talk to one only",
+          "leave this cluster out of the federation; shadow mode works", kActing);
     }
     if (site_.skew == kNoDuration) {
-      add("clock", "", Verdict::unknown, "the controller's is not told this way", "", {});
+      add("clock", "", Verdict::unknown, "this way does not report the controller's clock", "", {});
     } else if (std::chrono::abs(site_.skew) > kSkew) {
       add("clock", fmt::format("{:+.0f} s", seconds(site_.skew)), Verdict::partly,
-          "the controller's clock differs from ours: waits and ages come out wrong by as much",
+          "the controller's clock differs from this machine's: waits and ages are wrong by that "
+          "much",
           "run NTP on both machines", {watching, order});
     } else {
       fine("clock", "alike", "", {watching, order});
     }
     if (const auto age = number_in(value("MinJobAge"), ""); age && *age < kLeastJobAge_s) {
       add("MinJobAge", value("MinJobAge"), Verdict::partly,
-          "jobs that ended may be forgotten before they are seen",
+          "jobs that ended may be forgotten before Almanac sees them",
           fmt::format("MinJobAge={} or more", kLeastJobAge_s), {watching});
     }
   }
@@ -130,21 +131,21 @@ class Doctor {
       fine("way", "gateway", "fast", kAll);
     } else {
       add("way", std::string(way_), Verdict::partly,
-          "thousands of changes take minutes; and a job gets a priority, not a site factor: its "
-          "QOS and fair share then count no more",
+          "thousands of changes take minutes; and Almanac sets a job's priority instead of its "
+          "site factor, so QOS and fair share no longer count",
           kBuild, {order});
     }
     if (!can_.begins) {
       add("held jobs", "", Verdict::broken,
-          "placing and sharing put off when jobs begin, which this way cannot", kBuild,
+          "placement and sharing delay the start of jobs, which this way cannot do", kBuild,
           {placement, sharing});
     }
     if (!can_.requeue) {
       add("requeue", "", Verdict::broken, "this way cannot requeue or suspend jobs",
-          "ask by the commands", {preemption});
+          "use --way commands", {preemption});
     }
     if (!can_.power) {
-      add("power commands", "", Verdict::broken, "this way has none", "ask by the commands",
+      add("this way has none", "", Verdict::broken, "use --way commands", "ask by the commands",
           {power});
     }
   }
@@ -152,21 +153,21 @@ class Doctor {
   void examine_rights() {
     if (!site_.is_operator) {
       add("rights", fmt::format("user {}", site_.uid), Verdict::unknown,
-          "whether that is an operator is not told this way",
+          "this way does not report whether this user is an operator",
           "sacctmgr show user NAME format=adminlevel; over a Unix socket NAME is the user of "
           "slurmrestd",
           kActing);
     } else if (*site_.is_operator) {
-      fine("rights", "operator", "may change the jobs of others", kActing);
+      fine("rights", "operator", "may change other users' jobs", kActing);
     } else {
       add("rights", fmt::format("user {}", site_.uid), Verdict::broken,
-          "may look, and not change the jobs of others",
+          "may read but not change other users' jobs",
           says("AccountingStorageType", "slurmdbd")
               ? "run as SlurmUser, or: sacctmgr modify user NAME set adminlevel=operator"
-              : "run as SlurmUser: without slurmdbd no other user may",
+              : "run as SlurmUser: without slurmdbd no other user has the rights",
           kActing);
       if (says("PrivateData", "jobs")) {
-        add("PrivateData", value("PrivateData"), Verdict::broken, "hides the jobs of others",
+        add("PrivateData", value("PrivateData"), Verdict::broken, "hides other users' jobs",
             "run as an operator", {watching, learning});
       }
     }
@@ -175,20 +176,21 @@ class Doctor {
   void examine_accounting() {
     const std::string storage = value("AccountingStorageType");
     if (storage.find("slurmdbd") == std::string::npos) {
-      add("AccountingStorageType", storage, Verdict::broken, "there is no past to learn from",
+      add("AccountingStorageType", storage, Verdict::broken, "there is no history to learn from",
           "set up slurmdbd: AccountingStorageType=accounting_storage/slurmdbd", {learning});
     } else if (!says("AccountingStorageTRES", "gres/gpu")) {
       add("AccountingStorageTRES", value("AccountingStorageTRES"), Verdict::broken,
-          "does not count GPUs: past jobs look as if they had had none",
-          "AccountingStorageTRES=gres/gpu and restart slurmctld; jobs from then on are of use",
+          "does not count GPUs: past jobs look as if they had none",
+          "set AccountingStorageTRES=gres/gpu and restart slurmctld; jobs from then on can be used",
           {learning});
     } else {
-      fine("accounting", "slurmdbd, gres/gpu", "the past is known, GPUs and all", {learning});
+      fine("accounting", "job history includes GPUs", "the past is known, GPUs and all",
+           {learning});
     }
     if (const std::string enforced = value("AccountingStorageEnforce");
         enforced.find("limits") != std::string::npos) {
       fine("AccountingStorageEnforce", enforced,
-           "a job over its limits waits whatever its priority: such jobs are left alone",
+           "a job over its limits waits whatever its priority: Almanac leaves such jobs alone",
            {order, placement});
     }
   }
@@ -196,38 +198,40 @@ class Doctor {
   void examine_order() {
     const std::string type = value("PriorityType");
     if (type == "priority/multifactor") {
-      fine("PriorityType", type, "site factors add to what Slurm reckons itself", {order});
+      fine("PriorityType", type, "site factors add to what Slurm computes itself", {order});
     } else {
       add("PriorityType", type, Verdict::partly,
-          "a priority stays as set, and what Slurm would give by itself is lost",
+          "a priority that is set stays fixed, and Slurm's own priority is lost",
           "PriorityType=priority/multifactor", {order});
     }
     if (const std::string plugin = value("PrioritySiteFactorPlugin");
         !plugin.empty() && plugin != "(null)" && plugin != "site_factor/none") {
       add("PrioritySiteFactorPlugin", plugin, Verdict::broken,
-          "it sets the site factors that we would", "take it out, or order by it", {order});
+          "it sets the site factors that Almanac needs to set",
+          "remove the plugin, or leave the order to it", {order});
     }
     if (says("SchedulerType", "backfill")) {
       fine("SchedulerType", value("SchedulerType"), "", {order});
     } else {
       add("SchedulerType", value("SchedulerType"), Verdict::partly,
-          "one job that does not fit stops all behind it", "SchedulerType=sched/backfill", {order});
+          "a job that does not fit blocks all jobs behind it", "SchedulerType=sched/backfill",
+          {order});
     }
     if (says("JobSubmitPlugins", "almanac")) {
-      fine("JobSubmitPlugins", value("JobSubmitPlugins"), "new jobs come with their priority",
-           {order});
+      fine("JobSubmitPlugins", value("JobSubmitPlugins"),
+           "new jobs get their priority at submission", {order});
     } else {
       add("JobSubmitPlugins", value("JobSubmitPlugins"), Verdict::fine,
           "a new job has Slurm's own priority until the next round, and may start with it",
-          "JobSubmitPlugins=almanac makes it right from the first moment", {order});
+          "JobSubmitPlugins=almanac sets it from the first moment", {order});
     }
     examine_age();
     const std::string select = value("SelectType");
     if (select.find("cons_tres") == std::string::npos) {
-      add("SelectType", select, Verdict::broken, "GPUs are not dealt out one by one",
+      add("SelectType", select, Verdict::broken, "GPUs are not allocated individually",
           "SelectType=select/cons_tres", {placement, sharing});
     } else {
-      fine("SelectType", select, "GPUs are dealt out one by one", {placement});
+      fine("SelectType", select, "GPUs are allocated individually", {placement});
     }
   }
 
@@ -236,62 +240,62 @@ class Doctor {
     const std::string weight = value("PriorityWeightAge");
     if (weight.empty() || weight == "0") return;
     if (!loses_age_when_held(site_)) {
-      fine("PriorityWeightAge", weight, "a job that is held keeps its age", {placement, sharing});
+      fine("PriorityWeightAge", weight, "a held job keeps its age", {placement, sharing});
       return;
     }
     add("PriorityWeightAge", weight, Verdict::partly,
-        fmt::format("a hold begins a job's age anew, which costs it up to {} of its priority, all "
-                    "of it after {}: jobs that have waited for two minutes are not held",
+        fmt::format("a hold resets a job's age, which costs it up to {} of its priority, and all "
+                    "of it after {}: Almanac does not hold jobs that have waited for two minutes",
                     weight, value("PriorityMaxAge").empty() ? "7 days" : value("PriorityMaxAge")),
-        "PriorityFlags=ACCRUE_ALWAYS keeps it", {placement, sharing});
+        "PriorityFlags=ACCRUE_ALWAYS prevents that", {placement, sharing});
   }
 
   void examine_power() {
     const bool has_programs = !value("SuspendProgram").empty() && !value("ResumeProgram").empty();
     if (!has_programs) {
       add("SuspendProgram, ResumeProgram", "", Verdict::broken,
-          "Slurm does not know how to turn nodes off and on",
-          "write the two programs (IPMI or the like) and name them in slurm.conf", {power});
+          "Slurm cannot power nodes down and up",
+          "write the two programs (for example with IPMI) and name them in slurm.conf", {power});
       return;
     }
     const auto idle = number_in(value("SuspendTime"), "");
     if (!idle || *idle <= 0) {
       add("SuspendTime", value("SuspendTime"), Verdict::broken,
-          "Slurm's power saving is off, its commands too", "SuspendTime=2592000 (30 days)",
+          "Slurm's power saving is off, and so are its commands", "SuspendTime=2592000 (30 days)",
           {power});
     } else if (*idle < kOutOfTheWay_s) {
       add("SuspendTime", value("SuspendTime"), Verdict::partly,
-          "Slurm lets nodes sleep by itself too: two would decide", "SuspendTime=2592000 (30 days)",
-          {power});
+          "Slurm powers nodes down by itself too: two programs would decide",
+          "SuspendTime=2592000 (30 days)", {power});
     } else {
       fine("power saving", fmt::format("wakes within {}", value("ResumeTimeout")),
-           "the programs are there, and Slurm leaves it to us", {power});
+           "the programs exist, and Slurm leaves the decisions to Almanac", {power});
     }
     const auto pass = number_in(value("SchedulerParameters"), "sched_interval=");
     if (pass.value_or(kUsualPass_s) > kPass_s) {
       add("sched_interval", fmt::format("{} s", pass.value_or(kUsualPass_s)), Verdict::partly,
-          "a node that woke may stand idle so long before Slurm looks again",
+          "a node that has woken may stay idle this long before Slurm schedules again",
           "SchedulerParameters=...,sched_interval=5", {power});
     }
   }
 
   void examine_preemption() {
     if (value("JobRequeue") == "0") {
-      add("JobRequeue", "0", Verdict::partly, "only jobs submitted with --requeue can be stopped",
-          "JobRequeue=1, where users' jobs can begin again", {preemption});
+      add("JobRequeue", "0", Verdict::partly, "only jobs submitted with --requeue can be preempted",
+          "set JobRequeue=1 if users' jobs can restart", {preemption});
     } else {
-      fine("JobRequeue", "1", "jobs can begin again unless they say no", {preemption});
+      fine("JobRequeue", "1", "jobs can be requeued unless they opt out", {preemption});
     }
     const std::string preempt = value("PreemptMode");
     if (!preempt.empty() && preempt != "OFF") {
       fine("PreemptMode", fmt::format("{}, {}", preempt, value("PreemptType")),
-           "Slurm preempts by itself too; its choices are taken as they come", {preemption});
+           "Slurm preempts by itself too; Almanac accepts its choices", {preemption});
     }
     const auto live =
         number_in(value("AuthInfo"), "cred_expire=").value_or(kUsualCredentialsLive_s);
     if (live > kCredentialsLive_s) {
       add("cred_expire", fmt::format("{} s", live), Verdict::partly,
-          "a job that is requeued cannot start again for so long",
+          "a requeued job cannot start again for this long",
           "AuthInfo=...,cred_expire=10 and restart slurmctld", {preemption});
     }
   }
@@ -301,15 +305,16 @@ class Doctor {
     if (!in_cgroups) {
       add("TaskPlugin, ProctrackType",
           fmt::format("{}, {}", value("TaskPlugin"), value("ProctrackType")), Verdict::broken,
-          "jobs are in no control group, where agents find them",
+          "jobs run in no control group, so agents cannot find them",
           "TaskPlugin=task/cgroup,task/affinity, ProctrackType=proctrack/cgroup", {slimming, idle});
       return;
     }
     fine("ProctrackType", value("ProctrackType"), "almanac agent on each node can find jobs",
          {idle});
     if (value("ConstrainCores") == "no") {
-      add("ConstrainCores", "no", Verdict::broken, "control groups leave jobs all CPUs",
-          "ConstrainCores=yes in cgroup.conf", {slimming});
+      add("ConstrainCores", "no", Verdict::broken,
+          "control groups do not confine jobs to their CPUs", "ConstrainCores=yes in cgroup.conf",
+          {slimming});
     } else {
       fine("TaskPlugin", value("TaskPlugin"),
            "almanac agent on each node can change the CPUs of a job", {slimming});
@@ -339,16 +344,16 @@ class Doctor {
     const auto out = std::count_if(news_.nodes.begin(), news_.nodes.end(),
                                    [](const Node& node) { return node.gpus > 0 && node.drained; });
     if (out == nodes) {
-      add("nodes", "", Verdict::partly, "all that have GPUs are down or drained: nothing starts",
-          "sinfo -R says why", {watching, order, placement, power});
+      add("nodes", "", Verdict::partly, "all nodes with GPUs are down or drained: nothing starts",
+          "sinfo -R shows the reasons", {watching, order, placement, power});
     }
     if (types.empty()) {
       add("GPU types", "", Verdict::partly, "GPUs have no type: all count as alike",
-          "Gres=gpu:TYPE:N where nodes differ", {placement});
+          "set Gres=gpu:TYPE:N if nodes differ", {placement});
     }
     if (mixed > 0) {
       fine("GPU types", fmt::format("several on each of {} nodes", mixed),
-           "each counts as a node of its own with all cores of the node", {placement});
+           "each type counts as a separate node with all cores of the node", {placement});
     }
     examine_mps();
     examine_shards();
@@ -359,7 +364,7 @@ class Doctor {
     for (const Node& node : news_.nodes) mps += node.mps;
     if (mps == 0) return;
     fine("gres/mps", fmt::format("{} in all", mps),
-         "jobs that ask it count as parts of a GPU; no lever changes how much they have",
+         "jobs that request it count as fractions of a GPU; no lever changes how much they get",
          {watching});
   }
 
@@ -380,7 +385,8 @@ class Doctor {
     }
     if (!has_pairs) {
       add("gres/shard", fmt::format("{} shards", shards), Verdict::broken,
-          "no node has two shards for each GPU", "Gres=gpu:8,shard:16 of each node", {sharing});
+          "no node has two shards for each GPU", "set Gres=gpu:8,shard:16 for each node",
+          {sharing});
       return;
     }
     fine("gres/shard", fmt::format("{} shards", shards), "jobs can share a GPU", {sharing});
@@ -388,10 +394,10 @@ class Doctor {
       return job.gpus > 0 && partitions.contains(job.partition);
     });
     if (!is_mixed) return;
-    add("whole GPUs", "beside shards", Verdict::partly,
-        "when one of two jobs on a GPU ends, Slurm 22.05 gives the GPU to one that asks it whole; "
-        "where such jobs may come none share",
-        "a partition for jobs of shards alone, on nodes of its own", {sharing});
+    add("whole GPUs", "next to shards", Verdict::partly,
+        "when one of two jobs on a GPU ends, Slurm 22.05 may give the GPU to a job that requests "
+        "it whole; Almanac lets no jobs share where such jobs may come",
+        "use a partition only for jobs with shards, on nodes of its own", {sharing});
   }
 
   const Site& site_;
@@ -408,9 +414,9 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::fine:
       return "ok";
     case Verdict::unknown:
-      return "not told";
+      return "unknown";
     case Verdict::partly:
-      return "in part";
+      return "partly";
     case Verdict::broken:
       return "no";
   }

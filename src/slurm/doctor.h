@@ -17,7 +17,7 @@ namespace almanac::slurm {
 /// From good to bad; the worst of what bears on a lever is the lever's.
 enum class Verdict : std::uint8_t { fine, unknown, partly, broken };
 
-/// "ok", "not told", "in part", "no".
+/// "ok", "unknown", "partly", "no".
 std::string_view to_string(Verdict verdict);
 
 /// What Almanac can take in hand, each on its own.

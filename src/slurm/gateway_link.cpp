@@ -47,8 +47,8 @@ Result<void> GatewayLink::start() {
     return {};
   });
   if (greeted && !hello) {
-    greeted = fail(Code::corrupt, path + " does not say what it is", {},
-                   "is ALMANAC_SLURM_GATEWAY almanac-slurm-gateway?");
+    greeted = fail(Code::corrupt, path + " does not identify itself", {},
+                   "check that ALMANAC_SLURM_GATEWAY is almanac-slurm-gateway");
   }
   // One that does not even greet is no help later.
   if (!greeted) {
@@ -107,7 +107,7 @@ Result<Site> GatewayLink::site() {
     return {};
   });
   if (!done) return tl::unexpected(done.error());
-  if (!told) return fail(Code::corrupt, "almanac-slurm-gateway tells nothing of the site");
+  if (!told) return fail(Code::corrupt, "almanac-slurm-gateway does not report the site");
   return std::move(*told);
 }
 
@@ -115,7 +115,7 @@ Result<News> GatewayLink::news() {
   if (auto started = start(); !started) return tl::unexpected(started.error());
   News told;
   auto done = ask({.ask = Ask::news, .whole = whole_}, [&](Answer&& answer) -> Result<void> {
-    if (!answer.news) return fail(Code::corrupt, "almanac-slurm-gateway tells no news");
+    if (!answer.news) return fail(Code::corrupt, "almanac-slurm-gateway does not report news");
     merge(std::move(*answer.news), told);
     return {};
   });
@@ -131,7 +131,7 @@ Result<std::vector<Result<void>>> GatewayLink::change_some(std::span<const JobCh
   request.changes.assign(changes.begin(), changes.end());
   auto done = ask(std::move(request), [&](Answer&& answer) -> Result<void> {
     if (answer.done.size() != changes.size()) {
-      return fail(Code::corrupt, "almanac-slurm-gateway does not tell of each change");
+      return fail(Code::corrupt, "almanac-slurm-gateway does not report the result of each change");
     }
     for (const auto& fault : answer.done) {
       if (fault) {

@@ -70,11 +70,10 @@ Result<std::string> gateway_program() {
     const std::string path = (own / beside / "almanac-slurm-gateway").lexically_normal().string();
     if (::access(path.c_str(), X_OK) == 0) return path;
   }
-  return fail(
-      Code::not_found, fmt::format("the program almanac-slurm-gateway is not in {}", own.string()),
-      {},
-      "it comes with an almanac that was built with libslurm-dev; ALMANAC_SLURM_GATEWAY may "
-      "name it");
+  return fail(Code::not_found,
+              fmt::format("the program almanac-slurm-gateway is not in {}", own.string()), {},
+              "it comes with an almanac that was built with libslurm-dev; ALMANAC_SLURM_GATEWAY "
+              "can name it");
 }
 
 GatewayProgram::GatewayProgram(std::string path) : path_(std::move(path)), lines_(kLongestAnswer) {}
@@ -97,7 +96,7 @@ std::optional<process::Ending> GatewayProgram::bury() {
 Result<void> GatewayProgram::start() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return cannot("make a socket", errno);
+    return cannot("create a socket", errno);
   }
   socket_ = Descriptor(ends[0]);
   const Descriptor its(ends[1]);
@@ -145,7 +144,7 @@ Result<void> GatewayProgram::exchange(std::string_view& unsent, Clock::time_poin
   if (ended_) return gone();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
   if (left.count() <= 0) {
-    return fail(Code::unavailable, "almanac-slurm-gateway does not answer in time" + last_words());
+    return fail(Code::unavailable, "almanac-slurm-gateway did not answer in time" + last_words());
   }
   const auto events = static_cast<short>(unsent.empty() ? POLLIN : POLLIN | POLLOUT);
   std::array<pollfd, 2> awaited{{{socket_.get(), events, 0}, {words_.get(), POLLIN, 0}}};

@@ -32,7 +32,7 @@ auto read_document(std::string_view json, std::string_view what, Read&& read)
     return read(document);
   } catch (const BadShape& bad) {
     return fail(Code::invalid, fmt::format("Slurm's {}: {}", what, bad.message), {},
-                "does this release write other JSON than 22.05 .. 24.11 do?");
+                "Almanac reads the JSON of Slurm 22.05 .. 24.11; check the release");
   } catch (const simdjson::simdjson_error& error) {
     return fail(Code::invalid, fmt::format("Slurm's {}: {}", what, error.what()));
   }

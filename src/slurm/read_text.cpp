@@ -210,8 +210,8 @@ Result<std::vector<Association>> associations_in(std::string_view text) {
     const auto billed = text::parse_decimal(trimmed(next(row, "|")));
     const std::string_view tres = trimmed(row);
     if (one.account.empty() || depth > above.size() || !billed) {
-      return fail(Code::invalid, fmt::format("sshare tells no association in \"{}\"", line), {},
-                  "is that sshare Slurm's?");
+      return fail(Code::invalid, fmt::format("sshare printed no association: \"{}\"", line), {},
+                  "check that this sshare is Slurm's");
     }
     one.shares = shares == "parent" ? Association::kParent : told_shares.value_or(0);
     one.use = *billed;
@@ -250,7 +250,7 @@ Result<Job> accounting_in(std::string_view row, std::string_view delimiter) {
     return fail(Code::invalid, fmt::format("sacct: {}: \"{}\"", what, row.substr(0, 120)));
   };
   if (!has_all_columns(row, delimiter))
-    return refuse("a line must have as many columns as were asked for");
+    return refuse("a line must have all the columns that were requested");
   const auto column = [&] { return next(line, delimiter); };
   Job job;
   const auto number = text::parse_whole(column());

@@ -60,7 +60,7 @@ bool is_silence(std::string_view message) {
 
 tl::unexpected<Error> without_slurm() {
   return fail(Code::unavailable, "no Slurm is configured here", {},
-              "run it where squeue works, or let SLURM_CONF name its slurm.conf");
+              "run it where squeue works, or set SLURM_CONF to the path of slurm.conf");
 }
 
 Code code_of_refusal(std::string_view message) {

@@ -67,13 +67,14 @@ Result<std::string> RestLink::ask(const std::string& method, const std::string& 
   const auto pinged = ask_("GET", fmt::format("/slurm/{}/ping", version_), "");
   silent_ = !pinged || !is_up(pinged->body);
   if (silent_) return content;
-  return fail(Code::invalid, content.error().message, {},
-              "the controller refuses it without a reason; a job_submit plugin of the site may");
+  return fail(
+      Code::invalid, content.error().message, {},
+      "the controller refused without a reason; a job_submit plugin of the site may be the cause");
 }
 
 Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string& path) {
   if (answer.status == 401 || answer.status == 403) {
-    return fail(Code::unsupported, "slurmrestd does not accept our identity", {},
+    return fail(Code::unsupported, "slurmrestd rejected our credentials", {},
                 "over TCP set SLURM_JWT to what `scontrol token` prints; over a Unix socket run as "
                 "root, or as the user of slurmrestd");
   }
@@ -82,7 +83,7 @@ Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string&
   if (!trouble) {
     if (answer.status >= 400) {
       return fail(Code::unavailable,
-                  fmt::format("slurmrestd answers {} to {}", answer.status, path));
+                  fmt::format("slurmrestd answered {} to {}", answer.status, path));
     }
     return tl::unexpected(trouble.error());
   }
@@ -91,7 +92,8 @@ Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string&
   return fail(
       silent_ ? Code::unavailable : code_of_refusal(*trouble),
       fmt::format("slurmrestd: {}", *trouble), {},
-      silent_ ? "the controller does not answer it, or the token in SLURM_JWT has expired" : "");
+      silent_ ? "the controller did not answer slurmrestd, or the token in SLURM_JWT has expired"
+              : "");
 }
 
 Result<void> RestLink::greet() {
@@ -116,7 +118,7 @@ Result<void> RestLink::greet() {
   return fail(
       Code::unsupported,
       fmt::format("this slurmrestd speaks none of {} .. {}", kVersions.back(), kVersions.front()),
-      {}, "Slurm 22.05 to 24.11 does; else use the commands");
+      {}, "use Slurm 22.05 to 24.11, or --way commands");
 }
 
 Result<Site> RestLink::site() {
@@ -189,10 +191,10 @@ Result<void> RestLink::change_one(const JobChange& change) {
                             is_plain ? "site factor, required nodes or comment" : "site factor"));
   }
   if (change.begins) {
-    return fail(Code::unsupported, "slurmrestd does not change when a job may begin");
+    return fail(Code::unsupported, "slurmrestd cannot change when a job may begin");
   }
   if (change.shards) {
-    return fail(Code::unsupported, "how many shards a job asks is not changed by slurmrestd");
+    return fail(Code::unsupported, "slurmrestd cannot change how many shards a job requests");
   }
   const bool is_usual = change.priority == JobChange::kUsual;
   Json first = Json::object();
@@ -234,13 +236,13 @@ Result<void> RestLink::end(JobNumber job, Fate fate) {
 }
 
 Result<void> RestLink::power(std::span<const std::string> /*nodes*/, bool /*on*/) {
-  return fail(Code::unsupported, "slurmrestd has no way to power nodes up or down", {},
-              "the gateway and the commands have");
+  return fail(Code::unsupported, "slurmrestd cannot power nodes up or down", {},
+              "use the gateway or the commands");
 }
 
 Result<void> RestLink::weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) {
-  return fail(Code::unsupported, "slurmrestd has no way to weigh nodes", {},
-              "the gateway and the commands have");
+  return fail(Code::unsupported, "slurmrestd cannot set node weights", {},
+              "use the gateway or the commands");
 }
 
 Result<void> RestLink::ended(Time from, Time until, const TakeEnded& take) {

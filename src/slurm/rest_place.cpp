@@ -21,7 +21,7 @@ Result<AskRest> rest_at(const std::string& place, const std::string& user,
     http = std::make_shared<httplib::Client>(place);
   } else {
     return fail(Code::usage,
-                fmt::format("slurmrestd is at unix:/path or http://host:port, not {}", place));
+                fmt::format("slurmrestd must be unix:/path or http://host:port, not {}", place));
   }
   // A connection for each question: slurmrestd closes them after some answers, and a process that
   // writes to one that is closed is ended by SIGPIPE.

@@ -109,7 +109,7 @@ simdjson::dom::array records(Value from, std::string_view key) {
   const auto value = find(from, key);
   simdjson::dom::array list;
   if (!value || value->get(list) != simdjson::SUCCESS) {
-    throw BadShape{fmt::format("a list \"{}\" must be there", key)};
+    throw BadShape{fmt::format("the list \"{}\" is missing", key)};
   }
   return list;
 }

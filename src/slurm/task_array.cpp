@@ -44,8 +44,9 @@ Result<JobNumber> submit(const TaskArray& array, const RunCommand& run) {
   // "123", or "123;cluster".
   const auto number = text::parse_whole(said->substr(0, said->find_first_of(";\n")));
   if (!number || *number <= 0) {
-    return fail(Code::invalid, fmt::format("sbatch was to tell a job's number, but said {}", *said),
-                {}, "is that sbatch Slurm's?");
+    return fail(Code::invalid,
+                fmt::format("sbatch should have printed a job number, but printed {}", *said), {},
+                "check that this sbatch is Slurm's");
   }
   return JobNumber{static_cast<std::uint32_t>(*number)};
 }
@@ -68,7 +69,7 @@ Result<std::map<std::uint32_t, Task>> tasks_of(JobNumber array, const RunCommand
     std::getline(words >> std::ws, task.reason);
     const auto stands = read_state({task.word});
     if (!stands) {
-      return fail(Code::invalid, fmt::format("squeue tells a state that is unknown: {}", line));
+      return fail(Code::invalid, fmt::format("squeue printed an unknown state: {}", line));
     }
     task.state = stands->state;
     tasks.emplace(number, std::move(task));

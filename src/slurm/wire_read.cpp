@@ -145,24 +145,26 @@ template <class T>
 Result<T> read_line(std::string_view line, std::string_view what) {
   element document;
   if (const auto error = parse(line).get(document); error != simdjson::SUCCESS) {
-    return fail(Code::invalid, fmt::format("{} is one JSON object a line; this is none: {}", what,
+    return fail(Code::invalid, fmt::format("{} must be one JSON object per line: {}", what,
                                            simdjson::error_message(error)));
   }
   int version = 0;
   element told;
   if (document["v"].get(told) != simdjson::SUCCESS || !read(told, version)) {
-    return fail(Code::invalid, fmt::format("{} tells its protocol as \"v\"; this does not", what));
+    return fail(Code::invalid,
+                fmt::format("{} gives its protocol as \"v\"; this line does not", what));
   }
   if (version != kProtocol) {
-    return fail(Code::unsupported,
-                fmt::format("this is protocol {}; we speak {}", version, kProtocol), {},
-                "almanac and almanac-slurm-gateway are to be of one version");
+    return fail(
+        Code::unsupported,
+        fmt::format("the message uses protocol {}; this program uses {}", version, kProtocol), {},
+        "install almanac and almanac-slurm-gateway of the same version");
   }
   wrong_field = {};
   T record;
   if (!read(document, record)) {
     return fail(Code::invalid,
-                fmt::format("the field '{}' of {} is not what it should be", wrong_field, what));
+                fmt::format("the field '{}' of {} has the wrong type or value", wrong_field, what));
   }
   return record;
 }

@@ -120,7 +120,7 @@ TEST(WireTest, TakesFieldsInAnyOrderAndPassesOverStrangers) {
 
 TEST(WireTest, RefusesWhatIsNoRequest) {
   const auto refusal = [](std::string_view line) { return to_string(read_request(line).error()); };
-  EXPECT_THAT(refusal(""), HasSubstr("one JSON object a line"));
+  EXPECT_THAT(refusal(""), HasSubstr("one JSON object per line"));
   EXPECT_THAT(refusal("[]"), HasSubstr("\"v\""));
   EXPECT_THAT(refusal(R"({"id":1,"ask":"hello"})"), HasSubstr("\"v\""));
   EXPECT_THAT(refusal(R"({"v":1,"id":1})"), HasSubstr("protocol 1"));

@@ -17,7 +17,7 @@ namespace {
 void append(std::string& out, bool value) { out += value ? "true" : "false"; }
 
 void append(std::string& out, double value) {
-  ALMANAC_CHECK(std::isfinite(value), "{} is no number of JSON", value);
+  ALMANAC_CHECK(std::isfinite(value), "{} cannot be written as a JSON number", value);
   fmt::format_to(std::back_inserter(out), "{}", value);
 }
 

@@ -39,8 +39,9 @@ Result<StepGpus> take_gpus(const std::vector<std::string>& held, std::optional<i
                            const std::string& lock_file, bool immediate) {
   const auto count = static_cast<std::size_t>(wanted.value_or(static_cast<int>(held.size())));
   if (count > held.size()) {
-    return fail(Code::usage, fmt::format("it asks {} GPUs, and its job has {}", count, held.size()),
-                {}, "#SBATCH --gpus says how many the job has");
+    return fail(Code::usage,
+                fmt::format("it requests {} GPUs, but its job has {}", count, held.size()), {},
+                "set the GPUs of the job with #SBATCH --gpus");
   }
   if (!wanted || count == 0)
     return StepGpus{.names = count == 0 ? std::vector<std::string>{} : held};
@@ -59,9 +60,9 @@ Result<StepGpus> take_gpus(const std::vector<std::string>& held, std::optional<i
     for (const std::size_t gpu : taken) lock(file, gpu, F_UNLCK);
     if (immediate) {
       ::close(file);
-      return fail(Code::unavailable, "other steps of the job have its GPUs");
+      return fail(Code::unavailable, "other steps of the job use its GPUs");
     }
-    if (!is_told) fmt::print(stderr, "srun: waits for GPUs that other steps of the job have\n");
+    if (!is_told) fmt::print(stderr, "srun: waiting for GPUs used by other steps of the job\n");
     is_told = true;
     constexpr std::chrono::milliseconds kPause{100};
     std::this_thread::sleep_for(kPause);

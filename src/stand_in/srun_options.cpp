@@ -48,8 +48,8 @@ Result<void> count(Field& field, Text text) {
 
 Result<void> set_nodes(Reading&, Text text) {
   const auto least = submission::read_count(text.substr(0, text.find('-')), 1);
-  if (!least) return expected("a number of nodes as 1");
-  if (*least > 1) return not_done("a job runs on one machine", "ask one node");
+  if (!least) return expected("a number of nodes, such as 1");
+  if (*least > 1) return not_done("a job runs on one machine", "request one node");
   return {};
 }
 
@@ -63,7 +63,7 @@ Result<void> set_gpus(Reading& reading, Text text) {
   if (text.starts_with("gpu:")) text.remove_prefix(4);
   text = text == "gpu" ? "1" : text.substr(text.rfind(':') + 1);
   const auto read = submission::read_count(text, 0);
-  if (!read) return expected("GPUs as 2, a100:2 or gpu:2");
+  if (!read) return expected("GPUs, such as 2, a100:2 or gpu:2");
   reading.step.gpus = *read;
   return {};
 }
@@ -94,12 +94,12 @@ Result<void> set_gpu_bind(Reading& reading, Text text) {
     }
     return {};
   }
-  return not_done("known are none, closest, single:1, per_task:N and map_gpu:0,1");
+  return not_done("only none, closest, single:1, per_task:N and map_gpu:0,1 are");
 }
 
 Result<void> set_mpi(Reading& reading, Text text) {
   if (text == "none") return {};
-  if (text == "list") return not_done("known is none");
+  if (text == "list") return not_done("only none");
   // One task is a program of one process, whatever the library would be told.
   reading.step.notes.emplace_back("MPI");
   return {};
@@ -112,11 +112,11 @@ Result<void> set_text(std::string& field, Text text) {
 }
 
 Result<void> set_multi_prog(Reading&, Text) {
-  return not_done("several programs in one step", "start each with a srun of its own and &");
+  return not_done("several programs in one step", "start each with its own srun and &");
 }
 
 Result<void> set_het_group(Reading&, Text text) {
-  return text == "0" ? Result<void>{} : Result<void>(not_done("a job here has one part only"));
+  return text == "0" ? Result<void>{} : Result<void>(not_done("a job here has only one part"));
 }
 
 Choice noted(Text name, char letter, Argument argument) { return {name, letter, argument, {}}; }
@@ -171,7 +171,7 @@ const std::vector<Choice>& choices() {
       {"wait", 'W', needed,
        [](Reading& r, Text t) -> Result<void> {
          const auto length = submission::read_count(t, 0);
-         if (!length) return expected("a number of seconds; 0 = without end");
+         if (!length) return expected("a number of seconds; 0 = no limit");
          r.step.wait = *length == 0 ? kNoDuration : Duration(*length * 1s);
          return {};
        }},
@@ -185,7 +185,7 @@ const std::vector<Choice>& choices() {
       {"het-group", '\0', needed, set_het_group},
       {"bcast", '\0', optional,
        [](Reading&, Text) -> Result<void> {
-         return not_done("there is one machine: nothing is sent");
+         return not_done("there is only one machine: nothing is sent");
        }},
 
       idle("account", 'A', needed),
@@ -276,7 +276,7 @@ tl::unexpected<Error> unknown(const std::string& word) {
 
 Result<void> apply(const Choice& choice, Text argument, Reading& reading) {
   if (!choice.apply) {
-    reading.step.notes.push_back(fmt::format("--{} is not done here", choice.name));
+    reading.step.notes.push_back(fmt::format("--{} is not supported here", choice.name));
     return {};
   }
   const auto done = choice.apply(reading, argument);
@@ -288,7 +288,7 @@ Result<void> apply(const Choice& choice, Text argument, Reading& reading) {
     return fail(Code::usage,
                 fmt::format("--{} must be {}: found \"{}\"", choice.name, why.message, argument));
   }
-  return fail(Code::unsupported, fmt::format("{} is not done here: {}", said, why.message), {},
+  return fail(Code::unsupported, fmt::format("{} is not supported here: {}", said, why.message), {},
               why.hint);
 }
 
@@ -308,7 +308,7 @@ Result<std::size_t> read_options(const std::vector<std::string>& words, Reading&
       std::optional<Text> argument;
       if (equals != word.npos) argument = Text(word).substr(equals + 1);
       if (!argument && choice->argument == Argument::needed) {
-        if (at + 1 == words.size()) return fail(Code::usage, word + " needs an argument");
+        if (at + 1 == words.size()) return fail(Code::usage, word + " requires an argument");
         argument = words[++at];
       }
       if (argument && choice->argument == Argument::none) {
@@ -330,7 +330,7 @@ Result<std::size_t> read_options(const std::vector<std::string>& words, Reading&
       Text argument = Text(word).substr(letter + 1);
       if (argument.starts_with('=')) argument.remove_prefix(1);
       if (argument.empty() && choice->argument == Argument::needed) {
-        if (at + 1 == words.size()) return fail(Code::usage, word + " needs an argument");
+        if (at + 1 == words.size()) return fail(Code::usage, word + " requires an argument");
         argument = words[++at];
       }
       if (auto done = apply(*choice, argument, reading); !done) return tl::unexpected(done.error());
@@ -370,7 +370,7 @@ Result<Step> read_step(const std::vector<std::string>& words,
   step.tasks = reading.tasks.value_or(1);
   constexpr int kMostTasks = 4096;
   if (step.tasks > kMostTasks) {
-    return fail(Code::usage, fmt::format("--ntasks is at most {} here", kMostTasks));
+    return fail(Code::usage, fmt::format("--ntasks may be at most {} here", kMostTasks));
   }
   if (!step.cpus_per_task) step.cpus_per_task = number_of(variables, "SLURM_CPUS_PER_TASK");
   if (!reading.gpus_per_task && !step.gpus) {
@@ -379,8 +379,8 @@ Result<Step> read_step(const std::vector<std::string>& words,
   const auto mpi = std::find(step.notes.begin(), step.notes.end(), "MPI");
   if (mpi != step.notes.end()) {
     if (step.tasks > 1) {
-      return fail(Code::unsupported, "--mpi is not done here: tasks would not find each other", {},
-                  fmt::format("start MPI programs with mpirun -n {}", step.tasks));
+      return fail(Code::unsupported, "--mpi is not supported here: tasks would not find each other",
+                  {}, fmt::format("start MPI programs with mpirun -n {}", step.tasks));
     }
     step.notes.erase(mpi);
   }

@@ -47,21 +47,21 @@ TEST(Srun, ReadsOptionsAsSlurmDoes) {
   EXPECT_EQ(read({"-n2", "--gpus-per-task=2", "true"})->gpus, 4);
   EXPECT_EQ(read({"--time=1:30", "true"})->time_limit, 90s);
   EXPECT_THAT(read({"--cpu-bind=cores", "--unbuffered", "true"})->notes,
-              ElementsAre("--cpu-bind is not done here"));
+              ElementsAre("--cpu-bind is not supported here"));
   EXPECT_TRUE(read({"--mpi=pmix", "true"})) << "one task is no MPI program";
 }
 
 TEST(Srun, RefusesWhatItCannotDoInOneLine) {
   EXPECT_EQ(refusal({}), "there is no command to run");
   EXPECT_EQ(refusal({"-N", "2", "true"}),
-            "--nodes=2 is not done here: a job runs on one machine (ask one node)");
+            "--nodes=2 is not supported here: a job runs on one machine (ask one node)");
   EXPECT_THAT(refusal({"-n2", "--mpi=pmi2", "true"}), HasSubstr("mpirun -n 2"));
   EXPECT_THAT(refusal({"--ntask=x", "true"}), HasSubstr("unknown option"));
   EXPECT_THAT(refusal({"--ntasks=x", "true"}), HasSubstr("--ntasks must be a whole number"));
-  EXPECT_THAT(refusal({"--multi-prog", "x.conf"}), HasSubstr("not done here"));
+  EXPECT_THAT(refusal({"--multi-prog", "x.conf"}), HasSubstr("not supported here"));
   EXPECT_THAT(refusal({"--gpus=1", "--gpus-per-task=1", "-n2", "true"}), HasSubstr("too few"));
   EXPECT_THAT(to_string(take_gpus({"0", "1"}, 3, "", false).error()),
-              HasSubstr("asks 3 GPUs, and its job has 2"));
+              HasSubstr("requests 3 GPUs, but its job has 2"));
 }
 
 TEST(Srun, TellsEachTaskWhichItIs) {

@@ -282,7 +282,7 @@ class Tasks {
   }
 
   void end_all(const char* why) {
-    fmt::print(stderr, "srun: the step's other tasks are ended: {}\n", why);
+    fmt::print(stderr, "srun: stopping the other tasks of the step: {}\n", why);
     tell(SIGTERM);
     kill_at_ = Clock::now() + kGrace;
     end_at_.reset();

@@ -32,7 +32,7 @@ using process::Descriptor;
 
 void sync(const std::string& path, int how) {
   const Descriptor file(::open(path.c_str(), how | O_CLOEXEC));
-  if (!file || ::fsync(file.get()) != 0) refuse("put on the disk " + path);
+  if (!file || ::fsync(file.get()) != 0) refuse("sync to disk " + path);
 }
 
 std::string folder_of(const std::string& path) {
@@ -56,11 +56,12 @@ bool are_same(const struct stat& a, const struct stat& b) {
 /// its place by a rename, which would replace a device, and the store itself.
 Result<void> may_replace(const std::string& path, const std::string& to) {
   const auto refuse = [&](const std::string& why) {
-    return fail(Code::invalid, why, {.file = to},
-                "name a file elsewhere, best on another disk: almanac backup /backup/almanac.db");
+    return fail(
+        Code::invalid, why, {.file = to},
+        "choose a file elsewhere, preferably on another disk: almanac backup /backup/almanac.db");
   };
   if (const auto there = look(to, true)) {
-    if (!S_ISREG(there->st_mode)) return refuse("is no plain file, and is left as it is");
+    if (!S_ISREG(there->st_mode)) return refuse("is not a regular file, and is left unchanged");
     for (const char* const part : {"", "-wal", "-shm", ".lock"}) {
       const auto store = look(path + part);
       if (store && are_same(*store, *there)) return refuse("is the store itself");
@@ -71,7 +72,7 @@ Result<void> may_replace(const std::string& path, const std::string& to) {
   for (fs::path at = fs::canonical(folder_of(to), error); !error; at = at.parent_path()) {
     const auto folder = look(at.string());
     if (state && folder && are_same(*state, *folder)) {
-      return refuse(fmt::format("lies in the folder of the store, {}", folder_of(path)));
+      return refuse(fmt::format("is in the folder of the store, {}", folder_of(path)));
     }
     if (at == at.root_path()) break;
   }
@@ -89,7 +90,7 @@ void copy(Connection& connection, const std::string& to, Secrets secrets) {
   // that is nobody's: what else is there stays.
   std::string made = to + ".XXXXXX";
   const Descriptor file(::mkostemp(made.data(), O_CLOEXEC));
-  if (!file) refuse("write beside " + to);
+  if (!file) refuse("write next to " + to);
   try {
     SQLite::Statement copies(connection.database(), "VACUUM INTO ?");
     copies.bind(1, made);
@@ -123,9 +124,9 @@ Result<void> back_up(const std::string& path, const std::string& to) {
 Result<void> restore(const std::string& from, const std::string& path) {
   const auto there = look(from);
   if (!there) return fail(Code::not_found, "there is no copy", {.file = from});
-  if (!S_ISREG(there->st_mode)) return fail(Code::invalid, "is no plain file", {.file = from});
+  if (!S_ISREG(there->st_mode)) return fail(Code::invalid, "is not a regular file", {.file = from});
   if (const auto store = look(path); store && are_same(*store, *there)) {
-    return fail(Code::invalid, "is the store itself", {.file = from}, "name a copy of it");
+    return fail(Code::invalid, "is the store itself", {.file = from}, "give a copy of it");
   }
   const auto whole = guarded(from, [&] { static_cast<void>(Seal(from).verify()); });
   if (!whole) return whole;
@@ -136,7 +137,7 @@ Result<void> restore(const std::string& from, const std::string& path) {
       // Damage, another program's file or a later version's shows itself here.
       Connection copied(from, Connection::Access::read);
       check(copied, Check::thorough);
-      if (version_of(copied) == 0) throw Refused{{Code::invalid, from + " is empty, no store"}};
+      if (version_of(copied) == 0) throw Refused{{Code::invalid, from + " is empty, not a store"}};
       copy(copied, made, Secrets::all);
     }
     // The log goes with the file that it belongs to; a new file never meets an old log.

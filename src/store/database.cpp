@@ -22,7 +22,7 @@ using process::Descriptor;
   throw Refused{{error == ENOENT ? Code::not_found : Code::unavailable,
                  fmt::format("{}: {}", what, std::strerror(error)),
                  {},
-                 error == ENOENT ? "make the folder first" : ""}};
+                 error == ENOENT ? "create the folder first" : ""}};
 }
 
 /// Opens a file for its owner alone: environments have passwords in them.
@@ -57,7 +57,7 @@ Descriptor lock(const std::string& path) {
   throw Refused{{Code::conflict,
                  "another Almanac has this store open",
                  {},
-                 fmt::format("stop it first; fuser {}.lock names it", path)}};
+                 fmt::format("stop it first; fuser {}.lock shows which process", path)}};
 }
 
 void check(Connection& connection, Check how) {
@@ -91,9 +91,9 @@ Database::Database(const std::string& path)
   bring_up_to_date(writer_);
   if (database.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
     throw Refused{{Code::unavailable,
-                   "the file system of the store cannot keep a log beside it",
+                   "the file system of the store cannot keep a log next to it",
                    {},
-                   "keep it on a local disk"}};
+                   "put the store on a local disk"}};
   }
   merge_log_at_the_end(true);
   checkpoints_.begin(writer_, writer_mutex_);

@@ -9,11 +9,10 @@
 namespace almanac::store {
 
 Error damaged(const std::string& what) {
-  return {
-      Code::corrupt,
-      fmt::format("the store is damaged: {}", text::mend_utf8(what)),
-      {},
-      "put a copy in its place, or rescue what can be read: sqlite3 OLD .recover | sqlite3 NEW"};
+  return {Code::corrupt,
+          fmt::format("the store is damaged: {}", text::mend_utf8(what)),
+          {},
+          "restore a copy, or rescue what can be read: sqlite3 OLD .recover | sqlite3 NEW"};
 }
 
 Error error_of(const SQLite::Exception& thrown) {
@@ -22,8 +21,8 @@ Error error_of(const SQLite::Exception& thrown) {
   };
   switch (thrown.getErrorCode()) {
     case SQLITE_FULL:
-      return error(Code::unavailable, "the disk is full: nothing of this was written",
-                   "make room; nothing has to be restarted");
+      return error(Code::unavailable, "the disk is full: nothing was written",
+                   "free some space; no restart is needed");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return damaged(thrown.what());
@@ -36,15 +35,16 @@ Error error_of(const SQLite::Exception& thrown) {
     case SQLITE_PERM:
     case SQLITE_AUTH:
       return error(Code::unavailable, fmt::format("the store cannot be written: {}", thrown.what()),
-                   "look at the rights of the file and of its folder");
+                   "check the permissions of the file and its folder");
     case SQLITE_IOERR:
       return error(Code::unavailable,
-                   fmt::format("the disk refuses: {}: nothing of this was written", thrown.what()),
-                   "a disk quota is used up, or it fails: the system's log says which");
+                   fmt::format("disk error: {}: nothing was written", thrown.what()),
+                   "the disk quota is used up, or the disk is failing: see the system log");
     case SQLITE_NOMEM:
-      return error(Code::unavailable, "no memory is left for the store", "");
+      return error(Code::unavailable, "out of memory for the store", "");
     case SQLITE_CONSTRAINT:
-      return error(Code::invalid, fmt::format("the store refuses it: {}", thrown.what()), "");
+      return error(Code::invalid, fmt::format("the store rejected the change: {}", thrown.what()),
+                   "");
     default:
       // No such table, no such column, a value of another type: what we prepared does not meet it.
       return damaged(thrown.what());

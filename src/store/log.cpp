@@ -91,11 +91,10 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
       trace.jobs.begin(), trace.jobs.end(),
       [](const trace::Job& a, const trace::Job& b) { return a.request.submit < b.request.submit; });
   if (begun_later > 0) {
-    trace.notes.push_back(
-        fmt::format("was not to start before a time of its own: {}", begun_later));
+    trace.notes.push_back(fmt::format("had a requested start time: {}", begun_later));
   }
   if (left_out > 0) {
-    trace.notes.push_back(fmt::format("came after jobs that the log does not have: {}", left_out));
+    trace.notes.push_back(fmt::format("depended on jobs that the log does not have: {}", left_out));
   }
   return trace;
 }

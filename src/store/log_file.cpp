@@ -66,7 +66,7 @@ void check_log(const std::string& path) {
   const bool is_size = page >= 512 && page <= 65536 && (page & (page - 1)) == 0;
   // SQLite puts it on the disk before any frame, so that no power failure leaves half of it.
   if ((magic & ~1U) != kMagic || !is_size || before != stored_at(Bytes(header).subspan(24))) {
-    throw Refused{damaged("the head of its log, almanac.db-wal, is damaged")};
+    throw Refused{damaged("the header of its log, almanac.db-wal, is damaged")};
   }
   std::vector<unsigned char> frame(kFrameHeaderSize + page);
   bool is_whole = true;

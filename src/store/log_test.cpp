@@ -145,7 +145,7 @@ TEST(StoreLog, NamesTheJobBeforeThatEndedLast) {
   stray.asked.change().after = {JobNumber{99}};
   const trace::Trace other = log({stray});
   EXPECT_EQ(other.jobs[0].request.after, trace::kNoJobKey);
-  EXPECT_THAT(other.notes, ElementsAre("came after jobs that the log does not have: 1"));
+  EXPECT_THAT(other.notes, ElementsAre("depended on jobs that the log does not have: 1"));
 }
 
 TEST(StoreLog, LetsAJobQueueFromWhenItMightStart) {

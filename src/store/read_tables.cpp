@@ -116,7 +116,8 @@ std::optional<Job> read_job(Connection& connection, JobNumber number) {
   const auto environment = runs.next<std::optional<std::string>>();
   if ((script && *script != table::sha256(asked.script)) ||
       (environment && *environment != table::sha256(packed(asked.environment)))) {
-    throw Refused{damaged(fmt::format("what job {} runs is not what was submitted", number))};
+    throw Refused{damaged(
+        fmt::format("the stored command of job {} differs from the one submitted", number))};
   }
   return job;
 }

@@ -303,22 +303,24 @@ std::int64_t version_of(Connection& connection) {
       throw Refused{{Code::invalid, "this is a database of another program"}};
     }
   } else if (version > newest_version()) {
-    throw Refused{{Code::unsupported,
-                   fmt::format("a later Almanac wrote this: version {} of the tables, known are {}",
-                               version, newest_version()),
-                   {},
-                   fmt::format("use that one, or the copy that it kept: almanac restore "
-                               "STORE.version-{}",
-                               newest_version())}};
+    throw Refused{
+        {Code::unsupported,
+         fmt::format("a newer Almanac wrote this store: tables version {}, this version knows {}",
+                     version, newest_version()),
+         {},
+         fmt::format(
+             "use the newer version, or the copy that it kept: almanac restore STORE.version-{}",
+             newest_version())}};
   } else if (version == newest_version()) {
     const std::string unknown = unknown_column(connection);
     if (unknown.empty()) return version;
-    throw Refused{{Code::unsupported,
-                   fmt::format("a later Almanac wrote this: jobs have a {} there", unknown),
-                   {},
-                   fmt::format("use that one, or the copy that it kept: almanac restore "
-                               "STORE.version-{}",
-                               version)}};
+    throw Refused{
+        {Code::unsupported,
+         fmt::format("a newer Almanac wrote this store: its jobs have a column {}", unknown),
+         {},
+         fmt::format(
+             "use the newer version, or the copy that it kept: almanac restore STORE.version-{}",
+             version)}};
   }
   return version;
 }

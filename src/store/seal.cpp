@@ -63,7 +63,7 @@ bool Seal::verify() const {
   const std::string said = said_by(file_);
   if (said.empty()) return false;
   if (said != digest_of(file_, size_of(file_) - kSealSize)) {
-    throw Refused{damaged("its checksum is wrong")};
+    throw Refused{damaged("the checksum is wrong")};
   }
   return true;
 }

@@ -57,7 +57,7 @@ std::string packed(const std::vector<std::string>& words) {
   std::string bytes;
   for (const std::string& word : words) {
     if (word.find('\0') != std::string::npos) {
-      throw Refused{{Code::invalid, "a word of a command or of its environment has a zero byte"}};
+      throw Refused{{Code::invalid, "an argument or environment variable contains a zero byte"}};
     }
     bytes += word;
     bytes += '\0';
@@ -157,7 +157,7 @@ void read(const SQLite::Column& column, trace::JobState& value) {
 }
 void read(const SQLite::Column& column, Intent& value) {
   const auto found = std::find(kIntents.begin(), kIntents.end(), column.getString());
-  if (found == kIntents.end()) refuse(column, "what is wanted of a job's process");
+  if (found == kIntents.end()) refuse(column, "an intent for a job's process");
   value = static_cast<Intent>(found - kIntents.begin());
 }
 void read(const SQLite::Column& column, std::vector<std::string>& words) {

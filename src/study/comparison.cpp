@@ -69,10 +69,10 @@ Figure changes_figure(Kind kind, const std::vector<Change>& changes, const Named
   const bool ratio = kind == Kind::ratio;
   Figure figure;
   figure.id = id_of(kind);
-  figure.title = ratio ? "How many times as much" : "Shares, in percentage points";
+  figure.title = ratio ? "Ratios" : "Differences in percentage points";
   figure.caption = fmt::format(
-      "Each measure of {} and of {}. The change is the second {}, with the middle 95 % of what {} "
-      "samples of the days (of the users) of both would have given.",
+      "Each measure of {} and {}. Change: the second {}, with a 95 % CI from {} bootstrap samples "
+      "of the days (or users) of both.",
       a.name, b.name, ratio ? "over the first" : "minus the first", kDraws);
   figure.n = static_cast<std::int64_t>(a.study.gpu_jobs().size() + b.study.gpu_jobs().size());
   auto& label = figure.text("label", "Measure");
@@ -84,9 +84,9 @@ Figure changes_figure(Kind kind, const std::vector<Change>& changes, const Named
   first.units = unit.name;
   second.units = unit.name;
   const Unit of_change = ratio ? Unit::ratio : Unit::points;
-  auto& change = figure.number("change", ratio ? "Times as much" : "Difference", of_change);
-  auto& low = figure.number("change_low", "At least", of_change);
-  auto& high = figure.number("change_high", "At most", of_change);
+  auto& change = figure.number("change", ratio ? "Ratio" : "Difference", of_change);
+  auto& low = figure.number("change_low", "95 % CI, low", of_change);
+  auto& high = figure.number("change_high", "95 % CI, high", of_change);
   auto& verdict = figure.text("verdict", "Verdict");
   for (const Change& each : changes) {
     if (!is_of(kind, each)) continue;
@@ -112,8 +112,8 @@ Figure changes_figure(Kind kind, const std::vector<Change>& changes, const Named
 Figure durations_figure(const std::array<Named, 2>& logs) {
   Figure figure;
   figure.id = "durations";
-  figure.title = "How long GPU jobs last";
-  figure.caption = "Share of the GPU jobs that last so long or less, at powers of two.";
+  figure.title = "Durations of GPU jobs";
+  figure.caption = "Cumulative distribution over GPU jobs, at powers of two.";
   auto& log = figure.text("trace", "Trace");
   auto& duration = figure.number("duration_s", "Duration", Unit::seconds);
   auto& fraction = figure.number("fraction", "Share of the jobs", Unit::fraction);
@@ -135,9 +135,10 @@ Figure sizes_figure(const std::array<Named, 2>& logs) {
   Figure figure;
   figure.id = "sizes";
   figure.title = "Jobs and GPU time by size";
-  figure.caption = "Share of the GPU jobs, and of their GPU time, that ask so many GPUs or fewer.";
+  figure.caption =
+      "Cumulative shares of GPU jobs and of their GPU time, by the number of requested GPUs.";
   auto& log = figure.text("trace", "Trace");
-  auto& gpus = figure.text("gpus", "GPUs asked");
+  auto& gpus = figure.text("gpus", "Requested GPUs");
   auto& jobs = figure.number("jobs_fraction", "Share of the jobs", Unit::fraction);
   auto& time = figure.number("gpu_time_fraction", "Share of the GPU time", Unit::fraction);
   for (const Named& each : logs) {
@@ -159,9 +160,8 @@ figure::Finding finding_of(const Change& change, const Named& a, const Named& b)
   return {.headline = fmt::format("{}: {} in {}, {} in {}.", change.a.label,
                                   value_text(change.a, change.a.value), a.name,
                                   value_text(change.b, change.b.value), b.name),
-          .detail = fmt::format("{}; between {} and {} with 95 % confidence.",
-                                change_text(change, change.change), change_text(change, change.low),
-                                change_text(change, change.high)),
+          .detail = fmt::format("{} (95 % CI {} to {}).", change_text(change, change.change),
+                                change_text(change, change.low), change_text(change, change.high)),
           .figure = id_of(is_of(Kind::ratio, change) ? Kind::ratio : Kind::difference),
           .advice = {}};
 }
@@ -225,7 +225,7 @@ figure::Document draw_comparison(const Study& a, const std::string& a_name, cons
   }
   document.sections.push_back(
       {.id = "changes",
-       .title = "What is different",
+       .title = "Differences",
        .text = {},
        .figures = {changes_figure(Kind::ratio, changes, logs[0], logs[1]),
                    changes_figure(Kind::difference, changes, logs[0], logs[1])}});

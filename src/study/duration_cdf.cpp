@@ -18,7 +18,7 @@ figure::Figure duration_cdf(const Study& study, std::span<const std::uint32_t> j
   figure::Figure figure;
   figure.n = static_cast<std::int64_t>(jobs.size());
   auto& duration = figure.number("duration_s", "Duration", figure::Unit::seconds);
-  auto& count = figure.number("count", "Jobs that last so long or less", figure::Unit::jobs);
+  auto& count = figure.number("count", "Jobs up to this duration", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
   std::int64_t below = 0;
   for (int octave = 0; octave <= kLastOctave; ++octave) {

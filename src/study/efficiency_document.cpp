@@ -17,25 +17,25 @@ using figure::Unit;
 constexpr double kHour_s = 3600;
 
 Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
-  Figure made{.id = "use_by_user",
-              .title = "What users held and did not use",
-              .caption =
-                  "Jobs of a minute or longer. Idle: the part of what was held in which it "
-                  "did not compute, of jobs of which that is known. Memory and limit: "
-                  "medians over the jobs.",
-              .compared = "user"};
+  Figure made{
+      .id = "use_by_user",
+      .title = "Allocated and unused resources by user",
+      .caption =
+          "Jobs that ran at least a minute. Idle: share of the allocated time not used, over "
+          "jobs with measurements. Memory and time limit: medians over the jobs.",
+      .compared = "user"};
   auto& user = made.text("user", "User");
   auto& jobs = made.number("jobs", "Jobs", Unit::jobs);
-  auto& gpu = made.number("gpu_s", "GPU time held", Unit::gpu_seconds);
-  auto& gpu_idle = made.number("idle_gpu_s", "GPU time idle", Unit::gpu_seconds);
-  auto& gpu_share = made.number("gpu_idle_fraction", "GPUs idle", Unit::fraction);
-  auto& core = made.number("core_s", "Core time held", Unit::cpu_seconds);
-  auto& core_idle = made.number("idle_core_s", "Core time idle", Unit::cpu_seconds);
-  auto& core_share = made.number("core_idle_fraction", "Cores idle", Unit::fraction);
-  auto& memory = made.number("memory_fraction", "Memory used", Unit::fraction);
-  auto& limit = made.number("limit_fraction", "Limit used", Unit::fraction);
+  auto& gpu = made.number("gpu_s", "Allocated GPU time", Unit::gpu_seconds);
+  auto& gpu_idle = made.number("idle_gpu_s", "Idle GPU time", Unit::gpu_seconds);
+  auto& gpu_share = made.number("gpu_idle_fraction", "Idle share of GPUs", Unit::fraction);
+  auto& core = made.number("core_s", "Allocated core time", Unit::cpu_seconds);
+  auto& core_idle = made.number("idle_core_s", "Idle core time", Unit::cpu_seconds);
+  auto& core_share = made.number("core_idle_fraction", "Idle share of cores", Unit::fraction);
+  auto& memory = made.number("memory_fraction", "Used memory", Unit::fraction);
+  auto& limit = made.number("limit_fraction", "Used time limit", Unit::fraction);
   figure::Column* const cost =
-      prices.any() ? &made.number("cost_of_idle", "Cost of what was idle") : nullptr;
+      prices.any() ? &made.number("cost_of_idle", "Cost of idle time") : nullptr;
   double all = 0;
   for (const UserUse& each : users) {
     user.add(each.user);
@@ -61,24 +61,25 @@ Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
 }
 
 Figure sizes_figure(const std::vector<RightSize>& sizes, const Prices& prices) {
-  Figure made{.id = "right_sizes",
-              .title = "What jobs could ask",
-              .caption =
-                  "Of users' jobs of one name, five or more: cores, memory and time limit "
-                  "that were asked, and what would have been enough: a quarter more cores "
-                  "than the most busy one kept busy on average, a fifth more memory than "
-                  "any had, a quarter more time than the longest took."};
+  Figure made{
+      .id = "right_sizes",
+      .title = "Smaller requests that would have sufficed",
+      .caption =
+          "For at least five jobs of one user and name: the requested cores, memory and time "
+          "limit, and what would have been enough: 25 % more cores than the busiest job "
+          "used on average, 20 % more memory than any job used, 25 % more time than the "
+          "longest run."};
   auto& user = made.text("user", "User");
   auto& name = made.text("name", "Job");
   auto& jobs = made.number("jobs", "Jobs", Unit::jobs);
-  auto& cores = made.number("cores", "Cores asked");
-  auto& enough_cores = made.number("enough_cores", "Enough");
-  auto& memory = made.number("memory_gb", "Memory asked, GB");
-  auto& enough_memory = made.number("enough_memory_gb", "Enough, GB");
-  auto& limit = made.number("limit_s", "Limit asked", Unit::seconds);
-  auto& enough_limit = made.number("enough_limit_s", "Enough", Unit::seconds);
-  auto& freed = made.number("freed_core_s", "Core time freed", Unit::cpu_seconds);
-  auto& freed_memory = made.number("freed_gb_hours", "Memory freed, GB-hours");
+  auto& cores = made.number("cores", "Requested cores");
+  auto& enough_cores = made.number("enough_cores", "Sufficient cores");
+  auto& memory = made.number("memory_gb", "Requested memory, GB");
+  auto& enough_memory = made.number("enough_memory_gb", "Sufficient memory, GB");
+  auto& limit = made.number("limit_s", "Requested time limit", Unit::seconds);
+  auto& enough_limit = made.number("enough_limit_s", "Sufficient time limit", Unit::seconds);
+  auto& freed = made.number("freed_core_s", "Freed core time", Unit::cpu_seconds);
+  auto& freed_memory = made.number("freed_gb_hours", "Freed memory, GB-hours");
   const bool has_price = prices.core_hour > 0 || prices.gb_hour > 0;
   figure::Column* const cost = has_price ? &made.number("saved", "Saved") : nullptr;
   const auto length = [](Duration each) {
@@ -121,25 +122,25 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
     cost += cost_of_unused(each, prices);
   }
   figure::Document made{.kind = "study"};
-  made.subtitle = fmt::format("{} of {}, a minute or longer",
+  made.subtitle = fmt::format("{} of {} that ran at least a minute",
                               text::counted(static_cast<std::size_t>(all.jobs), "job"),
                               text::counted(users.size(), "user"));
   made.facts = {{"jobs", text::grouped(all.jobs)},
                 {"users", text::grouped(static_cast<std::int64_t>(users.size()))},
-                {"GPU-hours held", text::grouped(std::llround(all.gpu_hours))},
-                {"core-hours held", text::grouped(std::llround(all.core_hours))}};
-  if (prices.any()) made.facts.emplace_back("cost of what was idle", fmt::format("{:.2f}", cost));
+                {"allocated GPU-hours", text::grouped(std::llround(all.gpu_hours))},
+                {"allocated core-hours", text::grouped(std::llround(all.core_hours))}};
+  if (prices.any()) made.facts.emplace_back("cost of idle time", fmt::format("{:.2f}", cost));
   const auto wasted = [&](const char* what, double unused, double held, double known,
                           double of_first) {
     if (!(known > 0)) return;
     made.findings.push_back(
-        {.headline = fmt::format("{} of the {}-hours that jobs held were idle.",
+        {.headline = fmt::format("{} of the allocated {}-hours were idle.",
                                  text::human_share(unused / known), what),
-         .detail = fmt::format(
-             "{} of {} {}-hours, of jobs of which it is known ({} of all). {} is the user with "
-             "most of it.",
-             text::grouped(std::llround(unused)), text::grouped(std::llround(known)), what,
-             text::human_share(known / held), users.front().user),
+         .detail =
+             fmt::format("{} of {} {}-hours, over jobs with measurements ({} of all). User {} has "
+                         "the largest part.",
+                         text::grouped(std::llround(unused)), text::grouped(std::llround(known)),
+                         what, text::human_share(known / held), users.front().user),
          .figure = "use_by_user",
          .advice = of_first >= 0.3 * unused && users.size() > 2 && unused > 0.3 * known
                        ? fmt::format("Talk to {} first.", users.front().user)
@@ -154,7 +155,7 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
              users.front().core_hours_unused);
     }
   }
-  figure::Section section{.id = "use", .title = "What was used", .text = {}, .figures = {}};
+  figure::Section section{.id = "use", .title = "Usage", .text = {}, .figures = {}};
   section.figures.push_back(users_figure(users, prices));
   if (!sizes.empty()) {
     double freed = 0;
@@ -164,11 +165,10 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
       freed_memory += each.gb_hours;
     }
     made.findings.push_back(
-        {.headline = fmt::format("{} could ask less.",
-                                 text::counted(sizes.size(), "kind of job", "kinds of jobs")),
-         .detail = fmt::format("That would have freed {} core-hours and {} GB-hours of memory. "
-                               "Averages hide peaks: try "
-                               "it with one job first.",
+        {.headline = fmt::format("{} could request less.",
+                                 text::counted(sizes.size(), "group of jobs", "groups of jobs")),
+         .detail = fmt::format("Smaller requests would have freed {} core-hours and {} GB-hours of "
+                               "memory. Averages hide peaks, so try one job first.",
                                text::grouped(std::llround(freed)),
                                text::grouped(std::llround(freed_memory))),
          .figure = "right_sizes",

@@ -20,14 +20,16 @@ struct PartText {
 };
 
 constexpr std::array<PartText, kNumParts> kParts{{
-    {"trace", "The trace", "What was logged, beside the clusters of the two published studies."},
-    {"cluster", "The cluster over time", "How much of it works, and when work is submitted."},
-    {"vcs", "Virtual clusters", "How unlike the parts of the cluster are."},
-    {"jobs", "Jobs", "How long they run, how large they are, and how they end."},
+    {"waiting", "Waits", "How long jobs wait, and for what."},
+    {"cluster", "Load over time", "GPUs in use and submissions."},
+    {"vcs", "Virtual clusters", "Use and waits of the parts of the cluster."},
+    {"locality", "Locality and utilization", "Where jobs run, and how busy their GPUs are."},
+    {"failures", "Failures", "Unsuccessful jobs and their cost."},
     {"users", "Users", "Who uses the cluster, and who waits."},
-    {"waiting", "Waiting", "How long jobs wait, and what for."},
-    {"locality", "Locality and utilisation", "Where jobs run, and how busy their GPUs are."},
-    {"failures", "Failures", "What does not succeed, and what that costs."},
+    {"jobs", "Jobs", "Durations, sizes and final states."},
+    {"literature", "Comparison with the literature",
+     "This log next to the clusters of two published studies: Helios (Hu et al., SC'21) and Philly "
+     "(Jeon et al., ATC'19)."},
 }};
 
 std::string missing_of(const Recipe& recipe, const Study& study) {
@@ -37,6 +39,20 @@ std::string missing_of(const Recipe& recipe, const Study& study) {
     missing += fmt::format("{}{}", missing.empty() ? "" : "; ", to_string(need));
   }
   return missing;
+}
+
+/// Each finding next to what published studies found; no rows if none has a counterpart.
+figure::Figure published_of(const std::vector<figure::Finding>& findings) {
+  figure::Figure figure{.id = "study_published", .title = "Findings and published numbers"};
+  figure.caption = "Findings of this log for which the papers give a number of their own.";
+  auto& here = figure.text("this_log", "This log");
+  auto& there = figure.text("published", "Published");
+  for (const figure::Finding& finding : findings) {
+    if (finding.published.empty()) continue;
+    here.add(finding.headline);
+    there.add(finding.published);
+  }
+  return figure;
 }
 
 }  // namespace
@@ -76,8 +92,16 @@ figure::Document draw_all(const Study& study, const std::function<void(double)>&
       }
       section.figures.push_back(std::move(drawing.figure));
     }
+    if (static_cast<Part>(part) == Part::literature) {
+      figure::Figure published = published_of(document.findings);
+      if (published.rows() > 0) {
+        section.figures.insert(section.figures.begin(), std::move(published));
+      }
+    }
     if (!section.figures.empty()) document.sections.push_back(std::move(section));
   }
+  std::stable_partition(document.findings.begin(), document.findings.end(),
+                        [](const figure::Finding& finding) { return !finding.advice.empty(); });
   return document;
 }
 

@@ -15,9 +15,18 @@
 
 namespace almanac::study {
 
-/// Where a figure stands in the report.
-enum class Part : std::uint8_t { trace, cluster, vcs, jobs, users, waiting, locality, failures };
-inline constexpr std::size_t kNumParts = static_cast<std::size_t>(Part::failures) + 1;
+/// The section of a figure: what an operator can change most comes first.
+enum class Part : std::uint8_t {
+  waiting,
+  cluster,
+  vcs,
+  locality,
+  failures,
+  users,
+  jobs,
+  literature,
+};
+inline constexpr std::size_t kNumParts = static_cast<std::size_t>(Part::literature) + 1;
 
 /// A figure and what it shows, in words.
 struct Drawing {
@@ -49,7 +58,8 @@ class Figures {
 const Figures& figures();
 
 /// Draws every figure that the study allows into sections and findings, and lists the others with
-/// what they lack. Title, facts and provenance are the caller's to fill in.
+/// what they lack. Findings with advice come first; what published studies found is in the section
+/// `literature`. Title, facts and provenance are the caller's to fill in.
 /// `progress` is told the share that is done; may be empty.
 figure::Document draw_all(const Study& study, const std::function<void(double)>& progress = {});
 

@@ -138,7 +138,7 @@ class Join {
 Result<GpuUse> read_gpu_use(const std::string& path, const trace::Trace& trace) {
   if (trace.pieces.empty()) {
     return fail(Code::usage,
-                "GPU utilisation needs a job log with the machines of each attempt, such as "
+                "GPU utilization needs a job log with the machines of each attempt, such as "
                 "Philly's cluster_job_log",
                 {trace.path});
   }

@@ -41,12 +41,12 @@ std::string_view to_string(Need need) {
     case Need::calendar:
       return "dates (the log counts time from a zero of its own)";
     case Need::gpu_utilization:
-      return "GPU utilisation by the minute: --gpu-util cluster_gpu_util";
+      return "GPU utilization by the minute: --gpu-util cluster_gpu_util";
     case Need::host_utilization:
       return "CPU and memory of machines by the minute: --cpu-util cluster_cpu_util, --mem-util "
              "cluster_mem_util";
     case Need::vc_series:
-      return "utilisation of virtual clusters by the minute: --vc-series DIR";
+      return "utilization of virtual clusters by the minute: --vc-series DIR";
     case Need::job_logs:
       return "the logs that failed jobs left: --logs DIR";
     case Need::convergence:

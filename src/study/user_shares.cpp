@@ -47,7 +47,7 @@ UserShares user_shares(const Study& study, figure::Column quantity,
   auto& user = figure.text("user", "User");
   auto& sum = figure.columns.emplace_back(std::move(quantity));
   auto& of_users = figure.number("user_fraction", "Share of the users", figure::Unit::fraction);
-  auto& fraction = figure.number("fraction", "Share held by them", figure::Unit::fraction);
+  auto& fraction = figure.number("fraction", "Cumulative share", figure::Unit::fraction);
   double held = 0;
   for (std::size_t rank = 0; rank < users.size(); ++rank) {
     held += users[rank].sum;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rows of Philly's utilisation files: a time, a machine, numbers.
+/// Rows of Philly's utilization files: a time, a machine, numbers.
 #pragma once
 
 #include <cstddef>

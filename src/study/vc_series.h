@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Utilisation of virtual clusters as it was measured minute by minute: the series from which the
+/// Utilization of virtual clusters as it was measured minute by minute: the series from which the
 /// Helios study draws its boxes.
 ///
 /// Source   Hu et al., SC'21, Figure 4 (the notebooks' cluster_sequence_vc.csv, one file a virtual

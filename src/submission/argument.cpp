@@ -85,7 +85,7 @@ Result<Duration> read_limit(std::string_view text, Duration bare) {
   if (!length) {
     return expected(bare > Duration::zero()
                         ? "minutes, minutes:seconds or [days-]hours:minutes:seconds"
-                        : "[days-]hours:minutes:seconds, or as 90s, 10m, 2h");
+                        : "[days-]hours:minutes:seconds, or 90s, 10m, 2h");
   }
   return *length == text::kUnlimited || *length == Duration::zero() ? kNoDuration : *length;
 }
@@ -107,20 +107,20 @@ Result<double> read_memory(std::string_view text, BareMemory bare) {
   }
   const auto value = text::parse_decimal(digits);
   if (value && *value >= 0 && *value * gb <= kMostCount) return *value * gb;
-  return expected("an amount of memory as 32G or 1500M");
+  return expected("an amount of memory, such as 32G or 1500M");
 }
 
 Result<double> read_rate(std::string_view text) {
   const auto gb = read_memory(text, BareMemory::refused);
   if (gb && *gb > 0) return *gb * 1024;
-  return expected("an amount a second as 200M or 1.5G");
+  return expected("an amount per second, such as 200M or 1.5G");
 }
 
 Result<Array> read_array(std::string_view text) {
   Array array;
   const auto wrong = [] {
-    return expected(
-        fmt::format("a list of tasks as 0-15, 1,3,5-7, 0-15:4 or 0-9%3, at most {}", kMostTasks));
+    return expected(fmt::format(
+        "a list of tasks, such as 0-15, 1,3,5-7, 0-15:4 or 0-9%3, at most {}", kMostTasks));
   };
   if (const auto percent = text.find('%'); percent != text.npos) {
     const auto at_once = number(text.substr(percent + 1), kMostCount);
@@ -141,25 +141,25 @@ Result<Gpus> read_gpus(std::string_view text) {
   if (const auto colon = text.find(':'); colon != text.npos) {
     gpus.type = text.substr(0, colon);
     text = text.substr(colon + 1);
-    if (gpus.type.empty()) return expected("GPUs as 2 or a100:2");
+    if (gpus.type.empty()) return expected("GPUs, such as 2 or a100:2");
   }
   if (const auto dots = text.find(".."); dots != text.npos) {
     const auto least = number(text.substr(0, dots), kMostCount);
     const auto most = number(text.substr(dots + 2), kMostCount);
     if (!least || !most || *least == 0 || *most < *least) {
-      return expected("1..8 for any number of GPUs up to 8, 2..8 for two at least");
+      return expected("a range such as 1..8 (up to 8 GPUs) or 2..8 (at least two)");
     }
     gpus.most = static_cast<std::int32_t>(*most);
     text = text.substr(0, dots);
   }
   const auto count = number(text, kMostCount);
-  if (!count) return expected("GPUs as 2 or a100:2");
+  if (!count) return expected("GPUs, such as 2 or a100:2");
   gpus.count = static_cast<std::int32_t>(*count);
   return gpus;
 }
 
 Result<Signal> read_signal(std::string_view text) {
-  constexpr const char* kExpected = "a signal as USR1, USR1@300 or B:USR1@300";
+  constexpr const char* kExpected = "a signal, such as USR1, USR1@300 or B:USR1@300";
   constexpr std::int64_t kLongest_s = 65'535;  // as in Slurm
   Signal made;
   if (text.starts_with("R:")) text.remove_prefix(2);
@@ -194,7 +194,7 @@ Result<std::vector<store::JobNumber>> read_jobs(std::string_view text) {
   const char separator = text.find(':') == text.npos ? ',' : ':';
   for (const std::string_view part : split(text, separator)) {
     const auto job = number(part, std::numeric_limits<std::int64_t>::max());
-    if (!job || *job == 0) return expected("numbers of jobs as 12 or 12:13");
+    if (!job || *job == 0) return expected("job numbers, such as 12 or 12:13");
     jobs.push_back(store::JobNumber{*job});
   }
   return jobs;
@@ -210,7 +210,7 @@ Result<Dependency> read_dependency(std::string_view text) {
   Dependency dependency;
   dependency.one_suffices = text.find('?') != text.npos;
   if (dependency.one_suffices && text.find(',') != text.npos) {
-    return expected("parted by commas alone (all of them) or by question marks alone (any)");
+    return expected("separated either by commas (all of them) or by question marks (any of them)");
   }
   for (const std::string_view part : split(text, dependency.one_suffices ? '?' : ',')) {
     const auto colon = part.find(':');
@@ -223,19 +223,19 @@ Result<Dependency> read_dependency(std::string_view text) {
       continue;
     }
     if (word == "aftercorr" || word == "afterburstbuffer") {
-      return fail(Code::unsupported, "is not done here", {}, kKnown);
+      return fail(Code::unsupported, "is not supported here", {}, kKnown);
     }
     const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
                                    [&](const auto& each) { return each.first == word; });
     if (kind == kKinds.end() || colon == part.npos) {
-      return expected("as afterok:12:13, afterany:12, afternotok:12, after:12 or singleton");
+      return expected("afterok:12:13, afterany:12, afternotok:12, after:12 or singleton");
     }
     if (part.find('+') != part.npos) {
-      return fail(Code::unsupported, "a time after another's start cannot be waited for");
+      return fail(Code::unsupported, "a delay after another job's start is not supported");
     }
     if (part.find('_') != part.npos) {
-      return fail(Code::unsupported, "a task of an array is named by its own number here", {},
-                  "almanac show 12_3 -o json has it as `number`");
+      return fail(Code::unsupported, "a task of an array is given by its own number here", {},
+                  "almanac show 12_3 -o json prints it as `number`");
     }
     auto jobs = read_jobs(part.substr(colon + 1));
     if (!jobs) return tl::unexpected(std::move(jobs.error()));

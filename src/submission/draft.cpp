@@ -36,14 +36,14 @@ Error unknown(const std::string& word, const std::vector<Option>& options, const
   std::vector<std::string> names;
   for (const Option& option : options) names.push_back(spelled(option));
   std::string hint = text::did_you_mean(word.substr(0, word.find('=')), names);
-  if (hint.empty()) hint = "the options are in docs/guide/live.md";
+  if (hint.empty()) hint = "see docs/guide/live.md for the options";
   return {Code::invalid, fmt::format("unknown option {}", word), where, std::move(hint)};
 }
 
 Result<void> apply(const Option& option, std::string_view argument, const Where& where,
                    Draft& draft) {
   if (option.apply == nullptr) {
-    draft.notes.push_back(fmt::format("{} is not done here{}{}", spelled(option),
+    draft.notes.push_back(fmt::format("{} is not supported here{}{}", spelled(option),
                                       option.instead.empty() ? "" : ": ", option.instead));
     return {};
   }
@@ -85,10 +85,10 @@ Result<void> apply_words(const std::vector<std::string>& words, const std::vecto
     }
     if (argument && option->argument == Argument::none) {
       return fail(Code::invalid,
-                  fmt::format("{} takes nothing: found \"{}\"", spelled(*option), word), where);
+                  fmt::format("{} takes no argument: found \"{}\"", spelled(*option), word), where);
     }
     if (!argument && option->argument == Argument::needed) {
-      return fail(Code::invalid, fmt::format("{} needs an argument", spelled(*option)), where);
+      return fail(Code::invalid, fmt::format("{} requires an argument", spelled(*option)), where);
     }
     if (auto done = apply(*option, argument.value_or(""), where, draft); !done) return done;
   }
@@ -127,7 +127,7 @@ Result<void> Draft::settle() {
   if (asked.memory_gb == 0) asked.memory_gb.reset();
   if (gpus > kMost || asked.cpus.value_or(0) > kMost || asked.memory_gb.value_or(0) > kMost) {
     return fail(Code::invalid,
-                fmt::format("{} GPUs, {} cores and {} GB are more than there can be", gpus,
+                fmt::format("{} GPUs, {} cores and {} GB exceed the largest possible request", gpus,
                             asked.cpus.value_or(0), asked.memory_gb.value_or(0)));
   }
   // Who names a size wants one.

@@ -109,7 +109,7 @@ Result<Time> read_moment(std::string_view text, Time now) {
     // Without a zone it is what a clock on the wall here shows.
     if (date) return from_local(utc(*date));
   }
-  return fail(Code::invalid, "a time as 16:00, now+2hours, tomorrow or 2026-11-22T08:00");
+  return fail(Code::invalid, "a time, such as 16:00, now+2hours, tomorrow or 2026-11-22T08:00");
 }
 
 }  // namespace almanac::submission

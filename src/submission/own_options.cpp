@@ -139,13 +139,13 @@ const std::vector<Option>& own_options() {
     store::each_ask([&](const auto& ask) {
       if (ask.is_option()) made.push_back(option_of(ask));
     });
-    made.push_back({.name = "dependency",
-                    .letter = 'd',
-                    .apply = set_dependency,
-                    .value = "TYPE:JOB[:JOB],...",
-                    .help = "Dependencies as Slurm spells them: afterok, afterany, afternotok, "
-                            "after (started) and singleton; between commas all of them must be "
-                            "met, between ? one of them"});
+    made.push_back(
+        {.name = "dependency",
+         .letter = 'd',
+         .apply = set_dependency,
+         .value = "TYPE:JOB[:JOB],...",
+         .help = "Dependencies in Slurm's syntax: afterok, afterany, afternotok, after (started) "
+                 "and singleton; with commas all must be met, with ? one of them"});
     return made;
   }();
   return options;

@@ -90,11 +90,11 @@ Result<Script> read_script(std::string_view text, const std::string& file, store
   }
   if (!text.starts_with("#!")) {
     return fail(Code::invalid, "a batch script must begin with #! and its interpreter", {file, 1},
-                "write #!/bin/bash into its first line");
+                "write #!/bin/bash in the first line");
   }
   if (const auto end = text.find("\r\n"); end != text.npos) {
     return fail(Code::invalid, "a batch script must end its lines with \\n: found \\r\\n", {file},
-                "dos2unix mends it");
+                "convert it with dos2unix");
   }
   auto directives = find_directives(text, file);
   if (!directives) return tl::unexpected(std::move(directives.error()));

@@ -129,7 +129,8 @@ TEST_F(SubmissionScript, ReadsASignalThatWarns) {
   EXPECT_EQ(own.warn_signal, 10);
   EXPECT_EQ(own.retries, 3);
   for (const char* const wrong : {"KILL", "9", "USR9", "USR1@", "@60", "USR1@x", "0"}) {
-    EXPECT_THAT(refusal(std::string("#SBATCH --signal=") + wrong), HasSubstr("a signal as USR1"));
+    EXPECT_THAT(refusal(std::string("#SBATCH --signal=") + wrong),
+                HasSubstr("a signal, such as USR1"));
   }
 }
 
@@ -183,7 +184,8 @@ TEST_F(SubmissionScript, ReadsArrays) {
   EXPECT_THAT(asked("--array=0-15%4").indices, testing::SizeIs(16));
   for (const char* const wrong :
        {"", "a", "3-1", "0-9:0", "5:2", "0-9%", "-1", "0-9999999", "1,,2"}) {
-    EXPECT_THAT(refusal(std::string("#SBATCH --array=") + wrong), HasSubstr("a list of tasks as"))
+    EXPECT_THAT(refusal(std::string("#SBATCH --array=") + wrong),
+                HasSubstr("a list of tasks, such as"))
         << wrong;
   }
 }
@@ -203,11 +205,12 @@ TEST_F(SubmissionScript, ReadsDependencies) {
   EXPECT_TRUE(any.after_one);
   EXPECT_THAT(any.after_ok, ElementsAre(JobNumber{1}));
   EXPECT_THAT(any.after_not_ok, ElementsAre(JobNumber{2}));
-  EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2,afterok:3"), HasSubstr("commas alone"));
+  EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2,afterok:3"),
+              HasSubstr("separated either by commas"));
   EXPECT_THAT(refusal("#SBATCH -d afterok"), HasSubstr("afterok:12:13"));
   EXPECT_THAT(refusal("#SBATCH -d afterok:1?singleton"), HasSubstr("by commas only"));
-  EXPECT_THAT(refusal("#SBATCH -d after:1+5"), HasSubstr("a time after another's start"));
-  EXPECT_THAT(refusal("#SBATCH -d aftercorr:1"), HasSubstr("not done here"));
+  EXPECT_THAT(refusal("#SBATCH -d after:1+5"), HasSubstr("a delay after another job's start"));
+  EXPECT_THAT(refusal("#SBATCH -d aftercorr:1"), HasSubstr("not supported here"));
   EXPECT_THAT(refusal("#SBATCH -d afterok:12_3"), HasSubstr("its own number"));
   EXPECT_THAT(read("#ALMANAC --dependency afterok:1:2,singleton\n")->asked.after_ok,
               ElementsAre(JobNumber{1}, JobNumber{2}));
@@ -312,8 +315,8 @@ TEST_F(SubmissionScript, ReadsOurOwnOptions) {
   EXPECT_EQ(asked.value, 2.5);
   EXPECT_EQ(asked.time_limit, 2h);
   // What Slurm would take for minutes, and others for seconds.
-  EXPECT_THAT(refusal("#ALMANAC --time 90"), HasSubstr("or as 90s, 10m, 2h"));
-  EXPECT_THAT(refusal("#ALMANAC --mem 32"), HasSubstr("as 32G or 1500M"));
+  EXPECT_THAT(refusal("#ALMANAC --time 90"), HasSubstr("or 90s, 10m, 2h"));
+  EXPECT_THAT(refusal("#ALMANAC --mem 32"), HasSubstr("such as 32G or 1500M"));
 }
 
 TEST_F(SubmissionScript, OfInstancesOneIsAskedWhereNoneSaysHowMany) {
@@ -345,16 +348,16 @@ TEST_F(SubmissionScript, ReadsAnyNumberOfGpusUpToTheMost) {
 }
 
 TEST_F(SubmissionScript, TellsWhatIsNotDone) {
-  EXPECT_THAT(
-      notes("#SBATCH --mail-type=END --mail-user ann@example.org -A proj\n"
-            "#SBATCH --exclusive -o x-%N.out\n"
-            "#SBATCH --gres=gpu:1,nvme:2 -p a,b\n"),
-      ElementsAre("jobs/train.sh:2: --mail-type is not done here",
-                  "jobs/train.sh:2: --mail-user is not done here",
-                  "jobs/train.sh:2: --account is not done here",
-                  "jobs/train.sh:3: --exclusive is not done here",
-                  HasSubstr("%N in a file name stays as it is"),
-                  HasSubstr("--gres=nvme:2 is not done here"), HasSubstr("the first counts: a")));
+  EXPECT_THAT(notes("#SBATCH --mail-type=END --mail-user ann@example.org -A proj\n"
+                    "#SBATCH --exclusive -o x-%N.out\n"
+                    "#SBATCH --gres=gpu:1,nvme:2 -p a,b\n"),
+              ElementsAre("jobs/train.sh:2: --mail-type is not supported here",
+                          "jobs/train.sh:2: --mail-user is not supported here",
+                          "jobs/train.sh:2: --account is not supported here",
+                          "jobs/train.sh:3: --exclusive is not supported here",
+                          HasSubstr("%N in a file name is kept as it is"),
+                          HasSubstr("--gres=nvme:2 is not supported here"),
+                          HasSubstr("only the first of several partitions is used: a")));
 }
 
 TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
@@ -363,13 +366,14 @@ TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("#ALMANAC --gpu 2 --cpu 4"), HasSubstr("unknown option --gpu"));
   EXPECT_THAT(refusal("#SBATCH -Z"), HasSubstr("unknown option -Z"));
   EXPECT_THAT(refusal("#SBATCH train.py"), HasSubstr("expected an option: found \"train.py\""));
-  EXPECT_THAT(refusal("#SBATCH --time"), HasSubstr("--time needs an argument"));
+  EXPECT_THAT(refusal("#SBATCH --time"), HasSubstr("--time requires an argument"));
   EXPECT_THAT(refusal("#SBATCH --hold=yes"), HasSubstr("--hold takes nothing"));
   EXPECT_THAT(refusal("#SBATCH --gpus=two"),
-              HasSubstr("--gpus must be GPUs as 2 or a100:2: found \"two\""));
+              HasSubstr("--gpus must be GPUs, such as 2 or a100:2: found \"two\""));
   EXPECT_THAT(refusal("#SBATCH -n 0"), HasSubstr("--ntasks must be a whole number from 1"));
   EXPECT_THAT(refusal("#SBATCH -N 2"), HasSubstr("jobs run on one machine"));
-  EXPECT_THAT(refusal("#SBATCH -n 1000000 -c 1000000"), HasSubstr("more than there can be"));
+  EXPECT_THAT(refusal("#SBATCH -n 1000000 -c 1000000"),
+              HasSubstr("exceed the largest possible request"));
 }
 
 TEST_F(SubmissionScript, TakesLongNamesCutShortWhereTheyAreClear) {

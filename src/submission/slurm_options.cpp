@@ -19,8 +19,8 @@ Result<void> set_output(std::string& field, Draft& draft, Text text) {
   for (std::size_t at = text.find('%'); at < text.size(); at = text.find('%', at + 2)) {
     const char what = at + 1 < text.size() ? text[at + 1] : '\0';
     if (Text("jAaxu%").find(what) != Text::npos && what != '\0') continue;
-    draft.notes.push_back(fmt::format("{} in a file name stays as it is: known are %j %A %a %x %u",
-                                      text.substr(at, 2)));
+    draft.notes.push_back(fmt::format(
+        "{} in a file name is kept as it is: known are %j %A %a %x %u", text.substr(at, 2)));
   }
   return put(field, read_text(text));
 }
@@ -32,7 +32,7 @@ Result<void> set_gres(Draft& draft, Text text) {
     if (part.starts_with("gres/")) part.remove_prefix(5);
     const auto colon = part.find(':');
     if (part.substr(0, colon) != "gpu") {
-      draft.notes.push_back(fmt::format("--gres={} is not done here: known is gpu", part));
+      draft.notes.push_back(fmt::format("--gres={} is not supported here: only gpu is", part));
       continue;
     }
     Text count = colon == Text::npos ? "1" : part.substr(colon + 1);
@@ -41,7 +41,7 @@ Result<void> set_gres(Draft& draft, Text text) {
     const std::string one =
         is_type && count.find(':') == Text::npos ? std::string(count) + ":1" : std::string(count);
     if (auto done = set_gpus(draft, one); !done) {
-      return fail(Code::invalid, "GPUs as gpu:2 or gpu:a100:2");
+      return fail(Code::invalid, "GPUs, such as gpu:2 or gpu:a100:2");
     }
   }
   return {};
@@ -50,15 +50,16 @@ Result<void> set_gres(Draft& draft, Text text) {
 /// "1", "1-4": as many as there are, and there is one.
 Result<void> set_nodes(Draft&, Text text) {
   const auto least = read_count(text.substr(0, text.find('-')), 1);
-  if (!least) return fail(Code::invalid, "a number of nodes as 1 or 1-4");
-  if (*least > 1) return fail(Code::unsupported, "jobs run on one machine", {}, "ask one node");
+  if (!least) return fail(Code::invalid, "a number of nodes, such as 1 or 1-4");
+  if (*least > 1) return fail(Code::unsupported, "jobs run on one machine", {}, "request one node");
   return {};
 }
 
 Result<void> set_partition(Draft& draft, Text text) {
   const auto parts = split(text, ',');
   if (parts.size() > 1) {
-    draft.notes.push_back(fmt::format("of several partitions the first counts: {}", parts[0]));
+    draft.notes.push_back(
+        fmt::format("only the first of several partitions is used: {}", parts[0]));
   }
   return put(draft.asked.vc, read_text(parts[0]));
 }
@@ -70,7 +71,7 @@ Result<void> set_memory(Draft& draft, Text text) {
   draft.memory_gb_per_gpu.reset();
   if (*memory == 0) {
     draft.asked.memory_gb.reset();
-    draft.notes.emplace_back("--mem=0 is no limit here, not all that there is");
+    draft.notes.emplace_back("--mem=0 means no limit here, not all memory");
   } else {
     draft.asked.memory_gb = *memory;
   }
@@ -150,13 +151,13 @@ const std::vector<Option>& slurm_options() {
       left_out("bb", '\0', needed),
       left_out("bbf", '\0', needed),
       left_out("clusters", 'M', needed),
-      left_out("constraint", 'C', needed, "--gpus=TYPE:N asks a type"),
+      left_out("constraint", 'C', needed, "--gpus=TYPE:N requests a type"),
       left_out("container", '\0', needed),
       left_out("contiguous", '\0', none),
       left_out("core-spec", 'S', needed),
       left_out("cores-per-socket", '\0', needed),
       left_out("cpu-freq", '\0', needed),
-      left_out("deadline", '\0', needed, "#ALMANAC --deadline is a promise, not an end"),
+      left_out("deadline", '\0', needed, "#ALMANAC --deadline is a goal, and does not end the job"),
       left_out("delay-boot", '\0', needed),
       left_out("distribution", 'm', needed),
       left_out("exclude", 'x', needed),

@@ -30,12 +30,12 @@ requires std::is_arithmetic_v<T> std::string fault_of(const About& about, T numb
   const auto value = static_cast<double>(number);
   if (about.above_0 && !(value > 0 && value <= about.most)) {
     return std::isinf(about.most)
-               ? fmt::format("{} is more than 0", about.name)
-               : fmt::format("{} is more than 0 and at most {:g}", about.name, about.most);
+               ? fmt::format("{} must be more than 0", about.name)
+               : fmt::format("{} must be more than 0 and at most {:g}", about.name, about.most);
   }
-  if (value < 0) return fmt::format("{} is 0 or more, not {:g}", about.name, value);
+  if (value < 0) return fmt::format("{} must be 0 or more, not {:g}", about.name, value);
   if (value > about.most) {
-    return fmt::format("{} is at most {:g}, not {:g}", about.name, about.most, value);
+    return fmt::format("{} must be at most {:g}, not {:g}", about.name, about.most, value);
   }
   return {};
 }
@@ -48,13 +48,14 @@ std::string fault_of(const About&, Time) { return {}; }
 
 std::string fault_of(const About& about, const std::string& text) {
   if (static_cast<double>(text.size()) > about.most) {
-    return fmt::format("{} has at most {} {}", about.name, about.most,
+    return fmt::format("{} may have at most {} {}", about.name, about.most,
                        about.one_line ? "letters" : "bytes");
   }
-  if (text.find('\0') != std::string::npos) return fmt::format("{} has a zero byte", about.name);
+  if (text.find('\0') != std::string::npos)
+    return fmt::format("{} contains a zero byte", about.name);
   if (about.one_line &&
       std::any_of(text.begin(), text.end(), [](char c) { return c > 0 && c < ' '; })) {
-    return fmt::format("{} has a line break or another control character", about.name);
+    return fmt::format("{} contains a line break or another control character", about.name);
   }
   return {};
 }
@@ -62,7 +63,7 @@ std::string fault_of(const About& about, const std::string& text) {
 template <typename T>
 std::string fault_of(const About& about, const std::vector<T>& list) {
   if (static_cast<double>(list.size()) > about.most) {
-    return fmt::format("{} has at most {}{}, not {}", about.name, about.most,
+    return fmt::format("{} may have at most {}{}, not {}", about.name, about.most,
                        std::is_same_v<T, JobNumber> ? " jobs" : "", list.size());
   }
   if constexpr (std::is_same_v<T, std::string>) {
@@ -100,24 +101,25 @@ const std::string* not_assigning(const std::vector<std::string>& list) {
 
 Result<void> validate_command(const store::Submission& asked) {
   if (asked.argv.empty() && asked.script.empty()) {
-    return invalid("there is nothing to run", "give argv, or a script");
+    return invalid("there is nothing to run", "give argv or script");
   }
   if (asked.script.empty() && asked.argv.front().empty()) {
-    return invalid("argv begins with no command");
+    return invalid("argv must begin with a command");
   }
   if (asked.directory.empty() || asked.directory.front() != '/') {
-    return invalid("directory is where the job runs, from / on");
+    return invalid("directory must be an absolute path");
   }
   for (const std::string& each : asked.parameters) {
     if (static_cast<double>(each.size()) > store::kLongestPath) {
-      return invalid(fmt::format("each of parameters has at most {} bytes", store::kLongestPath));
+      return invalid(
+          fmt::format("each of parameters may have at most {} bytes", store::kLongestPath));
     }
   }
   if (const auto* const each = not_assigning(asked.parameters)) {
-    return invalid(fmt::format("parameters has name=value only, not {}", each->substr(0, 40)));
+    return invalid(fmt::format("parameters must be name=value, not {}", each->substr(0, 40)));
   }
   if (const auto* const each = not_assigning(asked.environment)) {
-    return invalid(fmt::format("environment has NAME=value only, not {}", each->substr(0, 40)));
+    return invalid(fmt::format("environment must be NAME=value, not {}", each->substr(0, 40)));
   }
   if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
     return invalid(limits.error().message);
@@ -125,42 +127,42 @@ Result<void> validate_command(const store::Submission& asked) {
   if (asked.warn_signal > SIGRTMAX || asked.warn_signal == SIGKILL ||
       asked.warn_signal == SIGSTOP) {
     return invalid(
-        fmt::format("warn_signal is the number of a signal that a program may heed, not {}",
+        fmt::format("warn_signal must be the number of a signal that a program can handle, not {}",
                     asked.warn_signal));
   }
   if (!std::all_of(asked.key.begin(), asked.key.end(),
                    [](char c) { return c > ' ' && c <= '~'; })) {
-    return invalid("key has letters, digits and signs of ASCII only");
+    return invalid("key may have ASCII letters, digits and punctuation only");
   }
   return {};
 }
 
 Result<void> validate_gpus(const store::Submission& asked) {
   if (asked.max_gpus != 0 && asked.max_gpus < asked.gpus) {
-    return invalid(fmt::format("max_gpus is {} or more, not {}", asked.gpus, asked.max_gpus));
+    return invalid(fmt::format("max_gpus must be {} or more, not {}", asked.gpus, asked.max_gpus));
   }
   if (asked.min_gpus > (asked.max_gpus == 0 ? 0 : asked.gpus)) {
-    return invalid("min_gpus is of a job with max_gpus, and at most gpus");
+    return invalid("min_gpus requires max_gpus, and must be at most gpus");
   }
   if (asked.gpu_share < 1 && asked.gpus != 1) {
-    return invalid("gpu_share is of one GPU: gpus must be 1");
+    return invalid("gpu_share requires gpus = 1");
   }
   if (!asked.gpu_profile.empty()) {
     if (!slices::profile_id(asked.gpu_profile)) {
-      return invalid(fmt::format("gpu_profile is an instance of a GPU as 1g.10gb, not {}",
+      return invalid(fmt::format("gpu_profile must be a MIG profile such as 1g.10gb, not {}",
                                  asked.gpu_profile.substr(0, 40)),
                      text::meant_or_known(asked.gpu_profile, known_profiles()));
     }
     if (asked.gpus == 0) {
-      return invalid("gpu_profile needs gpus, which says how many instances");
+      return invalid("gpu_profile requires gpus, the number of instances");
     }
     if (asked.gpu_share < 1) {
-      return invalid("gpu_profile asks a whole instance: gpu_share must be 1");
+      return invalid("gpu_profile is a whole instance: gpu_share must be 1");
     }
-    if (asked.max_gpus > 0) return invalid("gpu_profile is of a job without max_gpus");
+    if (asked.max_gpus > 0) return invalid("gpu_profile and max_gpus exclude each other");
   }
   if (asked.gpu_memory_gb && asked.gpus == 0) {
-    return invalid("gpu_memory_gb is of a job with gpus");
+    return invalid("gpu_memory_gb requires gpus");
   }
   // Of less than a thousandth nothing would be counted, or held.
   constexpr double kLeast = 0.001;
@@ -177,15 +179,15 @@ Result<void> validate_gpus(const store::Submission& asked) {
 
 Result<void> validate_order(const store::Submission& asked) {
   if (asked.after_one && asked.singleton) {
-    return invalid("after_one and singleton do not go together");
+    return invalid("after_one and singleton exclude each other");
   }
   if (asked.pty && !asked.indices.empty()) {
-    return invalid("pty is of one job: the tasks of an array have no terminal");
+    return invalid("pty and arrays exclude each other: the tasks of an array have no terminal");
   }
   std::set<std::int32_t> distinct;
   for (const std::int32_t each : asked.indices) {
-    if (each < 0) return invalid(fmt::format("indices is 0 or more, not {}", each));
-    if (!distinct.insert(each).second) return invalid(fmt::format("indices has {} twice", each));
+    if (each < 0) return invalid(fmt::format("indices must be 0 or more, not {}", each));
+    if (!distinct.insert(each).second) return invalid(fmt::format("indices lists {} twice", each));
   }
   return {};
 }

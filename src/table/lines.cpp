@@ -65,7 +65,7 @@ Result<char*> Lines::next() try {
 } catch (StreamFailure& failure) {
   return tl::unexpected(std::move(failure.error));
 } catch (const io::error::line_length_limit_exceeded&) {
-  return fail(Code::corrupt, "a line of more than 16 MB: this is not a table", {path(), line()});
+  return fail(Code::corrupt, "a line of more than 16 MB: not a table", {path(), line()});
 }
 
 std::int64_t Lines::line() const { return state_->reader.get_file_line(); }

@@ -178,9 +178,10 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   if (std::error_code failed; !folder.empty()) {
     std::filesystem::create_directories(folder, failed);
     if (failed) {
-      return fail(Code::unavailable,
-                  fmt::format("cannot make its folder, {}: {}", folder.string(), failed.message()),
-                  {path});
+      return fail(
+          Code::unavailable,
+          fmt::format("cannot create its folder, {}: {}", folder.string(), failed.message()),
+          {path});
     }
   }
   // Not mkostemp, which makes files for one's own eyes: an output gets the rights of any new file.

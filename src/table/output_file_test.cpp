@@ -93,7 +93,7 @@ TEST(OutputFile, SaysWhyItCannotBeMade) {
   folder.write("file", "x");
   const auto file = OutputFile::create(folder / "file/out");
   ASSERT_FALSE(file);
-  EXPECT_EQ(to_string(file.error()), folder / "file/out" + ": cannot make its folder, " +
+  EXPECT_EQ(to_string(file.error()), folder / "file/out" + ": cannot create its folder, " +
                                          (folder / "file") + ": Not a directory");
 }
 

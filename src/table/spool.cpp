@@ -15,14 +15,14 @@ namespace {
 
 Result<std::string> spool() {
   if (::isatty(STDIN_FILENO) != 0) {
-    return fail(Code::usage, "standard input is a terminal: - reads what a command prints");
+    return fail(Code::usage, "standard input is a terminal: - reads the output of a command");
   }
   const char* const folder = std::getenv("TMPDIR");
   std::string name = fmt::format("{}/almanac-XXXXXX", folder == nullptr ? "/tmp" : folder);
   const int file = ::mkostemp(name.data(), O_CLOEXEC);
   const auto failed = [&] {
     return fail(Code::unavailable,
-                fmt::format("standard input cannot be kept: {}", std::strerror(errno)), {name});
+                fmt::format("standard input cannot be stored: {}", std::strerror(errno)), {name});
   };
   if (file < 0) return failed();
   ::unlink(name.c_str());

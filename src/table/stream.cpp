@@ -136,7 +136,7 @@ class GzipStream final : public Stream {
       const auto [bytes, count] = file_->available();
       if (count == 0) return;
       if (std::any_of(bytes, bytes + count, [](char c) { return c != '\0'; })) {
-        damaged(file_->path(), "the gzip file has other bytes after its end", kCopyAgain);
+        damaged(file_->path(), "the gzip file has extra bytes at its end", kCopyAgain);
       }
       file_->take(count);
     }
@@ -210,7 +210,7 @@ class TextStream final : public Stream {
       const auto at =
           position_ + static_cast<std::uint64_t>(static_cast<const char*>(nul) - buffer);
       throw StreamFailure{Error{Code::corrupt,
-                                "a NUL byte: this is not a text file",
+                                "the file has a NUL byte: not a text file",
                                 {path_, line_of_byte(path_, at)},
                                 "UTF-16 must be converted to UTF-8 first"}};
     }
@@ -253,7 +253,7 @@ Result<std::unique_ptr<Stream>> open_stream(const std::string& path) try {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     return fail(Code::not_found, "not a regular file", {path},
-                "a pipe or a folder cannot be read; save to a file first");
+                "a pipe or a folder cannot be read here; save to a file first");
   }
   if (file->available().second == 0) return fail(Code::corrupt, "the file is empty", {path});
   if (file->starts_with("\x1f\x8b", 2)) return std::make_unique<GzipStream>(std::move(file));

@@ -81,10 +81,9 @@ TEST(Stream, RefusesWhatIsDamaged) {
     EXPECT_EQ(content.error().code, Code::corrupt);
   }
   const std::string garbage = packed(folder, "a.gz", "one\n") + "garbage";
-  EXPECT_EQ(to_string(read_file(folder.write("tail", garbage)).error()),
-            folder / "tail" +
-                ": the gzip file has other bytes after its end (copy or download it "
-                "again)");
+  EXPECT_EQ(
+      to_string(read_file(folder.write("tail", garbage)).error()),
+      folder / "tail" + ": the gzip file has extra bytes at its end (copy or download it again)");
 }
 
 TEST(Stream, RefusesFilesThatAreAbsentEmptyOrNone) {
@@ -108,7 +107,7 @@ TEST(Stream, NamesTheLineOfANulByte) {
     EXPECT_TRUE(read_file(path));
     EXPECT_EQ(to_string(read_text_file(path).error()),
               path +
-                  ":3: a NUL byte: this is not a text file (UTF-16 must be converted to UTF-8 "
+                  ":3: the file has a NUL byte: not a text file (UTF-16 must be converted to UTF-8 "
                   "first)");
   }
 }

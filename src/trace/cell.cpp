@@ -89,9 +89,9 @@ const char* expectation(const Column& column) {
     case Notation::any_sign:
       return "a number";
     case Notation::alternatives:
-      return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
+      return "what the job would accept instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     case Notation::metric:
-      return "what the job reports after so many steps, such as 10:0.52|40:0.61";
+      return "the job's reported metric after a number of steps, such as 10:0.52|40:0.61";
     case Notation::node_list:
       return "the names of nodes, such as g[01-04,7],x1";
     case Notation::gpu_profile:

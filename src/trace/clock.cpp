@@ -240,8 +240,8 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
       shift(job.outcome.end, offset);
     }
     trace.notes.push_back(fmt::format(
-        "the log's clock was changed as in {}, as the times of {} show: later times "
-        "continue the clock of the first job (name the zone with --time-zone)",
+        "the log's clock was changed as in {}, as the times of {} show: later times continue the "
+        "clock of the first job (give the zone with --time-zone)",
         guess->zone.name(), text::counted(static_cast<std::uint64_t>(guess->shown), "job")));
   }
   for (Job& job : trace.jobs) {
@@ -249,13 +249,14 @@ void settle_sacct_clock(Intake& intake, const std::optional<TimeZone>& zone) {
     if (outcome.start == kNoTime) continue;
     if (outcome.end != kNoTime && outcome.end - outcome.start < outcome.run) {
       outcome.end = outcome.start + outcome.run;
-      intake.remark("jobs whose end contradicts their run time, taken to end when that had passed");
+      intake.remark(
+          "jobs whose end contradicts their run time (the end is computed from the run time)");
     }
     if (outcome.start < job.request.submit) {
       job.request.submit = outcome.start;
       if (job.request.submitted >= outcome.start) job.request.submitted = kNoTime;
       intake.remark(
-          "jobs that started before they were submitted, taken as submitted at their start");
+          "jobs that started before they were submitted (treated as submitted at their start)");
     }
   }
 }

@@ -107,8 +107,8 @@ TEST(SacctClock, LetsRunTimesDecideWhereNoZoneExplainsTheTimes) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "jobs that started before they were submitted, taken as submitted at their start: 1",
-          "jobs whose end contradicts their run time, taken to end when that had passed: 1"));
+          "jobs that started before they were submitted (treated as submitted at their start): 1",
+          "jobs whose end contradicts their run time (the end is computed from the run time): 1"));
 }
 
 TEST(SacctClock, LeavesTimesWithAZoneAlone) {
@@ -121,7 +121,8 @@ TEST(SacctClock, LeavesTimesWithAZoneAlone) {
   EXPECT_EQ(wait(epoch.jobs.at(0)), 10min);
   const auto refused = try_read(kHeader + std::string(absolute), "Europe/Berlin");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(to_string(refused.error()), HasSubstr("--time-zone is for times without a zone"));
+  EXPECT_THAT(to_string(refused.error()),
+              HasSubstr("--time-zone only applies to times without a zone"));
   EXPECT_FALSE(try_read(kHeader + kNight, "Europe/Atlantis"));
 }
 

@@ -85,7 +85,7 @@ class ColumnMapLoader {
     }
     if ((column.scale != 1 || !column.times.empty()) && !is_amount(column)) {
       return refuse(node,
-                    fmt::format("{} is no number that scale or times can multiply", key.str()));
+                    fmt::format("{} is not a number that scale or times can multiply", key.str()));
     }
     if (!column.name.empty()) {
       map_.columns.push_back(std::move(column));
@@ -159,7 +159,7 @@ class ColumnMapLoader {
     }
     if (!error_) {
       error_ = Error{Code::invalid,
-                     fmt::format("[columns] must say where {} is", fmt::join(names, " or ")),
+                     fmt::format("[columns] must say which column is {}", fmt::join(names, " or ")),
                      {path_},
                      fmt::format("for example {} = \"...\"", names.front())};
     }

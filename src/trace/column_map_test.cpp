@@ -102,7 +102,7 @@ nodes = "workers"
   EXPECT_THAT(to_string(empty.error()),
               HasSubstr("t.csv:2: workers must be a number of 0 or more: \"\""));
   EXPECT_THAT(error("[columns]\nsubmit_s = \"t\"\nuser = {column = \"u\", times = \"n\"}\n"),
-              HasSubstr("map.toml:3:8: user is no number that scale or times can multiply"));
+              HasSubstr("map.toml:3:8: user is not a number that scale or times can multiply"));
 }
 
 TEST_F(ColumnMapFile, AddsUpTheTimeBetweenJobs) {
@@ -171,8 +171,9 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
 }
 
 TEST_F(ColumnMapFile, SaysWhatItMustHave) {
-  EXPECT_EQ(error("[columns]\nsubmit_s = \"t\"\ngpus = \"g\"\n"),
-            "map.toml: [columns] must say where run_s or end_s is (for example run_s = \"...\")");
+  EXPECT_EQ(
+      error("[columns]\nsubmit_s = \"t\"\ngpus = \"g\"\n"),
+      "map.toml: [columns] must say which column is run_s or end_s (for example run_s = \"...\")");
 }
 
 TEST_F(ColumnMapFile, IsLookedForWhereItIsSaidToBe) {

@@ -129,14 +129,14 @@ bool find_dependencies(Trace& trace) {
                       [](const Job& job) { return job.request.submitted != kNoTime; }));
     const std::uint64_t found = find_chains(trace);
     if (later > 0) {
-      trace.notes.push_back(fmt::format(
-          "{} became eligible only after submission (dependency, begin time or hold): waits count "
-          "from then{}",
-          text::counted(later, "job"),
-          found == 0 ? std::string()
-                     : fmt::format("; {} did so as another job of the same user ended, and are "
-                                   "taken to depend on it",
-                                   text::grouped(static_cast<std::int64_t>(found)))));
+      trace.notes.push_back(
+          fmt::format("{} became eligible only after submission (dependency, begin time or hold): "
+                      "waits count from then{}",
+                      text::counted(later, "job"),
+                      found == 0 ? std::string()
+                                 : fmt::format("; {} did so as another job of the same user ended, "
+                                               "and are assumed to depend on it",
+                                               text::grouped(static_cast<std::int64_t>(found)))));
     }
   }
   return !trace.knows_eligible && join_after(trace);

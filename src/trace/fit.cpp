@@ -46,7 +46,7 @@ Result<Fit> fit(const Trace& trace) {
   if (input.jobs.size() < 2) {
     return fail(
         Code::invalid,
-        fmt::format("a log to learn from needs at least 2 GPU jobs: it has {}", input.jobs.size()),
+        fmt::format("a log to learn from needs at least 2 GPU jobs, but has {}", input.jobs.size()),
         {trace.path});
   }
   if (const std::size_t rest = trace.jobs.size() - input.jobs.size(); rest > 0) {

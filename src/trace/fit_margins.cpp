@@ -85,7 +85,7 @@ void fit_span(FitInput& input, Workload& workload) {
   node.cpus = per_node(input, node.gpus, node.cpus, [](const Request& r) { return r.cpus; });
   node.memory_gb =
       per_node(input, node.gpus, node.memory_gb, [](const Request& r) { return r.memory_gb; });
-  input.notes.push_back(fmt::format("nodes are taken to have {} GPUs", node.gpus));
+  input.notes.push_back(fmt::format("nodes are assumed to have {} GPUs", node.gpus));
 }
 
 void fit_sizes(FitInput& input, Workload& workload) {
@@ -131,7 +131,7 @@ void fit_vcs(FitInput& input, Workload& workload) {
   for (const auto& [user, vc] : homes(input, vcs)) ++workload.vc[vc].users;
   if (input.with_user > 0 && input.with_user < workload.span.jobs) {
     input.notes.push_back(
-        fmt::format("users are known of {} of {} jobs: what they do is learnt there",
+        fmt::format("users are known for {} of {} jobs: user behavior is learned from those",
                     input.with_user, workload.span.jobs));
   }
   for (Workload::Vc& vc : workload.vc) {
@@ -140,12 +140,12 @@ void fit_vcs(FitInput& input, Workload& workload) {
     vc.nodes = rounded_up(gpus / static_cast<double>(workload.node.gpus));
     vc.users = std::max(vc.users, std::int64_t{1});
   }
-  input.notes.push_back(
-      fmt::format("nodes are as many as make a load of {} and hold the largest job", kUsualLoad));
+  input.notes.push_back(fmt::format(
+      "the number of nodes is chosen for a load of {} and for the largest job", kUsualLoad));
   if (vcs.size() == 1 && vcs.contains(kNoName)) {
-    input.notes.emplace_back("no virtual clusters are given: one is made");
+    input.notes.emplace_back("the log names no virtual clusters: one is created");
   } else if (vcs.contains(kNoName)) {
-    input.notes.emplace_back("jobs without a virtual cluster are put into one called none");
+    input.notes.emplace_back("jobs without a virtual cluster form one named none");
   }
 }
 

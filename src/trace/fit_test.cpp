@@ -117,7 +117,7 @@ TEST(Fit, InventsUsersAndVcsWhereTheLogHasNone) {
   EXPECT_EQ(found->workload.vc[0].users, 20);
   EXPECT_TRUE(check(found->workload).has_value());
   EXPECT_EQ(found->notes.size(), 4U);
-  EXPECT_EQ(found->notes[2], "no virtual clusters are given: one is made");
+  EXPECT_EQ(found->notes[2], "the log names no virtual clusters: one is created");
 }
 
 TEST(Fit, RefusesALogWithoutGpuJobs) {
@@ -126,7 +126,7 @@ TEST(Fit, RefusesALogWithoutGpuJobs) {
   const auto found = fit(log);
   ASSERT_FALSE(found);
   EXPECT_EQ(to_string(found.error()),
-            "empty.csv: a log to learn from needs at least 2 GPU jobs: it has 0");
+            "empty.csv: a log to learn from needs at least 2 GPU jobs, but has 0");
 }
 
 /// Logs of real clusters, which are not part of the project.

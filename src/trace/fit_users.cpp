@@ -64,8 +64,8 @@ void invent_users(FitInput& input, Workload& workload) {
     vc.users = std::max(std::int64_t{1}, static_cast<std::int64_t>(vc.jobs / kJobsAUser));
   }
   input.notes.push_back(
-      fmt::format("no users are given: one for every {} jobs is made, and how they differ and "
-                  "repeat themselves is what is usual",
+      fmt::format("the log names no users: one is created for every {} jobs, with typical "
+                  "differences and repetition",
                   kJobsAUser));
 }
 

@@ -78,17 +78,16 @@ Result<const Format*> Formats::detect(const Head& head) const {
   }
   constexpr std::size_t kShown = 60;
   if (!alike.empty()) {
-    return fail(
-        Code::invalid,
-        fmt::format("this is no known job log: its columns resemble those of {}, but it has "
-                    "none that only such logs have",
-                    fmt::join(alike, ", ")),
-        {}, "name the format with --format, or say which column means what with --columns");
+    return fail(Code::invalid,
+                fmt::format("unknown job log format: the columns resemble those of {}, but none is "
+                            "unique to such logs",
+                            fmt::join(alike, ", ")),
+                {}, "give the format with --format, or map the columns with --columns");
   }
   return fail(Code::invalid,
-              fmt::format("this is no known job log; it begins with \"{}\"",
+              fmt::format("unknown job log format; the file begins with \"{}\"",
                           head.first_line().substr(0, kShown)),
-              {}, "name the format with --format, or say which column means what with --columns");
+              {}, "give the format with --format, or map the columns with --columns");
 }
 
 const Formats& formats() {

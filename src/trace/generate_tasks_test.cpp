@@ -135,14 +135,14 @@ TEST(Tasks, AreRefusedBesideSizes) {
   constexpr const char* kTask = "task = [{model = \"m\", kind = \"training\", sample_s = 1}]\n";
   EXPECT_EQ(refused(std::string(kVc) + kTask), "");
   EXPECT_THAT(refused(std::string(kVc) + kTask + "size = [{gpus = 1}]\n"),
-              testing::HasSubstr("there must be no size and no [run] beside it"));
+              testing::HasSubstr("remove size and [run]"));
   EXPECT_THAT(refused(std::string(kVc) + "task = [{model = \"m\", kind = \"train\"}]\n"),
               testing::HasSubstr("kind must be training or inference: \"train\""));
   EXPECT_THAT(refused(std::string(kVc) + "task = [{model = \"m\", kind = \"training\"}]\n"),
               testing::HasSubstr("a step must take time"));
   EXPECT_THAT(refused(std::string(kVc) +
                       "size = [{gpus = 1}]\n[run]\nmedian_s = 9\n[deadline]\nprior = 1\n"),
-              testing::HasSubstr("[deadline] is of tasks"));
+              testing::HasSubstr("[deadline] requires rows of task"));
 }
 
 }  // namespace

@@ -47,30 +47,30 @@ class IdSet {
 std::string contradiction(const Job& job, std::string_view id) {
   const Request& request = job.request;
   if (job.outcome.metric != kNoName && request.steps == 0) {
-    return fmt::format("metric needs steps of 1 or more: job {} has none", id);
+    return fmt::format("metric requires steps of 1 or more: job {} has none", id);
   }
   if (request.worthless_at != kNoTime && request.deadline == kNoTime) {
-    return fmt::format("worthless_at_s needs a deadline_s: job {} has none", id);
+    return fmt::format("worthless_at_s requires a deadline_s: job {} has none", id);
   }
   if (request.worthless_at != kNoTime && request.worthless_at < request.deadline) {
     return fmt::format("worthless_at_s must not come before deadline_s: job {} is {} s before", id,
                        seconds(request.deadline - request.worthless_at));
   }
   if (request.max_gpus > 0 && request.gpus == 0) {
-    return fmt::format("max_gpus needs gpus of 1 or more: job {} asks none", id);
+    return fmt::format("max_gpus requires gpus of 1 or more: job {} requests none", id);
   }
   if (request.max_gpus > 0 && request.max_gpus < request.gpus) {
-    return fmt::format("max_gpus must not be below gpus: job {} asks {} and at most {}", id,
+    return fmt::format("max_gpus must not be below gpus: job {} requests {} and at most {}", id,
                        request.gpus, request.max_gpus);
   }
   if (request.min_gpus > 0 && (request.max_gpus == 0 || request.min_gpus > request.gpus)) {
     return fmt::format(
-        "min_gpus needs max_gpus, and must not be above gpus: job {} asks {}, at least {} and at "
-        "most {}",
+        "min_gpus requires max_gpus, and must not be above gpus: job {} requests {}, at least {} "
+        "and at most {}",
         id, request.gpus, request.min_gpus, request.max_gpus);
   }
   if (request.max_gpus > 0 && request.alternatives != kNoName) {
-    return fmt::format("max_gpus and alternatives do not go together: job {} has both", id);
+    return fmt::format("max_gpus and alternatives exclude each other: job {} has both", id);
   }
   return {};
 }
@@ -187,7 +187,7 @@ Result<void> Intake::check_ids() {
     if (first == i) continue;
     --trace_->rows;  // refuse() counts it again
     auto dropped = refuse(Error{Code::invalid,
-                                fmt::format("a job id must be unique: \"{}\" is in line {} already",
+                                fmt::format("a job id must be unique: \"{}\" is already in line {}",
                                             trace_->id(jobs[i].id), lines_[first]),
                                 where(lines_[i])});
     if (!dropped) {
@@ -226,7 +226,8 @@ void Intake::write_notes() {
   }
   if (moved_ > 0) {
     notes.push_back(fmt::format(
-        "the rows were not in order of submission and have been sorted: {} came too late", moved_));
+        "the rows were not in order of submission and have been sorted (out of order: {})",
+        moved_));
   }
   for (const auto& [text, count] : remarks_) notes.push_back(fmt::format("{}: {}", text, count));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The job record that every reader fills and every other room reads.
+/// The job record, filled by every log reader and used by all other rooms.
 ///
-/// A job has two halves: the Request is what is known when it is submitted and is all that a
-/// policy ever sees; the Outcome is what only the future tells.
+/// A job has two halves. The Request is known at submission, and is all that a policy sees; the
+/// Outcome is known only after the job has ended.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace almanac::trace {
 
-/// A job's id as its source spells it: a whole number, or else a name of the trace's pool.
+/// A job's id as in its source: a whole number, or a name in the trace's pool.
 enum class JobKey : std::uint64_t {};
 inline constexpr JobKey kNoJobKey{~std::uint64_t{0}};
 
@@ -32,90 +32,89 @@ enum class JobState : std::uint8_t {
   preempted,
 };
 
-/// Spelled as Slurm does: "COMPLETED", "NODE_FAIL"; "" for unknown.
+/// Returns Slurm's name of the state, such as "COMPLETED" or "NODE_FAIL"; "" for unknown.
 std::string_view to_string(JobState state);
 
-/// The state that a word of a log means: Slurm's long and short words ("CANCELLED by 1001", "CA"),
-/// Philly's, Kubernetes'. "" is unknown; nothing for a word that is none.
+/// Parses a state in Slurm's long or short form ("CANCELLED by 1001", "CA"), Philly's or
+/// Kubernetes'. "" is unknown; returns nothing for any other word.
 std::optional<JobState> parse_state(std::string_view word);
 
-/// What is known at submission. Missing: kNoDuration, kNoTime, kNoName, NaN.
+/// Data known at submission. Missing values: kNoDuration, kNoTime, kNoName, NaN.
 struct Request {
-  /// When it joined the queue: its submission, or when it was eligible to start, if that came
-  /// later.
+  /// Time of joining the queue: submission, or the time at which the job became eligible, if later.
   Time submit{};
-  /// When it was submitted, where it was not eligible yet (dependency, begin time or hold).
+  /// Submission time, if the job became eligible later (dependency, begin time or hold).
   Time submitted = kNoTime;
-  Duration time_limit = kNoDuration;  ///< What the user asked for.
-  Duration predicted = kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may
-                                     ///< be negative.
-  Time deadline = kNoTime;           ///< When it is to have ended; missing = best effort.
-  Time worthless_at = kNoTime;  ///< Its value falls to 0 from the deadline to here; missing = at
-                                ///< the deadline (trace/value.h).
+  Duration time_limit = kNoDuration;  ///< Time limit set by the user.
+  Duration predicted = kNoDuration;   ///< Prediction in the trace (`predicted_s`); may be negative.
+  Time deadline = kNoTime;            ///< Time by which the job should end; missing = best effort.
+  Time worthless_at = kNoTime;  ///< Time at which its value reaches 0, falling from the deadline;
+                                ///< missing = at the deadline (trace/value.h).
   NameId name = kNoName;
-  NameId comment = kNoName;  ///< Free text of its user.
+  NameId comment = kNoName;  ///< Free text of the user.
   NameId user = kNoName;
   NameId vc = kNoName;
   NameId kind = kNoName;
-  NameId gpu_type = kNoName;  ///< Any type will do when not given.
+  NameId gpu_type = kNoName;  ///< Required GPU type; missing = any.
   NameId model = kNoName;
   NameId qos = kNoName;
-  NameId alternatives = kNoName;  ///< What it would take instead (trace/alternative.h).
-  NameId group = kNoName;         ///< Of the jobs that are trials of one sweep; missing = of none.
-  NameId data_set = kNoName;      ///< What it reads from remote storage; missing = nothing.
-  NameId gpu_profile = kNoName;   ///< Instance of a GPU that is asked for (cluster/slices/board.h),
+  NameId alternatives = kNoName;  ///< Requests that the job also accepts (trace/alternative.h).
+  NameId group = kNoName;         ///< Sweep that the job is a trial of; missing = none.
+  NameId data_set = kNoName;      ///< Data set read from remote storage; missing = none.
+  NameId gpu_profile = kNoName;   ///< MIG instance requested (cluster/slices/board.h), such as
                                   ///< "2g.20gb"; missing = a GPU, or gpu_share of it.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
-  std::int32_t shards = 0;        ///< Of gres/shard, over all nodes, which `gpus` and `gpu_share`
-                                  ///< stand for (trace/shares.h); 0 = none.
-  std::int32_t mps = 0;           ///< Of gres/mps, likewise.
-  std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
-  std::int32_t min_gpus = 0;  ///< And on no fewer than this; 0 = on one, where max_gpus is told.
-  std::int32_t batch = 0;     ///< Samples of one step, all GPUs together; 0 = not told.
-  std::int64_t steps = 0;     ///< 0 = not told.
-  float value;                ///< Of having ended in time; missing = 1.
-  float restart_s;            ///< Work that a restart adds; missing = as the run says.
-  float checkpoint_s;         ///< Work between two checkpoints; missing = 1 h where the job fails.
-  float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
+  std::int32_t shards = 0;    ///< gres/shard over all nodes, from which `gpus` and `gpu_share` were
+                              ///< computed (trace/shares.h); 0 = none.
+  std::int32_t mps = 0;       ///< gres/mps, in the same way.
+  std::int32_t max_gpus = 0;  ///< Largest number of GPUs for an elastic job; 0 = exactly `gpus`.
+  std::int32_t min_gpus = 0;  ///< Smallest number of GPUs; 0 = one, if max_gpus is given.
+  std::int32_t batch = 0;     ///< Samples per step, over all GPUs; 0 = unknown.
+  std::int64_t steps = 0;     ///< Training steps; 0 = unknown.
+  float value;                ///< Value of ending by the deadline; missing = 1.
+  float restart_s;            ///< Work added by a restart; missing = the run's default.
+  float checkpoint_s;         ///< Work between two checkpoints; missing = 1 h if the job fails.
+  float gpu_share = 1;        ///< Fraction of each GPU requested, in (0, 1].
   float cpus;                 ///< Cores over all nodes.
   float memory_gb;            ///< GB over all nodes.
   float data_gb;              ///< Size of its data set.
-  float gpu_memory_gb;        ///< Of each GPU, as drivers count; missing = not told.
-  JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
+  float gpu_memory_gb;  ///< Memory needed on each GPU, as counted by drivers; missing = unknown.
+  JobKey after = kNoJobKey;  ///< Job that must end first.
 
   Request();
 
-  /// Of each of its GPUs the part that it holds: that of one GPU may be asked, several are whole.
+  /// Returns the fraction of each GPU that the job gets: one GPU can be shared, several are whole.
   double gpu_part() const { return gpus == 1 ? double{gpu_share} : 1; }
 };
 
-/// Of Outcome::reference_profile.
+/// Value of Outcome::reference_profile for a whole board.
 inline constexpr std::string_view kWholeBoard = "gpu";
 
-/// What is known when the job has ended.
+/// Data known once the job has ended.
 struct Outcome {
   Duration run{};               ///< Run time at the reference speed; >= 0.
-  Duration span = kNoDuration;  ///< First start to last end, retries and what lies between them
-                                ///< included, where the log tells that from the run time.
-  Time start = kNoTime;         ///< As recorded by the cluster that the trace is from.
+  Duration span = kNoDuration;  ///< First start to last end, including retries and the time between
+                                ///< them, if the log distinguishes it from the run time.
+  Time start = kNoTime;         ///< Start recorded by the cluster of the trace.
   Time end = kNoTime;
   std::int32_t attempts = 0;  ///< 0 = not given.
   JobState state = JobState::unknown;
-  /// What `run` was recorded with, over all nodes; missing = what was asked for, infinity = as much
-  /// as the job can use.
+  /// Resources with which `run` was recorded, over all nodes; missing = as requested, infinity = as
+  /// much as the job can use.
   float reference_cpus;
   float reference_memory_gb;
   float bandwidth_gbs;  ///< GB/s of memory traffic at full speed, over all nodes; missing = none.
   float step_s;         ///< Length of one training step at the reference.
-  float network_s;      ///< Of a step the time in which it sends between nodes; missing = none.
-  float network_gbps;   ///< Gb/s over each link meanwhile; missing = as much as the link carries.
-  float read_gbs;       ///< GB/s of its data set that it reads at full speed; missing = none.
-  NameId node_list = kNoName;  ///< The nodes that it ran on, "g[01-04,7],x1" as Slurm writes
-                               ///< them (text/host_list.h); missing = not told.
-  NameId metric = kNoName;     ///< What it would report as it trains (trace/metric.h).
-  NameId reference_profile = kNoName;  ///< What instance `run` was recorded on: a profile, or "gpu"
-                                       ///< for all of a board; missing = what was asked for.
+  float network_s;      ///< Time per step spent sending between nodes; missing = none.
+  float network_gbps;   ///< Gb/s on each link during that time; missing = as much as the link
+                        ///< carries.
+  float read_gbs;       ///< GB/s read from its data set at full speed; missing = none.
+  NameId node_list = kNoName;  ///< Nodes that it ran on, in Slurm's form "g[01-04,7],x1"
+                               ///< (text/host_list.h); missing = unknown.
+  NameId metric = kNoName;     ///< Metric that it would report during training (trace/metric.h).
+  NameId reference_profile = kNoName;  ///< MIG instance on which `run` was recorded: a profile, or
+                                       ///< "gpu" for a whole board; missing = as requested.
 
   Outcome();
 };

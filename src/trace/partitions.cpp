@@ -15,7 +15,7 @@ namespace almanac::trace {
 NameId Partitions::take(std::string_view partition, std::string_view nodes, Intake& intake) {
   if (const auto comma = partition.find(','); comma != std::string_view::npos) {
     partition = partition.substr(0, comma);
-    intake.remark("jobs that name several partitions, counted to the first they name");
+    intake.remark("jobs that name several partitions (counted in the first one)");
   }
   const NameId name = intake.trace().names.intern(partition);
   if (name == kNoName) return name;
@@ -36,8 +36,8 @@ void Partitions::conclude(Intake& intake) {
                                 [](const auto& each) { return !each.second.empty(); });
   if (!told) {
     trace.notes.push_back(
-        fmt::format("{} partitions are taken to share no node, for the log has no NodeList: add it "
-                    "to -o of sacct, or say with --cluster which nodes there are",
+        fmt::format("{} partitions are assumed to share no node, because the log has no NodeList: "
+                    "add it to sacct -o, or give the nodes with --cluster",
                     nodes_.size()));
     return;
   }
@@ -71,10 +71,8 @@ void Partitions::conclude(Intake& intake) {
         if (job.request.vc == was) job.request.vc = made;
       }
     }
-    trace.notes.push_back(fmt::format(
-        "partitions {} ran jobs on the same nodes and are taken as one virtual cluster, "
-        "{}",
-        fmt::join(partitions, ", "), trace.names[made]));
+    trace.notes.push_back(fmt::format("partitions {} share nodes, so they are treated as one: {}",
+                                      fmt::join(partitions, ", "), trace.names[made]));
   }
 }
 
@@ -86,8 +84,8 @@ void note_no_gpus(Intake& intake) {
   });
   if (any || trace.jobs.empty()) return;
   trace.notes.emplace_back(
-      "no job has a GPU: Slurm records GPUs only where slurm.conf has "
-      "AccountingStorageTRES=gres/gpu, and only of jobs that were submitted since");
+      "no job has a GPU: Slurm records GPUs only if slurm.conf has AccountingStorageTRES=gres/gpu, "
+      "and only for jobs submitted since then");
 }
 
 }  // namespace almanac::trace

@@ -67,9 +67,10 @@ Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
   Intake intake(trace, options.lenient, zone);
   if (auto done = format.read(path, intake); !done) return tl::unexpected(std::move(done.error()));
   if (zone && !trace.local_times) {
-    return fail(Code::usage,
-                "--time-zone is for times without a zone: these are seconds or have one", {path},
-                "leave --time-zone out");
+    return fail(
+        Code::usage,
+        "--time-zone only applies to times without a zone, and these are seconds or have one",
+        {path}, "leave out --time-zone");
   }
   if (zone && trace.time_zone.empty()) {
     read_times_in(trace, *zone);

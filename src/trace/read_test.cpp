@@ -143,33 +143,33 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
     return error(std::string("job_id,submit_s,run_s,gpus,") + columns + "\n1,0,1," + cells + "\n");
   };
   EXPECT_THAT(with("worthless_at_s", "2,50"),
-              HasSubstr("t.csv:2: worthless_at_s needs a deadline_s: job 1 has none"));
+              HasSubstr("t.csv:2: worthless_at_s requires a deadline_s: job 1 has none"));
   EXPECT_THAT(with("deadline_s,worthless_at_s", "2,60,50"),
               HasSubstr("worthless_at_s must not come before deadline_s: job 1 is 10 s before"));
   EXPECT_THAT(with("max_gpus", "4,2"),
-              HasSubstr("max_gpus must not be below gpus: job 1 asks 4 and at most 2"));
-  EXPECT_THAT(
-      with("max_gpus,min_gpus", "2,4,3"),
-      HasSubstr("min_gpus needs max_gpus, and must not be above gpus: job 1 asks 2, at least "
-                "3 and at most 4"));
-  EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus needs max_gpus"));
+              HasSubstr("max_gpus must not be below gpus: job 1 requests 4 and at most 2"));
+  EXPECT_THAT(with("max_gpus,min_gpus", "2,4,3"),
+              HasSubstr("min_gpus requires max_gpus, and must not be above gpus: job 1 requests 2, "
+                        "at least 3 and at most 4"));
+  EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus requires max_gpus"));
   EXPECT_THAT(with("max_gpus,alternatives", "1,2,cpu:8"),
-              HasSubstr("max_gpus and alternatives do not go together: job 1 has both"));
+              HasSubstr("max_gpus and alternatives exclude each other: job 1 has both"));
   for (const std::string_view wrong : {"gpu", "gpu:", "gpu:0", "gpu:1.5", "gpu::2", "cpu:v100:2",
                                        "cpu:0", "gpu:2@0", "gpu:2@x", "tpu:2", "cpu:8||gpu:1"}) {
     EXPECT_THAT(with("alternatives", fmt::format("1,{}", wrong).c_str()),
-                HasSubstr("alternatives must be what the job would take instead, such as "))
+                HasSubstr("alternatives must be what the job would accept instead, such as "))
         << wrong;
   }
   for (const std::string_view wrong : {"0.5", "10:", "10:x", "0:1", "10:1|10:2", "10:1||20:2"}) {
-    EXPECT_THAT(with("steps,metric", fmt::format("1,9,{}", wrong).c_str()),
-                HasSubstr("metric must be what the job reports after so many steps, such as "))
+    EXPECT_THAT(
+        with("steps,metric", fmt::format("1,9,{}", wrong).c_str()),
+        HasSubstr("metric must be the job's reported metric after a number of steps, such as "))
         << wrong;
   }
   EXPECT_THAT(with("metric", "1,10:0.5"),
-              HasSubstr("metric needs steps of 1 or more: job 1 has none"));
+              HasSubstr("metric requires steps of 1 or more: job 1 has none"));
   EXPECT_THAT(with("max_gpus", "0,2"),
-              HasSubstr("max_gpus needs gpus of 1 or more: job 1 asks none"));
+              HasSubstr("max_gpus requires gpus of 1 or more: job 1 requests none"));
   EXPECT_THAT(with("value", "4,-1"), HasSubstr("value must be a number of 0 or more: \"-1\""));
   EXPECT_THAT(with("batch", "4,1.5"), HasSubstr("batch must be a whole number of 0 or more"));
   EXPECT_THAT(with("steps", "4,1e30"), HasSubstr("steps must be a whole number of 0 or more"));
@@ -227,10 +227,10 @@ TEST_F(ReadTrace, RefusesAnEndBeforeItsStart) {
 
 TEST_F(ReadTrace, RefusesAnIdThatComesTwice) {
   EXPECT_EQ(error(std::string(kHeader) + "5,0,1,1\n6,0,1,1\n5,3,1,1\n"),
-            "t.csv:4: a job id must be unique: \"5\" is in line 2 already (use --lenient to drop "
+            "t.csv:4: a job id must be unique: \"5\" is already in line 2 (use --lenient to drop "
             "such rows)");
   EXPECT_EQ(error(std::string(kHeader) + "a,0,1,1\na,0,1,1\n"),
-            "t.csv:3: a job id must be unique: \"a\" is in line 2 already (use --lenient to drop "
+            "t.csv:3: a job id must be unique: \"a\" is already in line 2 (use --lenient to drop "
             "such rows)");
 }
 
@@ -250,9 +250,9 @@ TEST_F(ReadTrace, RefusesGzipThatIsCutOff) {
 TEST_F(ReadTrace, RefusesANulByte) {
   const std::string content =
       std::string(kHeader) + "1,0,1,1\n2,0," + std::string(1, '\0') + "1,1\n";
-  EXPECT_EQ(
-      error(content, {.lenient = true}),
-      "t.csv:3: a NUL byte: this is not a text file (UTF-16 must be converted to UTF-8 first)");
+  EXPECT_EQ(error(content, {.lenient = true}),
+            "t.csv:3: the file has a NUL byte: not a text file (UTF-16 must be converted to UTF-8 "
+            "first)");
 }
 
 TEST_F(ReadTrace, RefusesMixedTimeFormats) {
@@ -308,10 +308,9 @@ TEST_F(ReadTrace, SaysOfANumberWhatIsWrongWithIt) {
 }
 
 TEST_F(ReadTrace, SaysWhatItSawWhenItKnowsNoFormat) {
-  EXPECT_EQ(
-      error("id;when;how long\n1;2;3\n"),
-      "t.csv:1: this is no known job log; it begins with \"id;when;how long\" (name the format "
-      "with --format, or say which column means what with --columns)");
+  EXPECT_EQ(error("id;when;how long\n1;2;3\n"),
+            "t.csv:1: unknown job log format; the file begins with \"id;when;how long\" (give the "
+            "format with --format, or map the columns with --columns)");
 }
 
 TEST_F(ReadTrace, NamesTheKnownFormatsForAnUnknownOne) {
@@ -346,7 +345,7 @@ TEST_F(ReadTrace, SortsStablyAndSaysSo) {
   EXPECT_THAT(
       trace->notes,
       ElementsAre(
-          "the rows were not in order of submission and have been sorted: 2 came too late"));
+          "the rows were not in order of submission and have been sorted (out of order: 2)"));
 }
 
 TEST_F(ReadTrace, LetsIdsComeInAnyOrder) {

@@ -92,10 +92,10 @@ void check_run_times(Trace& trace, RunTimes run_times) {
     }
   }
   if (from_submission.is_part_of(telling, kRule)) {
-    trace.notes.push_back(fmt::format(
-        "the run time that the log gives counts from submission, so it includes the wait; end "
-        "minus start is used instead: {}",
-        spelled(from_submission, all, trace)));
+    trace.notes.push_back(
+        fmt::format("the log counts run times from submission, including the wait; end minus start "
+                    "is used instead: {}",
+                    spelled(from_submission, all, trace)));
     use_end_minus_start(trace);
     return;
   }
@@ -104,13 +104,12 @@ void check_run_times(Trace& trace, RunTimes run_times) {
   if (off.is_part_of(all, kMost)) {
     const std::string unit = other_unit(trace, all);
     trace.notes.push_back(fmt::format(
-        "the run time that the log gives is not end minus start{}; end minus start is used "
-        "instead: {}",
+        "the run time in the log is not end minus start{}; end minus start is used instead: {}",
         unit.empty() ? "" : fmt::format(" (it may count {})", unit), spelled(off, all, trace)));
     use_end_minus_start(trace);
   } else if (off.is_part_of(all, kNotable)) {
     trace.notes.push_back(
-        fmt::format("the run time is not end minus start, and is used as the log gives it: {}",
+        fmt::format("the run time is not end minus start, and is used as in the log: {}",
                     spelled(off, all, trace)));
   }
 }
@@ -130,14 +129,13 @@ void check_waits(Trace& trace) {
     least = std::min(least, wait);
   }
   if (early.is_part_of(all, kNotable)) {
-    trace.notes.push_back(
-        fmt::format("the start comes before the submission, as if their clocks were of two time "
-                    "zones: {}",
-                    spelled(early, all, trace)));
+    trace.notes.push_back(fmt::format(
+        "the start comes before the submission, as if their clocks were in two time zones: {}",
+        spelled(early, all, trace)));
   } else if (all >= kSome && least >= kLong) {
     trace.notes.push_back(
-        fmt::format("every job waits {:.1f} h or more, as if submission and start were of two time "
-                    "zones: {} jobs",
+        fmt::format("every job waits at least {:.1f} h, as if submission and start were in two "
+                    "time zones: {} jobs",
                     seconds(least) / 3600, all));
   }
 }
@@ -153,8 +151,8 @@ void check_gpus_and_nodes(Trace& trace) {
   }
   if (fewer.is_part_of(all, kFewGpus)) {
     trace.notes.push_back(
-        fmt::format("fewer GPUs than nodes, as if the log counted those of one node: {}; a column "
-                    "map multiplies columns: gpus = {{column = \"...\", times = \"...\"}}",
+        fmt::format("fewer GPUs than nodes, as if the log counted GPUs per node: {}; a column map "
+                    "multiplies columns: gpus = {{column = \"...\", times = \"...\"}}",
                     spelled(fewer, all, trace)));
   }
 }

@@ -52,17 +52,15 @@ TEST_F(Reconcile, MendsRunTimesThatCountFromSubmission) {
   EXPECT_EQ(trace.jobs[0].outcome.run, 100s);
   EXPECT_EQ(trace.jobs[1].outcome.run, 10s);
   EXPECT_EQ(trace.jobs[2].outcome.run, 11s);
-  EXPECT_THAT(trace.notes, ElementsAre(StartsWith("the run time that the log gives counts from "
-                                                  "submission")));
+  EXPECT_THAT(trace.notes, ElementsAre(StartsWith("the log counts run times from submission")));
 }
 
 TEST_F(Reconcile, MendsRunTimesInAnotherUnit) {
   const Trace trace = read({{0, 10, 610, 10}, {5, 60, 6060, 100}, {9, 9, 7209, 120}});
   EXPECT_EQ(trace.jobs[1].outcome.run, 6000s);
-  EXPECT_THAT(
-      trace.notes,
-      ElementsAre("the run time that the log gives is not end minus start (it may count "
-                  "minutes); end minus start is used instead: 3 of 3 jobs, the first is 1"));
+  EXPECT_THAT(trace.notes,
+              ElementsAre("the run time in the log is not end minus start (it may count minutes); "
+                          "end minus start is used instead: 3 of 3 jobs, the first is 1"));
 }
 
 TEST_F(Reconcile, KeepsRunTimesOfWhichFewDisagreeAndSaysSo) {
@@ -70,20 +68,17 @@ TEST_F(Reconcile, KeepsRunTimesOfWhichFewDisagreeAndSaysSo) {
   jobs[4] = {0, 10, 110, 60};
   const Trace trace = read(jobs);
   EXPECT_EQ(trace.jobs[4].outcome.run, 60s);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("the run time is not end minus start, and is used as the log "
-                          "gives it: 1 of 10 jobs, the first is 5"));
+  EXPECT_THAT(trace.notes, ElementsAre("the run time is not end minus start, and is used as in the "
+                                       "log: 1 of 10 jobs, the first is 5"));
 }
 
 TEST_F(Reconcile, NoticesClocksOfTwoZones) {
   const Trace early = read({{7200, 10, 110, 100}, {7205, 20, 30, 10}});
-  EXPECT_THAT(early.notes,
-              ElementsAre("the start comes before the submission, as if their clocks were of two "
-                          "time zones: 2 of 2 jobs, the first is 1"));
+  EXPECT_THAT(early.notes, ElementsAre("the start comes before the submission, as if their clocks "
+                                       "were in two time zones: 2 of 2 jobs, the first is 1"));
   const Trace late = read(std::vector<Times>(20, Times{0, 28805, 28905, 100}));
-  EXPECT_THAT(late.notes,
-              ElementsAre("every job waits 8.0 h or more, as if submission and start were of two "
-                          "time zones: 20 jobs"));
+  EXPECT_THAT(late.notes, ElementsAre("every job waits at least 8.0 h, as if submission and start "
+                                      "were in two time zones: 20 jobs"));
 }
 
 TEST_F(Reconcile, KeepsOurOwnRunTimesAtTheReferenceSpeed) {
@@ -118,18 +113,18 @@ TEST_F(Reconcile, NoticesAWaitThatIsAnother) {
                                "job_id,vc,gpu_num,submit_time,start_time,end_time,duration,queue\n"
                                "1,a,1,0,600,700,100,10\n2,a,1,0,60,160,100,1\n"));
   ASSERT_TRUE(trace);
-  EXPECT_THAT(trace->notes,
-              ElementsAre("the wait that the log gives is not start minus submission, "
-                          "which is used: 2 of 2 jobs"));
+  EXPECT_THAT(
+      trace->notes,
+      ElementsAre(
+          "the wait in the log is not start minus submission, which is used instead: 2 of 2 jobs"));
 }
 
 TEST_F(Reconcile, NoticesGpusOfOneNode) {
   const auto trace = read_trace(
       folder_.write("own.csv", "job_id,submit_s,run_s,gpus,nodes\n1,0,50,1,16\n2,0,60,8,1\n"));
   ASSERT_TRUE(trace);
-  EXPECT_THAT(trace->notes,
-              ElementsAre(StartsWith("fewer GPUs than nodes, as if the log counted those of one "
-                                     "node: 1 of 2 jobs, the first is 1")));
+  EXPECT_THAT(trace->notes, ElementsAre(StartsWith("fewer GPUs than nodes, as if the log counted "
+                                                   "GPUs per node: 1 of 2 jobs, the first is 1")));
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ std::string described(const Trace& trace, const Runaway& runaway) {
               ? fmt::format(" {} beyond its limit", spelled(beyond))
               : fmt::format(" since {}", text::format_datetime(job.outcome.start).substr(0, 10));
   if (!runaway.node.empty()) {
-    made += fmt::format(" on {}, which other jobs held whole meanwhile", runaway.node);
+    made += fmt::format(" on {}, while other jobs used all of that node", runaway.node);
   }
   return made;
 }
@@ -202,10 +202,10 @@ void note_suspects(Trace& trace) {
     if (is_suspect && count++ == 0) first = trace.id(job.id);
   }
   if (count == 0) return;
-  trace.notes.push_back(fmt::format(
-      "{} RUNNING for more than 30 days without a time limit, the first is {}: if sacctmgr show "
-      "runawayjobs lists them, leave them out",
-      text::counted(count, "job"), first));
+  trace.notes.push_back(
+      fmt::format("{} RUNNING for more than 30 days without a time limit, the first is {}: if "
+                  "sacctmgr show runawayjobs lists them, leave them out",
+                  text::counted(count, "job"), first));
 }
 
 }  // namespace

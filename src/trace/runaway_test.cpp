@@ -57,7 +57,7 @@ TEST_F(Runaways, AreLeftOutAndNamed) {
   EXPECT_FALSE(has_x());
   EXPECT_THAT(trace_.notes,
               testing::Contains(HasSubstr("job x is RUNNING 207 days beyond its limit "
-                                          "on n1, which other jobs held whole")));
+                                          "on n1, while other jobs used all of that node")));
 }
 
 TEST_F(Runaways, AreFoundWithoutALimitByWhoHeldTheNode) {

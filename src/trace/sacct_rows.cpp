@@ -105,8 +105,8 @@ Result<std::unique_ptr<SacctRows>> SacctRows::open(const std::string& path,
   if (!header) {
     constexpr std::size_t kShown = 60;
     return fail(Code::invalid,
-                fmt::format("this is no header of sacct -P: \"{}\"", first.substr(0, kShown)),
-                where, "print it with " + command);
+                fmt::format("not a header of sacct -P: \"{}\"", first.substr(0, kShown)), where,
+                "print it with " + command);
   }
   if (!header->trouble.empty()) {
     return fail(Code::invalid, header->trouble, where, "print it with " + command);
@@ -301,8 +301,8 @@ Error SacctRows::refusal(Fit fit) const {
             where()};
   }
   return {Code::invalid,
-          fmt::format("a row must read in one way only: it has {} \"{}\" too many, in {}; leave "
-                      "these columns out or give sacct another --delimiter",
+          fmt::format("a row must have only one reading: it has {} \"{}\" too many, in {}; leave "
+                      "out these columns or give sacct another --delimiter",
                       found - header_.size(), layout_.delimiter(),
                       fmt::join(layout_.suspects(), " or ")),
           where()};
@@ -338,13 +338,12 @@ std::vector<std::string> SacctRows::notes() const {
   const auto note = [&](const char* what, std::int64_t count) {
     if (count > 0) notes.push_back(fmt::format("{}: {}", what, count));
   };
-  note("rows with a delimiter inside a text, repaired", mended_);
-  note("rows with a newline inside a text, joined", joined_);
-  note("repeated header lines, left out", headers_);
+  note("rows with a delimiter inside a text (repaired)", mended_);
+  note("rows with a newline inside a text (joined)", joined_);
+  note("repeated header lines (left out)", headers_);
   if (unknown_ > 0) {
     notes.push_back(
-        fmt::format("jobs whose state does not say how they ended, read as unknown: "
-                    "{} ({})",
+        fmt::format("jobs whose state does not say how they ended (treated as unknown): {} ({})",
                     unknown_, fmt::join(unknown_states_, ", ")));
   }
   return notes;

@@ -54,7 +54,7 @@ TEST(SacctRows, PutsADelimiterBackWhereItBelongsByWhatOtherRowsHave) {
                                                "3||ann|gpu|train|COMPLETED\n"));
   EXPECT_THAT(read_.rows, ElementsAre("1/a100|h100/ann/gpu/train/COMPLETED",
                                       "2//ann/gpu/lr=1|wd=0/FAILED", "3//ann/gpu/train/COMPLETED"));
-  EXPECT_THAT(read_.notes, ElementsAre("rows with a delimiter inside a text, repaired: 2"));
+  EXPECT_THAT(read_.notes, ElementsAre("rows with a delimiter inside a text (repaired): 2"));
 }
 
 TEST(SacctRows, RefusesARowThatReadsInSeveralWays) {
@@ -62,7 +62,7 @@ TEST(SacctRows, RefusesARowThatReadsInSeveralWays) {
       "JobID|Constraints|User|Partition|JobName|State\n"
       "1|a100|h100|ann|gpu|train|COMPLETED\n");
   ASSERT_EQ(read_.rows.size(), 1U);
-  EXPECT_THAT(read_.rows[0], HasSubstr("2: a row must read in one way only: it has 1 \"|\" too "
+  EXPECT_THAT(read_.rows[0], HasSubstr("2: a row must have only one reading: it has 1 \"|\" too "
                                        "many, in Constraints or JobName"));
 }
 
@@ -84,7 +84,7 @@ TEST(SacctRows, JoinsLines) {
       "3|a|b\n\nc|d|ann|COMPLETED\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/two lines/ann/FAILED", "2/one/ann/COMPLETED",
                                       "3/a|b  c|d/ann/COMPLETED"));
-  EXPECT_THAT(read_.notes, testing::Contains("rows with a newline inside a text, joined: 2"));
+  EXPECT_THAT(read_.notes, testing::Contains("rows with a newline inside a text (joined): 2"));
 }
 
 TEST(SacctRows, JoinsLinesOfTheLastAndTheFirstColumn) {
@@ -137,16 +137,15 @@ TEST(SacctRows, SaysWhatToRunWhereTheTextCannotBeRead) {
 TEST(SacctRows, LeavesOutHeadersOfLogsThatFollow) {
   const Read read_ = read("JobID|User|State\n1|ann|FAILED\nJobID|User|State\n2|ann|FAILED\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/ann/FAILED", "2/ann/FAILED"));
-  EXPECT_THAT(read_.notes, ElementsAre("repeated header lines, left out: 1"));
+  EXPECT_THAT(read_.notes, ElementsAre("repeated header lines (left out): 1"));
 }
 
 TEST(SacctRows, ReadsStatesOfWhichNothingIsKnownAsUnknown) {
   const Read read_ =
       read("JobID|State\n1|STAGE_OUT\n2|BRAND_NEW\n3|CANCELLED by 12\n3.0|STAGE_OUT\n");
   EXPECT_THAT(read_.rows, ElementsAre("1/", "2/", "3/CANCELLED", "3.0/"));
-  EXPECT_THAT(read_.notes,
-              ElementsAre("jobs whose state does not say how they ended, read as unknown: 2 "
-                          "(BRAND_NEW, STAGE_OUT)"));
+  EXPECT_THAT(read_.notes, ElementsAre("jobs whose state does not say how they ended (treated as "
+                                       "unknown): 2 (BRAND_NEW, STAGE_OUT)"));
 }
 
 TEST(SacctRows, ReadsStepsOnlyForWhoNeedsThem) {

@@ -134,7 +134,7 @@ void SacctRuns::conclude(Intake& intake) const {
         if (!is_same_job(run_of(rows.back()), run_of(row))) break;
         if (is_told_again(rows.back(), row)) {
           rows.back() = row;
-          intake.remark("rows that repeat a run, left out");
+          intake.remark("rows that repeat a run (left out)");
         } else {
           rows.push_back(row);
         }
@@ -145,21 +145,20 @@ void SacctRuns::conclude(Intake& intake) const {
       const JobKey id = job.id;
       job = rows.size() > 1 ? merged(rows, resized) : rows.front();
       job.id = ++jobs_of_id == 1 ? id : trace.key(fmt::format("{}#{}", trace.id(id), jobs_of_id));
-      if (jobs_of_id > 1) intake.remark("jobs that reuse the id of an earlier job, called ID#2");
+      if (jobs_of_id > 1) intake.remark("jobs that reuse the id of an earlier job (named ID#2)");
       if (rows.size() == 1) continue;
-      intake.remark(resized
-                        ? "jobs that were resized, one job each with the first size and the GPU "
-                          "time of all"
-                        : "jobs that ran several times, one job each with the GPU time of all "
-                          "runs");
+      intake.remark(
+          resized
+              ? "jobs that were resized (one job each, with the first size and the total GPU time)"
+              : "jobs that ran several times (one job each, with the total GPU time)");
     }
   }
   if (std::find(gone.begin(), gone.end(), true) != gone.end()) intake.leave_out(gone);
   for (const Job& job : jobs) {
     if (job.outcome.state == JobState::running) {
-      intake.remark("jobs still running, taken to run for as long as they had");
+      intake.remark("jobs still running (their run time so far is used)");
     } else if (job.outcome.state == JobState::pending) {
-      intake.remark("jobs still pending, taken as a run of 0 s");
+      intake.remark("jobs still pending (treated as a run of 0 s)");
     }
   }
 }

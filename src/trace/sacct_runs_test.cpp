@@ -52,9 +52,9 @@ TEST(SacctRuns, MakesOneJobOfARequeuedOne) {
   EXPECT_EQ(job.outcome.state, JobState::completed);
   EXPECT_EQ(job.outcome.start - job.request.submit, 5s);
   EXPECT_EQ(job.outcome.span, 3h - 5s);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("jobs that ran several times, one job each with the GPU time of all "
-                          "runs: 1"));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre("jobs that ran several times (one job each, with the total GPU time): 1"));
 }
 
 TEST(SacctRuns, KeepsRunTimesWhereMostJobsWereRequeued) {
@@ -75,7 +75,7 @@ TEST(SacctRuns, TellsJobsOfOneIdApart) {
   EXPECT_EQ(trace.jobs[0].request.gpus, 1);
   EXPECT_EQ(trace.id(trace.jobs[1].id), "66#2");
   EXPECT_EQ(trace.id(trace.jobs[2].id), "66#3");
-  EXPECT_THAT(trace.notes, Contains("jobs that reuse the id of an earlier job, called ID#2: 2"));
+  EXPECT_THAT(trace.notes, Contains("jobs that reuse the id of an earlier job (named ID#2): 2"));
 }
 
 TEST(SacctRuns, KeepsTheWaitAndTheGpuTimeOfAResizedJob) {
@@ -103,10 +103,9 @@ TEST(SacctRuns, CountsARunOnceThatOverlappingLogsTellTwice) {
   EXPECT_EQ(trace.jobs[0].outcome.state, JobState::completed);
   EXPECT_EQ(trace.jobs[0].outcome.attempts, 0);
   EXPECT_EQ(trace.jobs[1].outcome.state, JobState::running);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("repeated header lines, left out: 1",
-                          "jobs still running, taken to run for as long as they had: 1",
-                          "rows that repeat a run, left out: 3"));
+  EXPECT_THAT(trace.notes, ElementsAre("repeated header lines (left out): 1",
+                                       "jobs still running (their run time so far is used): 1",
+                                       "rows that repeat a run (left out): 3"));
 }
 
 TEST(SacctRuns, TakesARequeuedRowAloneForARunThatWasEnded) {

@@ -108,16 +108,16 @@ void share_gpus(Trace& trace) {
            (count == 1 ? " holds" : " hold");
   };
   if (with_shards > 0 && by_pairs > 0) {
-    trace.notes.push_back(fmt::format(
-        "{} shards: {} shards per GPU, according to jobs that hold both GPUs and shards",
-        hold(with_shards), by_pairs));
+    trace.notes.push_back(
+        fmt::format("{} shards: {} shards per GPU, according to jobs that use both GPUs and shards",
+                    hold(with_shards), by_pairs));
   } else if (with_shards > 0) {
     trace.notes.push_back(fmt::format(
-        "{} shards, whose part of a GPU the log does not tell: assumed {} shards per GPU, {}; set "
+        "{} shards: the log does not say how many make a GPU; assumed {} shards per GPU, {}; set "
         "shards_per_gpu in the --cluster file, or pass slurm.conf",
         hold(with_shards), shards,
-        at_once > largest ? "the most held at once on one node, so their GPU use is a lower bound"
-                          : "the most held by one job, so their GPU use is an upper bound"));
+        at_once > largest ? "the most in use at once on one node, so their GPU use is a lower bound"
+                          : "the most in use by one job, so their GPU use is an upper bound"));
   }
   if (with_mps > 0) {
     trace.notes.push_back(fmt::format(

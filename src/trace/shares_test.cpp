@@ -40,8 +40,7 @@ TEST_F(Shares, ArePartsOfGpusAndNoCpuJobs) {
   EXPECT_EQ(trace.names[trace.jobs.at(1).request.gpu_type], "a100");
   EXPECT_EQ(trace.jobs.at(2).request.gpus, 0);
   EXPECT_THAT(trace.notes,
-              Contains(HasSubstr("2 jobs hold shards, whose part of a GPU the log does "
-                                 "not tell")));
+              Contains(HasSubstr("2 jobs hold shards: the log does not say how many make a GPU")));
   EXPECT_THAT(trace.notes, Not(Contains(HasSubstr("AccountingStorageTRES"))));
 }
 
@@ -52,7 +51,7 @@ TEST_F(Shares, AreToldByJobsThatHoldWholeGpusAndTheirShards) {
   EXPECT_FLOAT_EQ(trace.jobs.at(1).request.gpu_share, 0.25F);
   EXPECT_EQ(trace.jobs.at(2).request.gpus, 2) << "more than one GPU has";
   EXPECT_THAT(trace.notes,
-              Contains(HasSubstr("8 shards per GPU, according to jobs that hold both")));
+              Contains(HasSubstr("8 shards per GPU, according to jobs that use both")));
 }
 
 TEST_F(Shares, OfMpsAreHundredths) {

@@ -102,7 +102,7 @@ TEST(Oddities, AreNamedWithTheFirstJob) {
       testing::ElementsAre(
           "the start comes before the submission|2|2", "the run time is not end minus start|2|2",
           "the run time is longer than the time limit|1|4", "a GPU job ran for 0 s|2|2",
-          "a job on fewer GPUs than nodes|2|2", "a part of a GPU asked for more than once|2|2",
+          "a job on fewer GPUs than nodes|2|2", "a fraction of a GPU requested more than once|2|2",
           "the deadline comes before the submission|2|2", "a value without a deadline|1|5",
           "may run on more GPUs than its batch has samples|1|5",
           "waits for a job (`after`) that the trace does not have|2|2"));

@@ -174,7 +174,7 @@ void SwfHeader::judge_machine(Trace& trace) const {
   const Load load = load_of(trace, most);
   if (load.jobs_beyond > 0) {
     trace.notes.push_back(
-        fmt::format("{} in the header is {}, but {} of {} jobs ask for more, up to {}: {}", key,
+        fmt::format("{} in the header is {}, but {} of {} jobs request more, up to {}: {}", key,
                     most, load.jobs_beyond, trace.jobs.size(), load.largest, kInferred));
     return;
   }

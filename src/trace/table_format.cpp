@@ -141,10 +141,9 @@ void TableReader::note_waits() {
   if (waits_off_ == 0 || static_cast<double>(waits_off_) < kNotable * static_cast<double>(waits_)) {
     return;
   }
-  intake_.trace().notes.push_back(
-      fmt::format("the wait that the log gives is not start minus submission, which is used: {} of "
-                  "{} jobs",
-                  waits_off_, waits_));
+  intake_.trace().notes.push_back(fmt::format(
+      "the wait in the log is not start minus submission, which is used instead: {} of {} jobs",
+      waits_off_, waits_));
 }
 
 Result<void> TableReader::read() {

@@ -38,7 +38,7 @@ constexpr Check kChecks[] = {
      [](const Job& job) { return job.request.gpus > 0 && job.outcome.run == Duration::zero(); }},
     {"a job on fewer GPUs than nodes",
      [](const Job& job) { return job.request.gpus > 0 && job.request.nodes > job.request.gpus; }},
-    {"a part of a GPU asked for more than once",
+    {"a fraction of a GPU requested more than once",
      [](const Job& job) { return job.request.gpu_share < 1 && job.request.gpus > 1; }},
     {"the deadline comes before the submission",
      [](const Job& job) {

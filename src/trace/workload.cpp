@@ -37,7 +37,7 @@ Result<void> check_vcs(const std::vector<Workload::Vc>& vcs) {
       return bad(fmt::format("vc {}: jobs and gpu_time must both be 0, or neither", vcs[i].name));
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (vcs[i].name == vcs[j].name) return bad(fmt::format("vc {} is there twice", vcs[i].name));
+      if (vcs[i].name == vcs[j].name) return bad(fmt::format("vc {} is listed twice", vcs[i].name));
     }
   }
   return {};
@@ -117,10 +117,10 @@ Result<void> check_rhythm(const Workload::Rhythm& rhythm) {
 
 Result<void> check_tasks(const Workload& workload) {
   if (!workload.size.empty() || !workload.run.octaves.empty() || workload.run.median_s > 0) {
-    return bad("task tells sizes and run times: there must be no size and no [run] beside it");
+    return bad("[task] defines sizes and run times: remove size and [run]");
   }
   if (cpu_jobs(workload) > 0 || !workload.model.empty() || !workload.cores.empty()) {
-    return bad("there must be no model, no cores and no CPU jobs beside task");
+    return bad("remove model, cores and CPU jobs when there are tasks");
   }
   if (total_jobs(workload.task) <= 0) return bad("at least one row of task must have jobs");
   for (const Workload::Task& task : workload.task) {
@@ -167,7 +167,7 @@ Result<void> check(const Workload& workload) {
   if (Result<void> fine = check_vcs(workload.vc); !fine) return fine;
   if (Result<void> fine = check_rhythm(workload.rhythm); !fine) return fine;
   if (!workload.task.empty()) return check_tasks(workload);
-  if (workload.deadline.any()) return bad("[deadline] is of tasks: there are no rows of task");
+  if (workload.deadline.any()) return bad("[deadline] requires rows of task");
   if (workload.size.empty() || total_jobs(workload.size) <= 0) {
     return bad("at least one row of size must have jobs");
   }

@@ -108,8 +108,8 @@ class Saver {
   }
 
   std::string out_ =
-      "# The parameters of a made-up job log, for `almanac trace generate --workload THIS_FILE`.\n"
-      "# Weights need not sum to anything: only their ratios count.\n";
+      "# The parameters of a generated job log, for `almanac trace generate --workload "
+      "THIS_FILE`.\n# Weights need not sum to anything: only their ratios count.\n";
 };
 
 }  // namespace
@@ -123,7 +123,7 @@ std::string to_toml(const Workload& workload) {
 
 std::string to_cluster_toml(const Workload& workload) {
   const Workload::Node& node = workload.node;
-  std::string text = "# The cluster of a made-up job log.\n[node]\n";
+  std::string text = "# The cluster of a generated job log.\n[node]\n";
   text += fmt::format("gpus = {}\n", node.gpus);
   if (!node.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", toml_string(node.gpu_type));
   for (const auto& [key, amount] : {std::pair{"cpus", node.cpus},

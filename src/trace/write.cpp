@@ -274,7 +274,7 @@ Result<void> save_trace(const Trace& trace, const std::string& path, std::string
                                          : nullptr;
   if (write == nullptr) {
     return fail(Code::usage,
-                fmt::format("a trace is written as csv, dated or swf: \"{}\"", format));
+                fmt::format("a trace is written as csv, dated or swf, not \"{}\"", format));
   }
   auto out = path == "-" ? Result<table::OutputFile>(table::OutputFile::standard_output())
                          : table::OutputFile::create(path);

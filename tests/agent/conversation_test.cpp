@@ -196,7 +196,7 @@ TEST_F(ConversationTest, TurnsAwayAnAgentWithAnotherSecret) {
   EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
   EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
-  EXPECT_THAT(agent.said().front(), HasSubstr("is it the key of this node?"));
+  EXPECT_THAT(agent.said().front(), HasSubstr("check that this node uses its own key"));
   EXPECT_THAT(agents_->take_reports(), IsEmpty());
   EXPECT_THAT(agents_->present(), IsEmpty());
 }
@@ -241,20 +241,20 @@ TEST_F(ConversationTest, AnAgentDoesNothingForAnotherService) {
       line.send(seal.close("{\"orders\":{\"patience_ms\":60000,"
                            "\"limits\":[{\"job\":12,\"cores\":1}]}}")));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
-  EXPECT_THAT(agent.said().front(), HasSubstr("has not our secret"));
+  EXPECT_THAT(agent.said().front(), HasSubstr("does not have our secret"));
   EXPECT_EQ(node_.read(node_.v2(12) + "/cpu.max"), "max 100000");
 }
 
 TEST_F(ConversationTest, TurnsAwayAPeerThatIsNoAgent) {
   const std::pair<std::string, const char*> wrong[] = {
-      {"GET / HTTP/1.1\r\n\r\n", "no agent of Almanac"},
+      {"GET / HTTP/1.1\r\n\r\n", "not an agent of Almanac"},
       {std::string(64, '0') + " almanac-agent 2 n001 " + std::string(32, 'a') + "\n", "protocol 2"},
       {std::string(64, '0') + " almanac-agent 1 n001 " + std::string(32, 'a') + "\n",
        "another key"},
       {std::string(64, '0') + " almanac-agent 1 ../etc " + std::string(32, 'a') + "\n",
-       "no agent of Almanac"},
+       "not an agent of Almanac"},
       {std::string(1 << 20, 'x'), "too long"},
-      {std::string(1000, '\n'), "no agent of Almanac"}};
+      {std::string(1000, '\n'), "not an agent of Almanac"}};
   for (const auto& [bytes, why] : wrong) {
     const std::string answer = say(bytes);
     EXPECT_TRUE(eventually([&, why = why] {

@@ -97,9 +97,9 @@ TEST_F(Boards, AreCutWhereItIsAsked) {
   EXPECT_EQ(nvml.create_mig_instance(0, profile(nvml, 9), 4).error().message,
             "Insufficient Resources");
   EXPECT_EQ(nvml.create_mig_instance(0, profile(nvml, 14), 1).error().message,
-            "no such instance begins there");
+            "no such instance can be created there");
   EXPECT_EQ(nvml.create_mig_instance(2, profile(nvml, 14), 0).error().message,
-            "the GPU is not cut (MIG)");
+            "MIG is not enabled on the GPU");
   EXPECT_TRUE(nvml.destroy_mig_instance(0, right->id));
   EXPECT_EQ(nvml.destroy_mig_instance(0, right->id).error().message, "there is no such instance");
   EXPECT_EQ(nvml.mig_instances(0).value(), (std::vector<MigInstance>{*left}));

@@ -184,7 +184,7 @@ TEST_F(MadeInstances, SaysWhatNoBoardIsCutIn) {
   begin_here();
   const auto refused = service_->submit(asking("1g.5gb", "true"));
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("asks a 1g.5gb, an A100-80GB has"));
+  EXPECT_THAT(refused.error().message, HasSubstr("needs a 1g.5gb, but an A100-80GB offers"));
 }
 
 TEST_F(MadeInstances, NeverGoWhileAJobHoldsThem) {

@@ -156,8 +156,8 @@ class Interrupt : public testing::Test {
 
 TEST_F(Interrupt, LeavesAValidRunThatSaysThatItIsIncomplete) {
   EXPECT_EQ(interrupt("fifo,conservative", run_ + "/fifo/timeline.csv"), 130);
-  EXPECT_THAT(text(folder_ / "err"), HasSubstr("interrupted: what was simulated until then is "
-                                               "marked incomplete"));
+  EXPECT_THAT(text(folder_ / "err"),
+              HasSubstr("interrupted; results so far are marked as incomplete"));
   std::vector<std::string> left = files();
   std::erase(left, "report.html");  // only where the build has a page
   EXPECT_THAT(
@@ -206,8 +206,8 @@ TEST_F(Interrupt, IsToldByTheCommandsThatReadTheRun) {
   folder_.write("cut/summary.json", summary.dump());
   const ProgramRun again = run_program({"rerun", cut});
   EXPECT_EQ(again.status, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("was interrupted: there are no whole schedules to compare "
-                                   "with"));
+  EXPECT_THAT(again.err,
+              HasSubstr("was interrupted, so there are no complete schedules to compare with"));
 }
 
 TEST_F(Interrupt, EvenByKillLeavesAFolderThatTheNextRunMayHave) {

@@ -82,7 +82,7 @@ TEST_F(PredictCommand, EvaluatesAsAList) {
 TEST_F(PredictCommand, SaysWhenThereIsNothingToTest) {
   const ProgramRun done = run_program({"predict", "evaluate", log_, "--from", "2021-01-01"});
   EXPECT_NE(done.status, 0);
-  EXPECT_THAT(done.err, HasSubstr("no job is submitted from 2021-01-01"));
+  EXPECT_THAT(done.err, HasSubstr("no job was submitted from 2021-01-01"));
 }
 
 TEST_F(PredictCommand, ExplainsOneJob) {
@@ -95,7 +95,7 @@ TEST_F(PredictCommand, ExplainsOneJob) {
   EXPECT_LE(object["low_s"].get<double>(), object["high_s"].get<double>());
   EXPECT_GT(object["reasons"].size(), 3U);
   const ProgramRun none = run_program({"predict", "explain", log_, "x", "--model", model_});
-  EXPECT_THAT(none.err, HasSubstr("no job is called x"));
+  EXPECT_THAT(none.err, HasSubstr("unknown job x"));
 }
 
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {
@@ -123,7 +123,7 @@ TEST_F(PredictCommand, RefusesAModelThatKnowsTheFuture) {
   ASSERT_EQ(train(log_).status, 0);
   const ProgramRun done = simulate(later(), {"--policy", "qssf", "--model", model_});
   EXPECT_NE(done.status, 0);
-  EXPECT_THAT(done.err, HasSubstr("it would know what is yet to come"));
+  EXPECT_THAT(done.err, HasSubstr("the model would know the future"));
   EXPECT_THAT(done.err, HasSubstr("--until"));
 }
 
@@ -135,9 +135,9 @@ TEST_F(PredictCommand, RefusesWhatIsNoModelInOneLine) {
     EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
     return done.err;
   };
-  EXPECT_THAT(error("qssf", log_), HasSubstr("this is no model"));
+  EXPECT_THAT(error("qssf", log_), HasSubstr("not a model of almanac predict train"));
   EXPECT_THAT(error("qssf", folder_ / "none"), HasSubstr("none"));
-  EXPECT_THAT(error("fifo", model_), HasSubstr("none of the policies has a learned estimate"));
+  EXPECT_THAT(error("fifo", model_), HasSubstr("none of the policies uses a learned estimate"));
   std::ifstream stream(model_, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_THAT(error("qssf", folder_.write("cut", bytes.substr(0, bytes.size() - 9))),

@@ -104,10 +104,10 @@ TEST_F(SpeedCommand, LeavesOutWhatIsNotSimulated) {
 TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
   ASSERT_EQ(simulate_speeds().status, 0);
   const std::string out = run_program({"explain", run_, "A", "--replay"}).out;
-  EXPECT_THAT(out,
-              StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
-                         "waited 00:00:00\n"
-                         "  forecast when it came: starts at once (90 % sure) and ends by "));
+  EXPECT_THAT(
+      out, StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
+                      "waited 00:00:00\n"
+                      "  forecast at submission: starts immediately (90 % likely) and ends by "));
   EXPECT_THAT(
       out,
       HasSubstr(
@@ -134,17 +134,16 @@ TEST_F(SpeedCommand, ExplainsWaitsForCores) {
   EXPECT_EQ(cpu_job["waits"][0]["reason"], "SHORT_OF_CORES");
   EXPECT_EQ(cpu_job["waits"][0]["from_s"], 10);
   EXPECT_EQ(cpu_job["waits"][0]["until_s"], 100);
-  EXPECT_EQ(cpu_job["waits"][0]["text"],
-            "not enough free cores or memory on the nodes where it may run");
+  EXPECT_EQ(cpu_job["waits"][0]["text"], "not enough free cores or memory on the nodes it can use");
   EXPECT_THAT(run_program({"explain", run_, "C", "--replay"}).out,
               HasSubstr("job C under fifo: 4 cores, submitted 10s"));
   const json gpu_job = explained("G");
   ASSERT_EQ(gpu_job["waits"].size(), 1U);
   EXPECT_EQ(gpu_job["waits"][0]["text"],
-            "not enough cores or memory beside the GPUs: asks 1, 1 free");
+            "not enough cores or memory next to the free GPUs: needs 1, 1 free");
   EXPECT_EQ(gpu_job["waits"][0]["until_s"], 120);
   EXPECT_THAT(run_program({"explain", run_, "X", "--replay"}).out,
-              HasSubstr("never: asks more cores or memory than its nodes have"));
+              HasSubstr("never: needs more cores or memory than its nodes have"));
 }
 
 /// Beside each other both run at 1 / (1 + 1/4 * 1/4) = 16/17: B does its 48 s in 51 s, and A, which
@@ -230,7 +229,7 @@ TEST_F(PowerLimitCommand, TakesTheBoardsOwnLimitForNone) {
 
 TEST_F(PowerLimitCommand, SaysWhereALimitMeansNothing) {
   EXPECT_THAT(simulate_limited("100", false).err,
-              HasSubstr("the power limits of GPUs change nothing without --speed"));
+              HasSubstr("power limits of GPUs have no effect without --speed"));
   const ProgramRun low = simulate_limited("10");
   EXPECT_NE(low.status, 0);
   EXPECT_THAT(low.err, HasSubstr("limited.toml: gpu_power_limit_w must be 20 to 200, the limits of "

@@ -50,8 +50,13 @@ TEST(EnergyForecast, SaysWhatIsWrongInOneLine) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
   };
   says({"--column", "actve"}, 65, "did you mean active?");
-  says({}, 65, "series.csv:3: active is \"many\", which is no number");
+<<<<<<< HEAD
+  says({}, 65, "series.csv:3: active is \"many\", which is not a number");
   says({"--horizon", "soon"}, 2, "--horizon is \"soon\", which is no length of time");
+=======
+  says({}, 65, "series.csv:3: active is \"many\", which is no number");
+  says({"--horizon", "soon"}, 2, "--horizon must be a time, found \"soon\"");
+>>>>>>> b_help
 }
 
 /// Four days of office hours on ten nodes.
@@ -109,8 +114,8 @@ TEST(EnergySimulate, SaysWhatIsWrongInOneLine) {
   says({"energy", "simulate", series, "--total", "totl"}, 65, "did you mean total?");
   says({"energy", "simulate", series, "--from", "2040-01-01"}, 2, "after the end of the series");
   says({"energy", "simulate", series, "--profile", "mars"}, 2, "known: venus");
-  says({"energy", "simulate", folder / "negative.csv"}, 65, "expected numbers of nodes");
-  says({"energy", "plan", folder / "none.csv"}, 65, "there are no nodes");
+  says({"energy", "simulate", folder / "negative.csv"}, 65, "expected 0 <= nodes in use <= total");
+  says({"energy", "plan", folder / "none.csv"}, 65, "the series has no nodes");
 }
 
 }  // namespace

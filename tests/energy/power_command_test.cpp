@@ -54,7 +54,7 @@ TEST(EnergyPower, SaysWhatIsWrongInOneLine) {
   };
   says({"energy", "power", path}, 65, "mine.toml:2:1: unknown key idel_w (did you mean idle_w?)");
   says({"energy", "power", "heilos"}, 2,
-       "there is no power model \"heilos\" (did you mean helios?)");
+       "no power model is named \"heilos\" (did you mean helios?)");
   says({"energy", "fit-power", path, path, "--out", folder / "gpu.toml"}, 2, "--out takes one");
 }
 

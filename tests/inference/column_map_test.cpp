@@ -85,23 +85,23 @@ TEST_F(Columns, AreToldByTheIdsAndTheRate) {
   EXPECT_EQ(made->tokens_per_block, 16);
   EXPECT_THAT(
       made->notes,
-      ElementsAre("a block id stands for 16 tokens: prompts have as many ids as that gives, "
-                  "not 512 as usual",
-                  "timestamp is taken to count seconds: the rate of requests is plausible "
-                  "so only"));
+      ElementsAre(
+          "a block id stands for 16 tokens, because the prompts have that many ids, not 512 as "
+          "usual",
+          "timestamp is assumed to be in seconds: only then is the rate of requests plausible"));
 }
 
 TEST_F(Columns, AreAskedForWhereTheLogDoesNotShowThem) {
-  EXPECT_THAT(
-      error(read(lines(20, 12, 16))),
-      HasSubstr("log.jsonl: timestamp may count seconds (0.0833 requests/s) or milliseconds "
-                "(83.3 requests/s) (say which with --columns FILE: [columns] arrival_s = "
-                "{column = \"timestamp\", unit = \"ms\"}"));
+  EXPECT_THAT(error(read(lines(20, 12, 16))),
+              HasSubstr("log.jsonl: timestamp may be in seconds (0.0833 requests/s) or "
+                        "milliseconds (83.3 requests/s) (choose one with --columns FILE: [columns] "
+                        "arrival_s = {column = \"timestamp\", unit = \"ms\"}"));
   // 1,600 tokens in three ids: 534 to 799.
-  EXPECT_THAT(error(read("columns = {arrival_s = \"timestamp\", prompt_tokens = \"input_length\", "
-                         "output_tokens = \"output_length\", block_ids = \"hash_ids\"}",
-                         lines(20, 12, 700))),
-              HasSubstr("a block id may stand for 534 to 799 tokens"));
+  EXPECT_THAT(
+      error(read("columns = {arrival_s = \"timestamp\", prompt_tokens = \"input_length\", "
+                 "output_tokens = \"output_length\", block_ids = \"hash_ids\"}",
+                 lines(20, 12, 700))),
+      HasSubstr("the number of tokens of a block is unclear: all prompts fit 534 to 799 tokens"));
 }
 
 TEST_F(Columns, RefuseIdsThatFitNoBlock) {
@@ -193,16 +193,15 @@ TEST_F(Columns, OfAMapNameTheLineOfAMistake) {
 TEST_F(Columns, ThatAreNoneAreSaid) {
   EXPECT_THAT(error(read("a,b\n1,2\n")),
               HasSubstr("a plain table has the columns arrival_s, prompt_tokens and output_tokens; "
-                        "name others in a column map (--columns FILE)"));
+                        "map other names with --columns FILE"));
   EXPECT_THAT(error(read("num_prefill_tokens,num_decode_tokens,num_total_tokens\n1,2,3\n")),
-              HasSubstr("log.jsonl:1: has lengths of requests and no arrival times"));
+              HasSubstr("log.jsonl:1: has lengths of requests but no arrival times"));
   EXPECT_THAT(error(read("{\"conversation_id\": \"x\", \"conversation\": [], \"turn\": 1}\n")),
               HasSubstr("has texts; Almanac needs counts of tokens"));
-  EXPECT_THAT(
-      error(read("{\"session_id\": \"a\", \"delay\": 5, \"input_length\": 1, "
-                 "\"output_length\": 1}\n")),
-      HasSubstr("log.jsonl:1: timestamp is no number, or is not there (turns that follow an "
-                "answer are not read)"));
+  EXPECT_THAT(error(read("{\"session_id\": \"a\", \"delay\": 5, \"input_length\": 1, "
+                         "\"output_length\": 1}\n")),
+              HasSubstr("log.jsonl:1: timestamp is not a number, or is missing (turns that follow "
+                        "an answer are not supported)"));
 }
 
 }  // namespace

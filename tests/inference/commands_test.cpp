@@ -66,7 +66,7 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
       run_program({"inference", "compare", requests_, "--model", "llama-3.1-8b", "--tpot", "1ms",
                    "--replicas", "1..2", "--of", "mark"});
   EXPECT_NE(never.status, 0);
-  EXPECT_THAT(never.err, HasSubstr("meets the objective at no rate of these requests"));
+  EXPECT_THAT(never.err, HasSubstr("does not meet the objective at any rate of these requests"));
 }
 
 TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
@@ -100,11 +100,12 @@ TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
   EXPECT_EQ(json::parse(one.out)["finished"], 3);
   const ProgramRun neither = simulate({});
   EXPECT_NE(neither.status, 0);
-  EXPECT_THAT(neither.err, HasSubstr("nothing says which model is served"));
+  EXPECT_THAT(neither.err, HasSubstr("no model is given"));
   const ProgramRun scaled = simulate({"--plan", plan, "--scaler", "mark"});
   EXPECT_EQ(scaled.status, 2);
-  EXPECT_THAT(scaled.err, HasSubstr("--scaler does not go with --plan: the replicas of a plan stay "
-                                    "(play that model alone, with --model, --replicas A..B and"));
+  EXPECT_THAT(scaled.err,
+              HasSubstr("--scaler cannot be used with --plan: a plan has a fixed set of replicas "
+                        "(simulate that model alone, with --model, --replicas A..B and"));
   const ProgramRun both = simulate({"--plan", plan, "--model", "llama-3.1-8b"});
   EXPECT_NE(both.status, 0);
   EXPECT_THAT(both.err, HasSubstr("--plan"));
@@ -141,8 +142,15 @@ TEST_F(InferenceCommand, ComparesPlansAndMakesOne) {
   const ProgramRun scaled =
       run_program({"inference", "compare", log, "--plan", apart, "--of", "chunked+mark"});
   EXPECT_EQ(scaled.status, 2);
-  EXPECT_THAT(scaled.err, HasSubstr("chunked+mark does not go with --plan: the replicas of a plan "
-                                    "stay (leave out mark)"));
+<<<<<<< HEAD
+  EXPECT_THAT(
+      scaled.err,
+      HasSubstr(
+          "chunked+mark does not go with --plan: the replicas of a plan stay (leave out mark)"));
+=======
+  EXPECT_THAT(scaled.err, HasSubstr("chunked+mark cannot be used with --plan: a plan has a fixed "
+                                    "set of replicas (leave out mark)"));
+>>>>>>> b_help
   const ProgramRun aimless = run_program({"inference", "plan", log, "--out", found});
   EXPECT_NE(aimless.status, 0);
   EXPECT_THAT(aimless.err, HasSubstr("every plan is as good as another"));
@@ -209,7 +217,7 @@ TEST_F(InferenceCommand, RefusesAModelOrBoardThatItDoesNotKnow) {
     return made.err;
   };
   EXPECT_THAT(refused("llama-3.1-8b-fp8", "h100"), HasSubstr("nearest: llama-3.1-8b"));
-  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is called \"h100,a100\""));
+  EXPECT_THAT(refused("llama-3.1-8b", "h100,a100"), HasSubstr("no board is named \"h100,a100\""));
   const std::string config = folder_.write(
       "config.json", R"({"num_hidden_layers":4,"hidden_size":64,"num_attention_heads":4,
                          "intermediate_size":128,"vocab_size":1000,"mamba_d_state":16})");
@@ -240,9 +248,10 @@ TEST_F(InferenceCommand, LetsReplicasComputePromptsForOthers) {
   ASSERT_EQ(split.status, 0) << split.err;
   EXPECT_GE(json::parse(split.out)["prefill_replicas"], 1);
   for (const auto& [wrong, message] :
-       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"}, "leave one"},
+       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"},
+                  "leave at least one"},
         std::pair{std::vector<std::string>{"--replicas", "1..3", "--prefill", "1"},
-                  "go with a scaler"},
+                  "be combined with a scaler"},
         std::pair{std::vector<std::string>{"--wait", "5ms"}, "--batch fixed"}}) {
     const ProgramRun refused = run("simulate", wrong);
     EXPECT_NE(refused.status, 0);
@@ -276,7 +285,7 @@ TEST_F(InferenceCommand, TellsTenantsTheWorstServedFirstAndLoadsOfAdapters) {
   EXPECT_THAT(run_program({"inference", "simulate", log, "--model", "llama-3.1-8b", "--from", "9s",
                            "--until", "9s"})
                   .err,
-              HasSubstr("--until 9s is not after --from 9s"));
+              HasSubstr("--until 9s must be later than --from 9s"));
 }
 
 TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
@@ -290,12 +299,12 @@ TEST_F(InferenceCommand, SizesAPlanAndSaysWhatALogDoesNotTell) {
   EXPECT_THAT(made.err, HasSubstr("this log does not tell what the following day needs"));
   const json of = json::parse(made.out);
   EXPECT_GE(of["all"]["attainment"], 0.9);
-  EXPECT_EQ(of["holds_for"], "own hours");
+  EXPECT_EQ(of["valid_for"], "this log only");
   const ProgramRun alone = run_program({"inference", "size", requests_, "--model", "llama-3.1-8b",
                                         "--ttft", "300ms", "--confidence", "0", "-o", "json"});
   EXPECT_EQ(of["gpus"], json::parse(alone.out)["replicas"]);
-  EXPECT_EQ(json::parse(alone.out)["holds_for"], "own hours");
-  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may ask more"));
+  EXPECT_EQ(json::parse(alone.out)["valid_for"], "this log only");
+  EXPECT_THAT(json::parse(alone.out)["doubts"].front(), HasSubstr("other hours may be busier"));
   EXPECT_THAT(alone.err, HasSubstr("the number is no recommendation for it"));
   const ProgramRun again = run_program(
       {"inference", "simulate", requests_, "--plan", out, "--ttft", "300ms", "-o", "json"});
@@ -321,10 +330,10 @@ TEST_F(InferenceCommand, LeavesAReport) {
   const std::string out = folder_ / "report";
   const ProgramRun made = run("report", {"--out", out, "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;
-  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
+  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet", "sizes"}) {
     EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
   }
-  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT at most 300 ms)"));
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests met the objective (TTFT <= 300 ms)"));
   EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
 }
 
@@ -414,8 +423,8 @@ TEST_F(MeasuredServer, ThatPausesIsNotDescribedAndAllWhoAskHearIt) {
   start("18944", {"10", "20", "0", "16", "0", "300"});
   const ProgramRun made = measure({"--repeats", "1"});
   ASSERT_EQ(made.status, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 requests held out, "));
-  EXPECT_THAT(made.err, HasSubstr("it pauses"));
+  EXPECT_THAT(made.err, HasSubstr("does not describe its server: of 64 held-out requests, "));
+  EXPECT_THAT(made.err, HasSubstr("the server pauses"));
   for (const char* command : {"simulate", "size"}) {
     const ProgramRun asked = run(command, {"--profile", profile_});
     EXPECT_THAT(asked.err, HasSubstr("does not describe its server")) << command;
@@ -426,13 +435,13 @@ TEST_F(MeasuredServer, NeedsWhatItAsks) {
   url_ = "http://127.0.0.1:18942";
   const ProgramRun few =
       run_program({"inference", "profile", url_, "--prompts", "100,400", "--out", profile_});
-  EXPECT_THAT(few.err, HasSubstr("--prompts 100,400 has 2 lengths of prompts, 3 are needed"));
+  EXPECT_THAT(few.err, HasSubstr("--prompts 100,400 has 2 prompt lengths; 3 are needed"));
   const ProgramRun crowded =
       run_program({"inference", "profile", url_, "--together", "4,8", "--out", profile_});
   EXPECT_THAT(crowded.err, HasSubstr("--together 4,8 leaves out 1"));
   const ProgramRun nobody = measure();
   EXPECT_NE(nobody.status, 0);
-  EXPECT_THAT(nobody.err, HasSubstr("gave no completion"));
+  EXPECT_THAT(nobody.err, HasSubstr("returned no completion"));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST_F(DeployCommand, PlaysEveryPlanAndTellsTurns) {
   EXPECT_NEAR(all["nexus"]["capacity"].get<double>(), 1, 1e-6);
   EXPECT_LT(all["nexus"]["in_time"], 0.99);
   EXPECT_GT(all["nexus"]["plan"][0]["duty_ms"], 0);
-  EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("turn each ms"));
+  EXPECT_THAT(run({"--gpus", "8", "--planner", "nexus"}).out, HasSubstr("switch each, ms"));
 }
 
 TEST_F(DeployCommand, SaysWhichPlansMissTheirObjectiveAndCorrectsThem) {
@@ -115,15 +115,15 @@ TEST_F(DeployCommand, DispatchesRequestsWithDeadlines) {
   EXPECT_THAT(run_program({"inference", "dispatch", services_, "--variants", variants_, "--answers",
                            answers})
                   .err,
-              HasSubstr("answers.csv:3: no variant of image is called \"huge\""));
+              HasSubstr("answers.csv:3: no variant of image is named \"huge\""));
 }
 
 TEST_F(DeployCommand, SaysInALineWhatIsWrong) {
-  EXPECT_THAT(run({"--planner", "clover"}).err, HasSubstr("give --mig"));
+  EXPECT_THAT(run({"--planner", "clover"}).err, HasSubstr("add --mig"));
   EXPECT_THAT(run({"--planner", "clovr", "--mig"}).err, HasSubstr("did you mean clover?"));
   const ProgramRun few = run({"--planner", "gslice", "--gpus", "1"});
   EXPECT_EQ(few.status, 69);
-  EXPECT_THAT(few.err, HasSubstr("1 GPUs do not answer 300 requests/s of image"));
+  EXPECT_THAT(few.err, HasSubstr("1 GPUs cannot answer 300 requests/s of image"));
   services_ = folder_.write("other.csv", "task,rate,slo_ms\nsound,1,1\n");
   const ProgramRun other = run({});
   EXPECT_EQ(other.status, 65);

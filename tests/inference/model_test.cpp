@@ -209,7 +209,7 @@ TEST(Config, FieldsThatMatterAndAreNotUnderstoodAreRefusedByName) {
               HasSubstr("num_experts_per_tok: the field is missing"));
   EXPECT_THAT(refusal(R"(,"num_experts":8,"num_experts_per_tok":9)"), HasSubstr("at most 8"));
   EXPECT_THAT(refusal(R"(,"moe_intermediate_size":64)"),
-              HasSubstr("moe_intermediate_size: the file names no number of experts"));
+              HasSubstr("moe_intermediate_size: the file gives no number of experts"));
   EXPECT_THAT(refusal(R"(,"kv_lora_rank":16)"), HasSubstr("qk_nope_head_dim"));
   EXPECT_THAT(refusal(R"(,"head_dim":"wide")"), HasSubstr("head_dim: expected a whole number"));
   EXPECT_THAT(refusal(R"(,"layer_types":["full_attention"])"), HasSubstr("layer_types"));

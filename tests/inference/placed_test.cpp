@@ -83,26 +83,27 @@ TEST_F(Placed, ModelsOnOneGpuTakeTurnsByIterations) {
 }
 
 TEST_F(Placed, RefusesWhatCannotBe) {
-  EXPECT_THAT(refused("0-,llama-3.1-8b\n"), HasSubstr("plan.csv:2: gpus: \"0-\" are no GPUs"));
-  EXPECT_THAT(refused("3-1,llama-3.1-8b\n"), HasSubstr("\"3-1\" are no GPUs"));
+  EXPECT_THAT(refused("0-,llama-3.1-8b\n"),
+              HasSubstr("plan.csv:2: gpus: \"0-\" does not name the GPUs"));
+  EXPECT_THAT(refused("3-1,llama-3.1-8b\n"), HasSubstr("\"3-1\" does not name the GPUs"));
   EXPECT_THAT(refused("0-1,llama-3.1-8b\n1,qwen2.5-7b\n"), HasSubstr("plan.csv:3: GPUs 1 are in"));
   EXPECT_THAT(refused("0,qwen2.5-7b\n0,qwen2.5-7b\n"), HasSubstr("GPUs 0 have qwen2.5-7b twice"));
   EXPECT_THAT(refused("0,llama-9\n"), HasSubstr("plan.csv:2: "));
-  EXPECT_THAT(refused(""), HasSubstr("puts no model anywhere"));
+  EXPECT_THAT(refused(""), HasSubstr("places no model anywhere"));
   const auto why = [&](Service service, const Requests& requests, const std::string& rows) {
     const auto made = play_placed(service, requests, plan(rows));
     return made ? "" : to_string(made.error());
   };
   EXPECT_THAT(why(service(), requests(), "0,llama-3.1-8b\n"),
-              HasSubstr("requests ask for \"qwen2.5-7b\", which no GPU of the plan has"));
+              HasSubstr("requests name the model \"qwen2.5-7b\", which no GPU of the plan has"));
   EXPECT_THAT(why(service(), Requests{.all = {{.prompt = 1}}}, "0,llama-3.1-8b\n1,qwen2.5-7b\n"),
-              HasSubstr("the plan has 2 models, and requests name none"));
+              HasSubstr("the plan has 2 models, but requests name none"));
   EXPECT_THAT(why(service(), requests(), "0-1,llama-3.1-8b\n0-1,qwen2.5-7b\n0-1,llama-3.1-70b\n"),
               HasSubstr("do not fit together on 2 h100"));
   Service moves = service();
   moves.router = "llumnix";
   EXPECT_THAT(why(moves, requests(), "0,llama-3.1-8b\n1,qwen2.5-7b\n"),
-              HasSubstr("router llumnix moves requests"));
+              HasSubstr("router llumnix migrates requests"));
 }
 
 TEST_F(Placed, GpusOfAPlanMayDiffer) {
@@ -127,9 +128,9 @@ TEST_F(Placed, GpusOfAPlanMayDiffer) {
     return read ? "" : to_string(read.error());
   };
   EXPECT_THAT(refused("0,llama-3.1-8b,h100,\n0,qwen2.5-7b,l40s,\n"),
-              HasSubstr(":3: the same GPUs have another board or price"));
-  EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is called \"h1\""));
-  EXPECT_THAT(refused("0,llama-3.1-8b,,-1\n"), HasSubstr("gpu_hour: \"-1\" is no price"));
+              HasSubstr(":3: another row gives the same GPUs another board or price"));
+  EXPECT_THAT(refused("0,llama-3.1-8b,h1,\n"), HasSubstr("no board is named \"h1\""));
+  EXPECT_THAT(refused("0,llama-3.1-8b,,-1\n"), HasSubstr("gpu_hour: \"-1\" is not a price"));
 }
 
 /// Ten requests at once for one model, then for the other, and so on.

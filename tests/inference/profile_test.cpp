@@ -85,11 +85,11 @@ TEST(Profile, OfAnotherServerSaysHowFarItIsOffAndOnlyWhatWasMeasuredOfWhy) {
   const MixedLoad load = load_of(slower);
   const Tested tested = test(known(), probes(), load);
   EXPECT_THAT(tested.warning,
-              HasSubstr("does not describe its server: of 100 requests held out, "));
+              HasSubstr("does not describe its server: of 100 held-out requests, "));
   EXPECT_THAT(tested.warning, HasSubstr("TPOT mean"));
-  EXPECT_THAT(tested.warning, HasSubstr("nothing that was measured says why"));
+  EXPECT_THAT(tested.warning, HasSubstr("the measurements do not show why"));
   // Four at once take 3.4 times as long as one.
-  EXPECT_THAT(test(known(), probes(0.8), load).warning, HasSubstr("it does not batch"));
+  EXPECT_THAT(test(known(), probes(0.8), load).warning, HasSubstr("the server does not batch"));
   std::vector<Probe> uneven = probes();
   for (Probe& each : uneven) each.median_gap_ms = each.mean_gap_ms / 2;
   EXPECT_THAT(test(known(), uneven, load).warning, HasSubstr("its steps vary"));
@@ -127,7 +127,7 @@ TEST(Profile, IsReadAsItWasWrittenAndAnOldOneWasNeverTested) {
                    "measured,m,1,prefill,10,0.02,0,0\nmeasured,m,1,decode_lt95,12,0,0,0\n"
                    "measured,m,1,decode_ge95,12,0,0,0\n"));
   ASSERT_TRUE(old) << to_string(old.error());
-  EXPECT_THAT(old->warning, HasSubstr("never tested"));
+  EXPECT_THAT(old->warning, HasSubstr("never validated"));
   EXPECT_DOUBLE_EQ(old->step(mixed), 12e3 + 10e3 + 20 * 100);
 }
 

@@ -123,16 +123,17 @@ TEST_F(Logs, ThatAreOutOfOrderAreSorted) {
 
 TEST_F(Logs, SayWhatIsWrongInOneLine) {
   const std::string head = "arrival_s,prompt_tokens,output_tokens\n";
-  EXPECT_NE(error(head + "1,ten,5\n").find("log.csv:2: prompt_tokens: \"ten\" is no count of"),
+  EXPECT_NE(error(head + "1,ten,5\n").find("log.csv:2: prompt_tokens: \"ten\" is not a count of"),
             std::string::npos);
-  EXPECT_NE(error(head + "1,0,5\n").find("log.csv:2: a prompt of 0 tokens cannot be"),
+  EXPECT_NE(error(head + "1,0,5\n").find("log.csv:2: a prompt cannot have 0 tokens"),
             std::string::npos);
-  EXPECT_NE(error(head + "1,10,-5\n").find("an answer of -5 tokens cannot be"), std::string::npos);
-  EXPECT_NE(error(head + "soon,10,5\n").find("arrival_s: \"soon\" is no time"), std::string::npos);
+  EXPECT_NE(error(head + "1,10,-5\n").find("an answer cannot have -5 tokens"), std::string::npos);
+  EXPECT_NE(error(head + "soon,10,5\n").find("arrival_s: \"soon\" is not a time"),
+            std::string::npos);
   EXPECT_NE(error(head).find("has no requests"), std::string::npos);
-  EXPECT_NE(error("a,b\n1,2\n").find("is no request log of a known format"), std::string::npos);
+  EXPECT_NE(error("a,b\n1,2\n").find("is not a request log of a known format"), std::string::npos);
   EXPECT_NE(error("timestamp_ms,input_tokens,output_tokens,block_ids\n0,5,5,9-3\n")
-                .find("block_ids: \"9-3\" is no list of blocks"),
+                .find("block_ids: \"9-3\" is not a list of blocks"),
             std::string::npos);
 }
 

@@ -174,7 +174,8 @@ TEST(Size, SaysWhatALogDoesNotTellOfTheNextDay) {
   };
   EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2.0 h, and other hours"),
                                               HasSubstr("client 1 has 89 % of the tokens")));
-  EXPECT_THAT(spread(30), testing::ElementsAre(HasSubstr("no two days"), testing::_));
+  EXPECT_THAT(spread(30),
+              testing::ElementsAre(HasSubstr("too short to compare two days"), testing::_));
   EXPECT_THAT(spread(72), testing::IsEmpty());
 }
 
@@ -204,12 +205,13 @@ TEST(Size, IsForTheFollowingDayWhereDaysBeforeWereForeseen) {
   };
   const Size alike = sized({{200}, {206}, {197}, {203}});
   EXPECT_THAT(alike.doubts, testing::IsEmpty());
-  EXPECT_STREQ(alike.holds_for(), "following day");
+  EXPECT_STREQ(alike.valid_for(), "next day");
   // All requests of a day within a minute: nothing before it told of that.
   const Size changed = sized({{200}, {206}, {197}, {203, 0.015}, {200}});
-  EXPECT_THAT(changed.doubts, testing::ElementsAre(HasSubstr("what came before its day 4")));
-  EXPECT_STREQ(changed.holds_for(), "own hours");
-  EXPECT_THAT(sized({{200}}).doubts, testing::ElementsAre(HasSubstr("no two days")));
+  EXPECT_THAT(changed.doubts, testing::ElementsAre(HasSubstr("the log before day 4")));
+  EXPECT_STREQ(changed.valid_for(), "this log only");
+  EXPECT_THAT(sized({{200}}).doubts,
+              testing::ElementsAre(HasSubstr("too short to compare two days")));
 }
 
 TEST(Size, ServesEachDayOfALogAsAsked) {

@@ -291,7 +291,7 @@ TEST(Workload, SaysWhatIsWrongAndWhere) {
   few.all.resize(5, {.prompt = 1});
   EXPECT_THAT(fit_workload(few).error().message, HasSubstr("too few"));
   few.all.resize(50, {.prompt = 1});
-  EXPECT_THAT(fit_workload(few).error().message, HasSubstr("one instant"));
+  EXPECT_THAT(fit_workload(few).error().message, HasSubstr("the same instant"));
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ TEST_F(Fair, ExplainSaysForWhomGpusAreKept) {
   ASSERT_TRUE(eventually([&] {
     return service_->explain(late, service::Eyes::owner)
                ->front()
-               .find(fmt::format("GPUs are kept for job {}", old)) != std::string::npos;
+               .find(fmt::format("GPUs are reserved for job {}", old)) != std::string::npos;
   })) << service_->explain(late, service::Eyes::owner)->front();
 }
 
@@ -222,7 +222,8 @@ TEST_F(Fair, RefusesAJobBeyondTheLimitOfItsTenant) {
   const auto refused = service_->submit(asked);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
-            "it can never run here: asks 2 GPUs, the limit of its tenant, or of one above, is 1");
+            "it can never run here: needs 2 GPUs, but the limit of its tenant (or of a tenant "
+            "above) is 1");
   asked.vc = "";
   EXPECT_TRUE(comes_to(submit(asked), JobState::completed));
 }

@@ -143,7 +143,7 @@ TEST_P(Damaged, LastWordRunsNoJobAgain) {
   std::ofstream(word, std::ios::trunc) << said;
   begin("fifo", 1);
   ASSERT_TRUE(comes_to(job, JobState::node_fail));
-  EXPECT_NE(look(job).reason.find("how is not known"), std::string::npos) << look(job).reason;
+  EXPECT_NE(look(job).reason.find("its outcome is unknown"), std::string::npos) << look(job).reason;
   EXPECT_EQ(text("log"), "once\n");
   EXPECT_TRUE(eventually([&] { return fs::exists(state() + "/runs/damaged-1.1"); }));
 }

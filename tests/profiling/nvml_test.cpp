@@ -74,7 +74,7 @@ TEST(NvmlTest, SaysThatTheDriverDoesNotStart) {
   const auto nvml = Nvml::open();
   ::unsetenv("FAKE_BROKEN");
   ASSERT_FALSE(nvml);
-  EXPECT_EQ(to_string(nvml.error()), "NVML does not start: Driver Not Loaded");
+  EXPECT_EQ(to_string(nvml.error()), "NVML cannot be started: Driver Not Loaded");
 }
 
 }  // namespace

@@ -190,8 +190,8 @@ class Contract(Case):
             for job in view.waiting():
                 plan.start(job, nodes={7: job.gpus})
 
-        for decide, words in ((twice, "named twice"), (running, "does not wait"), (early, "a time that is over"),
-                              (always, "9000 times"), (foreign, "each node is named once")):
+        for decide, words in ((twice, "named twice"), (running, "is not waiting"), (early, "the time has passed"),
+                              (always, "9000 times"), (foreign, "each node must be named once")):
             refusal = self.refused(lambda: self.play(decide))
             self.assertIn(words, str(refusal))
             self.assertEqual(refusal.status, 65)
@@ -216,11 +216,11 @@ class Refusals(Case):
         log = self.write("log.csv", LOG)
         for work, status, words in (
                 (lambda: almanac.read_trace(self.folder / "none.csv"), 66, "none.csv"),
-                (lambda: almanac.simulate(log, ["fifoo"], cluster="1x8"), 2, "no policy is called fifoo"),
+                (lambda: almanac.simulate(log, ["fifoo"], cluster="1x8"), 2, "no policy is named fifoo"),
                 (lambda: almanac.simulate(log, ["fifo"], cluster="1y8"), None, "1y8"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"estimate": "tarot"})()], cluster="1x8"), 2, "tarot"),
                 (lambda: almanac.simulate(log, [type("M", (Fifo,), {"name": "a/b"})()], cluster="1x8"), 65, "a/b"),
-                (lambda: almanac.simulate(log, [Fifo(), Sjf()], cluster="1x8"), None, "one policy of Python")):
+                (lambda: almanac.simulate(log, [Fifo(), Sjf()], cluster="1x8"), None, "only one Python policy")):
             refusal = self.refused(work)
             self.assertIn(words, str(refusal))
             self.assertFalse(str(refusal).startswith("almanac:"))
@@ -236,11 +236,11 @@ class Refusals(Case):
         done = subprocess.run([os.environ["ALMANAC_PROGRAM"], "simulate", log, "--policy", "-"], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(done.returncode, 69)
-        self.assertEqual(done.stderr, "almanac: policy -: the program that decides has ended before the simulation\n")
+        self.assertEqual(done.stderr, "almanac: policy -: the program that decides ended before the simulation\n")
         done = subprocess.run([os.environ["ALMANAC_PROGRAM"], "sweep", log, "--policy", "-"], text=True,
                               stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("only simulate asks one", done.stderr)
+        self.assertIn("only almanac simulate can run one", done.stderr)
 
 
 if __name__ == "__main__":

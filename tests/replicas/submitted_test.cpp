@@ -262,8 +262,8 @@ TEST_F(ServiceUnderAPolicyThatStops, KeepsTheLeastReplicas) {
            folder_ / "", "--parsable", "--",     MODEL_SERVER, "{port}",
            "2"});
   ASSERT_EQ(submitted.status, 0) << submitted.err;
-  EXPECT_NE(submitted.err.find("may take its GPUs from a replica for another job, but from none of "
-                               "the least of --replicas (1)"),
+  EXPECT_NE(submitted.err.find("may preempt replicas for other jobs, except the minimum of "
+                               "--replicas (1)"),
             std::string::npos)
       << submitted.err;
   ASSERT_TRUE(soon([&] { return ready() == 2; })) << status().dump();

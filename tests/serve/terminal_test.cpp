@@ -215,7 +215,7 @@ TEST_F(TerminalTest, GivesAShellOnTheGpusThatOutlivesTheService) {
   EXPECT_TRUE(again.sees("back\r\n")) << again.seen();
   EXPECT_TRUE(again.sees("33 77\r\n")) << again.seen();
   Typist other(asked({"attach", "1"}));
-  ASSERT_TRUE(again.sees("Another program has attached to job 1")) << again.seen();
+  ASSERT_TRUE(again.sees("Another terminal attached to job 1")) << again.seen();
   EXPECT_EQ(again.ends(), 0);
   other.type("exit 7\n");
   EXPECT_TRUE(other.sees("job 1 has ended: FAILED, exit status 7")) << other.seen();
@@ -231,7 +231,7 @@ TEST_F(TerminalTest, SaysThatItWaitsAndIsCancelledByCtrlC) {
   ASSERT_TRUE(user.sees("job 2 waits: ")) << user.seen();
   EXPECT_TRUE(user.sees("(Ctrl-C cancels it)")) << user.seen();
   user.type("\x03");
-  EXPECT_TRUE(user.sees("job 2 is cancelled")) << user.seen();
+  EXPECT_TRUE(user.sees("job 2 was cancelled")) << user.seen();
   EXPECT_EQ(user.ends(), 130);
   EXPECT_THAT(run({"show", "2"}).out, HasSubstr("State        CANCELLED"));
 }

@@ -313,8 +313,8 @@ TEST(EndTest, SaysWhyItCannotStart) {
   Spec none = runs.shell("");
   none.argv = {"no-such-program-here"};
   EXPECT_EQ(why(none),
-            "cannot run no-such-program-here: No such file or directory (is it installed, and in "
-            "PATH?)");
+            "cannot run no-such-program-here: No such file or directory (check that it is "
+            "installed and in PATH)");
   Spec nowhere = runs.shell("");
   nowhere.directory = "/no/such/folder";
   EXPECT_EQ(why(nowhere), "cannot enter /no/such/folder: No such file or directory");
@@ -324,7 +324,7 @@ TEST(EndTest, SaysWhyItCannotStart) {
   Spec no_log = runs.shell("touch $HERE/ran");
   no_log.out = "logs/out";
   EXPECT_EQ(why(no_log),
-            "cannot open the log logs/out: No such file or directory (its folder must be there)");
+            "cannot open the log logs/out: No such file or directory (create its folder first)");
   Spec no_cpu = runs.shell("touch $HERE/ran");
   no_cpu.cores = {4000};
   EXPECT_THAT(why(no_cpu), HasSubstr("cannot bind to the processors"));

@@ -128,7 +128,7 @@ TEST(Commands, SayWhatWorksAtARealSite) {
   const auto import =
       cluster.run(fmt::format("{} slurm import --state {}", program, cluster.folder()));
   EXPECT_NE(import.status, 0);
-  EXPECT_NE(import.out.find("no past to learn from"), std::string::npos) << import.out;
+  EXPECT_NE(import.out.find("no history to learn from"), std::string::npos) << import.out;
 }
 
 TEST(Commands, AreNotBentByWhatAUserWantsThemToShow) {

@@ -25,9 +25,9 @@ using slurm::TestCluster;
 TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   SKIP_WITHOUT_SLURM(.nodes = 6, .switches = true, .accounting = true);
   const TestCluster cluster({.nodes = 6, .switches = true, .accounting = true});
-  cluster.must("sacctmgr -i add account guests Cluster=test");
-  cluster.must("sacctmgr -i add account vision parent=science Cluster=test");
-  cluster.must("sacctmgr -i add user root account=guests,vision Cluster=test");
+  cluster.must("sacctmgr -i add account guests");
+  cluster.must("sacctmgr -i add account vision parent=science");
+  cluster.must("sacctmgr -i add user root account=guests,vision");
   cluster.must("sacctmgr -i modify account science set GrpTRES=gres/gpu=16");
   cluster.must("sacctmgr -i modify qos high set GrpTRES=gres/gpu=4");
   const auto runs = cluster.submit("-A vision --gres=gpu:8 -N 2 --wrap 'sleep 600'");
@@ -84,10 +84,10 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
 TEST(GatewayLimitsTest, AUsersQuotaIsNotThatOfHisAssociationForOnePartition) {
   SKIP_WITHOUT_SLURM(.nodes = 2, .accounting = true);
   const TestCluster cluster({.nodes = 2, .accounting = true});
-  cluster.must("sacctmgr -i add account speech Cluster=test");
-  cluster.must("sacctmgr -i add user root account=speech Cluster=test");
+  cluster.must("sacctmgr -i add account speech");
+  cluster.must("sacctmgr -i add user root account=speech");
   cluster.must("sacctmgr -i modify user root where account=speech set GrpTRES=gres/gpu=4");
-  cluster.must("sacctmgr -i add user root account=speech partition=vc1 Cluster=test");
+  cluster.must("sacctmgr -i add user root account=speech partition=vc1");
   const auto apart = cluster.submit("-A speech -p vc1 --gres=gpu:8 --wrap 'sleep 600'");
   ASSERT_TRUE(cluster.becomes(apart, "RUNNING")) << "no quota of this user";
   const auto within = cluster.submit("-A speech -p vc2 --gres=gpu:4 --wrap 'sleep 600'");

@@ -142,7 +142,7 @@ TEST_F(RestSlurmTest, HasTheRightsOfWhoRunsItOverASocket) {
   for (const auto& done : strong->change(changes)) {
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, Code::unavailable);
-    EXPECT_THAT(done.error().hint, HasSubstr("the controller does not answer"));
+    EXPECT_THAT(done.error().hint, HasSubstr("the controller did not answer"));
   }
 }
 

@@ -55,7 +55,7 @@ TEST_F(SweepOnSlurm, KeepsWhatIsThereAndRunsOnlyWhatFailed) {
   const std::string command = sweep("there.csv", "--engine slurm --sbatch --time=5");
   const Said failed = cluster.run(command);
   EXPECT_EQ(failed.status, 69) << failed.out;
-  EXPECT_THAT(failed.out, HasSubstr("3 of 3 parts are to be run"));
+  EXPECT_THAT(failed.out, HasSubstr("3 of 3 parts to run"));
   EXPECT_THAT(failed.out, HasSubstr("2 of 3 parts done, 1 failed"));
   EXPECT_THAT(failed.out, HasSubstr("part 2/3 failed: almanac: "));
   EXPECT_THAT(failed.out, HasSubstr("there.csv.parts/2-of-3.json")) << "why is not told";
@@ -66,7 +66,7 @@ TEST_F(SweepOnSlurm, KeepsWhatIsThereAndRunsOnlyWhatFailed) {
   fs::remove_all(obstacle);
   const Said resumed = cluster.run(command);
   ASSERT_EQ(resumed.status, 0) << resumed.out;
-  EXPECT_THAT(resumed.out, HasSubstr("1 of 3 parts are to be run"));
+  EXPECT_THAT(resumed.out, HasSubstr("1 of 3 parts to run"));
   EXPECT_EQ(content("there.csv"), content("here.csv"));
   const Said again = cluster.run(command);
   EXPECT_EQ(again.status, 0);
@@ -83,18 +83,18 @@ TEST_F(SweepOnSlurm, LeavesItsArrayRunningAndGathersItLater) {
       "{} & p=$!; while kill -0 $p && ! [ -e {} ]; do sleep 0.1; done; kill -INT $p; wait $p",
       command, memory));
   EXPECT_EQ(left.status, 130) << left.out;
-  EXPECT_THAT(left.out, HasSubstr("goes on; the same command again gathers it"));
+  EXPECT_THAT(left.out, HasSubstr("continues; run the same command again to collect its results"));
   const std::string job = cluster.must("squeue -h -o %F");
   EXPECT_THAT(left.out, HasSubstr("scancel " + job));
   const Said other = cluster.run(sweep("there.csv", "--engine slurm --parts 3"));
   EXPECT_NE(other.status, 0);
-  EXPECT_THAT(other.out, HasSubstr("other inputs or parts still runs"));
+  EXPECT_THAT(other.out, HasSubstr("other inputs or parts, is still running"));
 
   cluster.must("scontrol release " + job);
   const Said gathered = cluster.run(command);
   ASSERT_EQ(gathered.status, 0) << gathered.out;
   // It may have ended in between; nothing is submitted a second time in any case.
-  EXPECT_THAT(gathered.out, Not(HasSubstr("are to be run")));
+  EXPECT_THAT(gathered.out, Not(HasSubstr("parts to run")));
   EXPECT_EQ(content("there.csv"), content("here.csv"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(SweepOnSlurm, LeavesNoArrayThatItCannotRemember) {
   const Said failed = cluster.run(fmt::format(
       "PATH={}:$PATH {}", folder_ / "bin", sweep("there.csv", "--engine slurm --sbatch --hold")));
   EXPECT_EQ(failed.status, 69) << failed.out;
-  EXPECT_THAT(failed.out, HasSubstr("could not be remembered and is cancelled"));
+  EXPECT_THAT(failed.out, HasSubstr("could not be recorded and is cancelled"));
   EXPECT_EQ(cluster.must("squeue -h"), "");
 }
 

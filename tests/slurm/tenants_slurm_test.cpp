@@ -43,10 +43,10 @@ TEST(TenantsSlurm, AreTheAccountsOfARealSlurm) {
   SKIP_WITHOUT_SLURM(.nodes = 2, .accounting = true);
   const TestCluster cluster({.nodes = 2, .accounting = true});
   cluster.must("sacctmgr -i modify account science set fairshare=3");
-  cluster.must("sacctmgr -i add account vision parent=science Cluster=test fairshare=3");
-  cluster.must("sacctmgr -i add account speech parent=science Cluster=test fairshare=1");
-  cluster.must("sacctmgr -i add account guests Cluster=test fairshare=1");
-  cluster.must("sacctmgr -i add user root account=vision,speech,guests Cluster=test");
+  cluster.must("sacctmgr -i add account vision parent=science fairshare=3");
+  cluster.must("sacctmgr -i add account speech parent=science fairshare=1");
+  cluster.must("sacctmgr -i add account guests fairshare=1");
+  cluster.must("sacctmgr -i add user root account=vision,speech,guests");
   const auto runs = cluster.submit("-A vision -N 2 --gres=gpu:8 --wrap 'sleep 3600'");
   ASSERT_TRUE(cluster.becomes(runs, "RUNNING"));
   const auto hers = cluster.submit("-A vision -N 2 --gres=gpu:8 --wrap 'sleep 600'");

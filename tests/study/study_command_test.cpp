@@ -45,7 +45,7 @@ TEST_F(StudyCommand, TellsFindingsAndWhatIsMissing) {
   const ProgramRun run = run_program({"study", trace(log)});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("t: 40 jobs, 2020-05-01 to 2020-05-01"));
-  EXPECT_THAT(run.out, HasSubstr("50 % of the GPU jobs fail, half of them within 10m 00s."));
+  EXPECT_THAT(run.out, HasSubstr("50 % of the GPU jobs fail, half of these within 10m 00s."));
   EXPECT_THAT(run.out, HasSubstr("philly_fig9a"));
   EXPECT_THAT(run.out, Not(HasSubstr("nan")));
 }
@@ -115,7 +115,7 @@ TEST_F(StudyCommand, SaysThatASelectionIsEmpty) {
 TEST_F(StudyCommand, AsksForATrace) {
   const ProgramRun run = run_program({"study"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("TRACE is required"));
+  EXPECT_THAT(run.err, HasSubstr("no job log is given"));
 }
 
 TEST_F(StudyCommand, NamesTheLineOfABadUtilisationFile) {
@@ -162,11 +162,12 @@ TEST_F(StudyCommand, TellsChangeFromChance) {
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(
       run.out,
-      HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  2.00 times; between 2.00 times and "
-                "2.00 times with 95 % confidence."));
-  EXPECT_THAT(run.out, HasSubstr("Within chance: GPU jobs a day; Mean duration; Median duration;"));
+      HasSubstr("Mean GPUs per job: 2.0 in a, 4.0 in b.\n  2.00 times (95 % CI 2.00 times to 2.00 "
+                "times)."));
+  EXPECT_THAT(run.out,
+              HasSubstr("Within chance: GPU jobs per day; Mean duration; Median duration;"));
   const std::string ratios = content(out() + "/changes.csv");
-  EXPECT_THAT(ratios, HasSubstr("Mean GPUs a job,mean_gpus,gpus,2,4,2,2,2,more\n"));
+  EXPECT_THAT(ratios, HasSubstr("Mean GPUs per job,mean_gpus,gpus,2,4,2,2,2,more\n"));
   EXPECT_THAT(ratios, Not(HasSubstr("one_gpu_fraction"))) << "a share changes by a difference";
   const std::string shares = content(out() + "/changed_shares.csv");
   EXPECT_THAT(shares, HasSubstr("one_gpu_fraction,fraction,"));
@@ -178,7 +179,7 @@ TEST_F(StudyCommand, ShowsAChangedShareAmongTheShares) {
   const std::string b = folder_.write("b.csv", weeks(4));
   const ProgramRun run = run_program({"compare-traces", a, b, "--out", out()});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("Jobs with one GPU: 100 % in a, 0 % in b.\n  -100.0 points"));
+  EXPECT_THAT(run.out, HasSubstr("Single-GPU jobs: 100 % in a, 0 % in b.\n  -100.0 points"));
   EXPECT_THAT(content(out() + "/traces.json"), HasSubstr("\"figure\": \"changed_shares\""));
 }
 
@@ -186,8 +187,8 @@ TEST_F(StudyCommand, PutsUnitsBesideTheNumbersOfTheLog) {
   const ProgramRun run = run_program({"study", trace(), "--out", out()});
   ASSERT_EQ(run.status, 0) << run.err;
   const std::string summary = content(out() + "/helios_table_summary.csv");
-  EXPECT_THAT(summary, HasSubstr("\"Run time of GPU jobs, average\",avg_run_time_gpu,s,"));
-  EXPECT_THAT(summary, HasSubstr("GPU jobs failed,fail_rate_gpu,fraction,"));
+  EXPECT_THAT(summary, HasSubstr("Mean run time of GPU jobs,avg_run_time_gpu,s,"));
+  EXPECT_THAT(summary, HasSubstr("Failed GPU jobs,fail_rate_gpu,fraction,"));
 }
 
 TEST_F(StudyCommand, CannotTellChangeFromFewDays) {
@@ -236,8 +237,8 @@ TEST_F(EfficiencyCommand, LeavesAReport) {
   const ProgramRun run = run_program({"efficiency", trace(week_of_sacct()), "--out", out()});
   EXPECT_EQ(run.status, 0) << run.err;
   const std::string contents = content(out() + "/study.json");
-  EXPECT_THAT(contents, HasSubstr("90 % of the GPU-hours that jobs held were idle."));
-  EXPECT_THAT(contents, HasSubstr("1 kind of job could ask less."));
+  EXPECT_THAT(contents, HasSubstr("90 % of the allocated GPU-hours were idle."));
+  EXPECT_THAT(contents, HasSubstr("1 group of jobs could request less."));
   EXPECT_THAT(content(out() + "/right_sizes.csv"), HasSubstr("ann,train,6,16,3,64,5,86400,9000"));
 }
 
@@ -260,7 +261,7 @@ TEST_F(EfficiencyCommand, SaysWhichJobTheLogDoesNotHave) {
       week_of_sacct() + "7|never|bob|CANCELLED by 7|2024-05-01T10:00:00|0|60|0||00:00:00|||\n");
   const ProgramRun absent = run_program({"efficiency", week, "11"});
   EXPECT_EQ(absent.status, 2);
-  EXPECT_THAT(absent.err, HasSubstr("there is no job 11 among the 6 that ran, 1 to 6"));
+  EXPECT_THAT(absent.err, HasSubstr("unknown job 11; the 6 jobs that ran are 1 to 6"));
   const ProgramRun never = run_program({"efficiency", week, "7"});
   EXPECT_EQ(never.status, 2);
   EXPECT_THAT(never.err, HasSubstr("job 7 never ran"));
@@ -289,7 +290,7 @@ TEST_F(EfficiencyCommand, LeavesOutRowsThatCannotBeReadIfLenient) {
 TEST_F(EfficiencyCommand, KnowsALogFromAJob) {
   const ProgramRun run = run_program({"efficiency", "wek.txt"});
   EXPECT_EQ(run.status, 2);
-  EXPECT_THAT(run.err, HasSubstr("there is no file \"wek.txt\", and a job is a number"));
+  EXPECT_THAT(run.err, HasSubstr("\"wek.txt\" is neither a file nor a job id"));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST_F(FormatsCommand, ColumnMapsMultiplyWorkers) {
   EXPECT_THAT(each.out, HasSubstr("205.0 GPU-hours")) << each.err;
   EXPECT_EQ(each.err, "");
   const ProgramRun one = info(R"("gpu_request")");
-  EXPECT_THAT(one.err, HasSubstr("fewer GPUs than nodes, as if the log counted those of one node: "
+  EXPECT_THAT(one.err, HasSubstr("fewer GPUs than nodes, as if the log counted GPUs per node: "
                                  "2 of 3 jobs, the first is 2"));
 }
 

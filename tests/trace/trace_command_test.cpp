@@ -24,7 +24,7 @@ class TraceCommand : public testing::Test {
 TEST_F(TraceCommand, InfoSaysWhatTheLogHolds) {
   const ProgramRun run = run_program({"trace", "info", trace()});
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("jobs           3: 2 on GPUs, 1 on CPUs alone"));
+  EXPECT_THAT(run.out, HasSubstr("jobs           3: 2 on GPUs, 1 CPU-only"));
   EXPECT_THAT(run.out, HasSubstr("states         COMPLETED 2 (66.7 %), FAILED 1 (33.3 %)"));
   EXPECT_EQ(run.err, "");
 }
@@ -116,7 +116,7 @@ TEST_F(TraceCommand, AFolderThatCannotBeMadeIsSaid) {
   folder_.write("file", "x");
   const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "file/out.csv"});
   EXPECT_EQ(run.status, 69);
-  EXPECT_THAT(run.err, HasSubstr("cannot make its folder"));
+  EXPECT_THAT(run.err, HasSubstr("cannot create its folder"));
 }
 
 TEST_F(TraceCommand, SampleKeepsAPart) {
@@ -200,7 +200,7 @@ TEST_F(TraceCommand, GenerateRefusesWhatDoesNotGoTogether) {
   const ProgramRun three =
       run_program({"trace", "generate", "--jobs", "10", "--days", "1", "--gpu-load", "0.5"});
   EXPECT_EQ(three.status, 2);
-  EXPECT_EQ(three.err, "almanac: give two of --jobs, --days and --gpu-load: the third follows\n");
+  EXPECT_EQ(three.err, "almanac: use two of --jobs, --days and --gpu-load; the third follows\n");
   const ProgramRun no_cpu_jobs = run_program({"trace", "generate", "--cpu-load", "0.5"});
   EXPECT_EQ(no_cpu_jobs.status, 2);
   EXPECT_EQ(no_cpu_jobs.err, "almanac: cpu.per_gpu_job and cpu.load must both be 0, or neither\n");

@@ -7,7 +7,7 @@ import {join} from 'node:path';
 import {after, before, describe, test} from 'node:test';
 import type {BrowserContext, Locator, Page} from 'playwright-core';
 import {launch, marks} from './browser';
-import {fixture, open as openIn, type Opened} from './report_page';
+import {fixture, open as openIn, written, type Opened} from './report_page';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-choices-'));
 let browser: BrowserContext;
@@ -27,13 +27,13 @@ const names = async (page: Page) => (await table(page).locator('tbody th .name')
 const words = async (figure: Locator) => (await figure.locator('.picture svg text').allTextContents()).map((text) => text.replace(/[^\S\n]/gu, ' '));
 
 describe('a table of policies', () => {
-  test('stands open, marks what needs the future, and leaves it out when asked', async () => {
+  test('stands open, marks oracles, and leaves them out on request', async () => {
     const {page, faults} = await open();
     assert.equal(await page.locator('#figure-run_comparison details .table').count(), 0, 'not folded');
     assert.equal((await names(page)).length, 19);
-    const marked = table(page).locator('tbody tr', {hasText: 'needs the future'});
+    const marked = table(page).locator('tbody tr', {hasText: 'oracle'});
     assert.deepEqual((await marked.locator('.name').allInnerTexts()).map((name) => name.replaceAll('\u200b', '')), ['sjf', 'srtf', 'srtf+noisy', 'sjf+noisy']);
-    await page.getByLabel('Only what a cluster can run').check();
+    await page.getByLabel('Deployable policies only').check();
     assert.equal((await names(page)).length, 15);
     assert.equal(await table(page).getByRole('status').innerText(), '15 of 19 rows');
     assert.deepEqual(faults, []);
@@ -116,7 +116,7 @@ describe('figures of policies', () => {
     await page.close();
   });
 
-  test('sort bars, put numbers at them, and star what needs the future', async () => {
+  test('sort bars, put numbers at them, and star oracles', async () => {
     const {page} = await open();
     const figure = page.locator('#figure-run_comparison');
     await marks(figure.locator('.picture'));
@@ -124,7 +124,7 @@ describe('figures of policies', () => {
     const order = said.filter((text) => /^(srtf ?\*|qssf|fifo|conservative)$/u.test(text));
     assert.deepEqual(order.map((text) => text.replace(/\s*\*/u, '*')), ['srtf*', 'qssf', 'conservative', 'fifo']);
     assert.ok(said.includes('4h 15m'), 'a bar has its number');
-    assert.match(await figure.locator('.left-out').innerText(), /\* needs the future/);
+    assert.match(await figure.locator('.left-out').innerText(), /\* oracle/);
     await page.close();
   });
 
@@ -158,7 +158,7 @@ describe('figures of policies', () => {
       return (await figure.locator('tbody tr').allInnerTexts()).map((row) => row.replace(/\s+/gu, ' '));
     };
     assert.deepEqual(await rows('changes'), [
-      'GPU jobs a day 120 240 2× 1.7× 2.4× more', 'GPU time a day 2,000 GPU-hours 1,000 GPU-hours 0.5× 0.4× 0.62× less',
+      'GPU jobs a day 120 240 2× 1.7× 2.4× more', 'GPU time a day (GPU-hours) 2,000 1,000 0.5× 0.4× 0.62× less',
       'Mean duration 3h 37m 3h 38m 1.01× 0.9× 1.1× within chance']);
     assert.deepEqual(await rows('changed_shares'), ['Jobs with one GPU +3.1 points −1 point +7 points', 'Jobs that fail −12 points −15 points −9 points']);
     const figure = page.locator('#figure-changes');
@@ -166,6 +166,65 @@ describe('figures of policies', () => {
     assert.ok((await words(figure)).includes('no change'));
     assert.deepEqual(await rows('prediction_estimators'), ['learned 0.535', 'history 0.41'], 'a correlation is no ratio');
     await page.close();
+  });
+});
+
+describe('a report leads with', () => {
+  const led = JSON.stringify({
+    schema: 1, kind: 'run', title: 'log.csv', tiles: [{label: 'Best deployable policy', value: 'las', detail: 'Requires checkpoints.'}],
+    compared: {policies: [{name: 'fifo', caution: ''}, {name: 'las', caution: ''}, {name: 'srtf', caution: 'oracle'}], baseline: 'fifo', best: 'srtf', best_choice: 'las'},
+    findings: [{headline: 'Half of the jobs wait under fifo.', figure: 'waits'}, {headline: 'Fewer wait under las.', figure: 'waits'}],
+    sections: [
+      {id: 'times', title: 'Times', figures: [{
+        id: 'waits', title: 'Waits', columns: [{name: 'policy', label: 'Policy', type: 'text'}, {name: 'wait', label: 'Wait', unit: 's'}, {name: 'share', label: 'Share', unit: 'fraction'}],
+        data: {policy: ['fifo', 'fifo', 'fifo', 'las', 'las', 'las'], wait: [0, 10, 1000, 0, 0, 1000], share: [0.5, 0.75, 1, 0.8, 0.9, 1]},
+        charts: [{kind: 'line', x: 'wait', y: ['share'], by: 'policy', x_scale: 'log', zeros: 'Jobs that did not wait'}],
+      }]},
+      {id: 'policies', title: 'Policies', leads: true, figures: [{
+        id: 'tradeoff', title: 'Waits and what they cost', columns: [
+          {name: 'policy', label: 'Policy', type: 'text'}, {name: 'role', label: 'Role', type: 'text'}, {name: 'oracle', label: 'Oracle', type: 'text'},
+          {name: 'wait', label: 'Mean wait', unit: 's'}, {name: 'worst', label: 'Worst wait', unit: 's'}],
+        data: {policy: ['fifo', 'las', 'srtf'], role: ['Baseline', 'Best', 'Oracles'], oracle: ['', '', 'oracle'], wait: [900, 300, 200], worst: [4000, 5000, 3000]},
+        charts: [{kind: 'points', x: 'wait', y: ['worst'], by: 'role', labels: 'policy', hollow: 'oracle'}],
+      }]},
+    ],
+  });
+
+  test('tiles, then a picture of all policies by name, then findings with a picture each', async () => {
+    const {page, faults} = await openIn(browser, written(folder, 'led', led), 1400, 'light');
+    assert.match((await page.locator('.tiles').innerText()).replace(/\s+/g, ' '), /Best deployable policy las Requires checkpoints\./);
+    const order = await page.locator('main section').evaluateAll((all) => all.map((section) => section.id || section.className));
+    assert.deepEqual(order, ['tiles', 'section-policies', 'findings', 'section-times']);
+    const scatter = page.locator('#figure-tradeoff');
+    await marks(scatter.locator('.picture'));
+    assert.equal(await scatter.locator('h3 .number').innerText(), 'Figure 1');
+    for (const name of ['fifo', 'las', 'srtf']) assert.ok((await words(scatter)).includes(name), name);
+    assert.ok(await scatter.locator('.picture svg path[fill="#fff"], .picture svg path[fill="#ffffff"]').count() >= 1, 'an oracle is hollow');
+    await page.locator('.findings').scrollIntoViewIfNeeded();
+    await page.locator('.small-chart svg').first().waitFor();
+    assert.equal(await page.locator('.small-chart').count(), 1, 'the picture of two findings is shown once');
+    assert.deepEqual(faults, []);
+    await page.close();
+  });
+
+  test('curves that begin at the left edge where a logarithmic axis has no 0, and says so', async () => {
+    const {page} = await openIn(browser, written(folder, 'zeros', led), 1400, 'light', '?policies=fifo,las');
+    const figure = page.locator('#figure-waits');
+    await marks(figure.locator('.picture'));
+    assert.equal((await figure.locator('.left-out').innerText()).replace(/\s/gu, ' '),
+      'Jobs that did not wait (50 % under fifo, 90 % under las) are at the left edge: a logarithmic axis has no 0.');
+    await page.close();
+  });
+
+  test('a table of policies that fits the window, or shows that it goes on', async () => {
+    for (const width of [1400, 400]) {
+      const {page} = await openIn(browser, fixture(folder, 'run.json'), width, 'light');
+      for (const box of await page.locator('.scroll').all()) {
+        const [inner, outer] = await box.evaluate((each) => [each.scrollWidth, each.clientWidth]) as [number, number];
+        if (inner > outer) assert.match(await box.evaluate((each) => getComputedStyle(each).backgroundImage), /gradient/);
+      }
+      await page.close();
+    }
   });
 });
 

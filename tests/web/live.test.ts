@@ -119,7 +119,7 @@ describe('of a Slurm, its view', {skip: real ? 'a real service has its own' : fa
 describe('of a real service, a reader', {skip: real ? false : 'ALMANAC_LIVE names none'}, () => {
   test('holds a job, releases and cancels it, and finds it in the history', async (t) => {
     const {page, faults} = await open(t, real, 'queue?state=waiting');
-    await page.getByRole('button', {name: 'Waiting', exact: false}).first().waitFor();
+    await page.getByRole('button', {name: 'Pending', exact: false}).first().waitFor();
     await giveToken(page, env('ALMANAC_TOKEN'));
     // The last in the line does not start meanwhile.
     await page.locator('.jobs .row a').first().waitFor();
@@ -166,7 +166,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const {page, faults} = await open(t, mock.url, 'now');
     await settled(page, 'now');
     const words = await page.locator('main').innerText();
-    for (const said of ['13 of 16', 'out of service: Xid 79', 'llm-7b-sft', 'eval <img src=x onerror=alert(1)>', '50 % of it', 'not delegated']) {
+    for (const said of ['13 of 16', 'out of service: Xid 79', 'llm-7b-sft', 'eval <img src=x onerror=alert(1)>', '50 % of the GPU', 'not delegated']) {
       assert.ok(words.replace(/\s/gu, ' ').includes(said), `the map says "${said}"`);
     }
     assert.equal(await page.locator('.gpu').first().evaluate((piece) => getComputedStyle(piece).gridColumnStart), 'span 4');
@@ -189,7 +189,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.match(page.url(), /page=101/);
     assert.match(await shown().last().innerText(), /maybe-later/);
 
-    await page.getByRole('button', {name: /^Waiting/}).click();
+    await page.getByRole('button', {name: /^Pending/}).click();
     await page.getByLabel('User').selectOption('grace');
     const count = Number(await table.getAttribute('aria-rowcount')) - 1;
     assert.equal(count, mock.world.jobs.filter((job) => job.user === 'grace' && job.state === 'PENDING' && !job.held).length);
@@ -199,7 +199,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     await page.getByRole('button', {name: /^GPUs/}).click();
     assert.equal(await shown().first().locator('.c-gpus').innerText(), '8');
     await page.getByRole('searchbox').fill('no such job');
-    await page.getByText('No job is like that.').waitFor();
+    await page.getByText('No job matches.').waitFor();
     await page.getByRole('searchbox').fill('');
 
     await shown().first().locator('a').focus();
@@ -208,7 +208,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const row = await page.evaluate(() => document.activeElement?.closest('.row')?.getAttribute('aria-rowindex'));
     assert.equal(row, '62');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', {name: 'Why it waits'}).waitFor();
+    await page.getByRole('heading', {name: 'Reason', exact: true}).waitFor();
     assert.deepEqual(faults, []);
   });
 
@@ -223,7 +223,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
       assert.equal(await rows().count(), 50);
       const high = await page.evaluate(() => document.documentElement.scrollHeight);
       assert.ok(high < 6000, `${high} px`);
-      assert.ok(await page.getByRole('button', {name: 'Before'}).isDisabled());
+      assert.ok(await page.getByRole('button', {name: 'Previous'}).isDisabled());
       await page.getByRole('button', {name: 'Next'}).click();
       await page.getByText('51 to 100 of 2,000').waitFor();
       assert.match(await rows().first().innerText(), /run-50\b/);
@@ -243,7 +243,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const mock = await served(t);
     const [scales, does] = [mock.world.jobs[8], mock.world.jobs[9]].map((job) => job?.job_id as string);
     const {page, faults} = await open(t, mock.url, `job/${scales}`);
-    await page.getByText(/^With 2 GPUs it ends by /).waitFor();
+    await page.getByText(/^With 2 GPUs, the job ends by /).waitFor();
     await page.goto(`${mock.url}/#/job/${does}`);
     await page.getByRole('heading', {name: new RegExp(`^${does}`)}).waitFor();
     assert.equal(await page.getByRole('heading', {name: 'With other GPUs'}).count(), 0);
@@ -275,14 +275,14 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const mock = await served(t);
     const [, bert, notebook] = mock.world.jobs.map((job) => job.job_id);
     const {page, faults} = await open(t, mock.url, `job/${bert}`);
-    await page.getByText(/^It runs at 61\.4\s% of the speed that it asked for, most of all for its cores; its GPUs wait for data 30\s% of the time\.$/).waitFor();
-    const parts = page.getByRole('region', {name: 'How fast it runs'});
-    assert.match(said(await parts.innerText()), /Cores that feed its GPUs\s× 0\.66/);
-    assert.match(said(await parts.innerText()), /GPU use measured\s87 %\s[^]*Cores busy measured\s7\.2 of 8/);
+    await page.getByText(/^The job runs at 61\.4\s% of its requested speed, mainly because of its cores\. Its GPUs wait for data 30\s% of the time\.$/).waitFor();
+    const parts = page.getByRole('region', {name: 'Speed'});
+    assert.match(said(await parts.innerText()), /Cores per GPU\s× 0\.66/);
+    assert.match(said(await parts.innerText()), /GPU utilization measured\s87 %\s[^]*Busy cores measured\s7\.2 of 8/);
     // Of a model that is not known what is measured is said, and that it is no more.
     await page.goto(`${mock.url}/#/job/${notebook}`);
-    await parts.getByText('No model of its name is known here').waitFor();
-    assert.match(said(await parts.innerText()), /Cores busy measured\s7\.2 of 8/);
+    await parts.getByText('No speed model for this job').waitFor();
+    assert.match(said(await parts.innerText()), /Busy cores measured\s7\.2 of 8/);
     assert.ok(!(await parts.innerText()).includes('×'));
     assert.deepEqual(faults, []);
   });
@@ -297,7 +297,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.equal(await page.getByRole('link', {name: 'Study'}).getAttribute('href'), '/v1/study?days=366');
     mock.world.ended = [];
     await page.getByRole('button', {name: '24 hours'}).click();
-    await page.getByText('No job is like that.').waitFor();
+    await page.getByText('No job matches.').waitFor();
     assert.equal(await page.getByRole('link', {name: 'Study'}).count(), 0, 'there is nothing to study');
     assert.deepEqual(faults, []);
   });
@@ -310,37 +310,37 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     mock.world = makeSlurm(24);
     const {page, faults} = await open(t, mock.url, 'now');
     await page.getByRole('link', {name: 'Slurm'}).click();
-    await page.getByText('Its jobs wait, and fail, no more than was to be expected.').waitFor();
+    await page.getByText('Waits and failures of its jobs are within the limits.').waitFor();
     const words = said(await page.locator('main').innerText());
-    for (const each of ['answers', '34ms', '12 wanted, 1,840 done, 2 failed, 31 held back by guards', 'Rests: Slurm has no SuspendProgram', 'Does nothing.', 'gpu-a']) {
+    for (const each of ['answers', '34ms', '12 planned, 1,840 done, 2 failed, 31 blocked by guards', 'Paused: Slurm has no SuspendProgram', 'Off.', 'gpu-a']) {
       assert.ok(words.replace(/\s/gu, ' ').includes(each), `it says "${each}"`);
     }
     const manager = mock.world.manager as NonNullable<typeof mock.world.manager>;
     manager.trouble = 'connection refused';
     (manager.canary as NonNullable<typeof manager.canary>).wait_s = 4000;
     ++mock.world.overview.revision;
-    await page.getByText('All levers rest: connection refused').waitFor();
-    await page.getByText('Its jobs wait longer than was to be expected.').waitFor();
+    await page.getByText('All levers are paused: connection refused').waitFor();
+    await page.getByText('Its jobs wait longer than expected.').waitFor();
     // Of its jobs there are neither notes nor logs here.
     const [runs] = mock.world.jobs as [Job];
     mock.world.notes.clear();
     await page.goto(`${mock.url}/#/job/${runs.job_id}`);
     await page.getByText(`scontrol show job ${runs.job_id}`).waitFor();
-    assert.match(said(await page.getByRole('region', {name: 'What happened'}).innerText()), /submitted[^]*started gpu-a 0–3$/);
+    assert.match(said(await page.getByRole('region', {name: 'Events'}).innerText()), /submitted[^]*started gpu-a 0–3$/);
     assert.deepEqual(faults, []);
   });
 
   test('is shown what changed, and nothing is asked again that did not', async (t) => {
     const mock = await served(t, 3);
     const {page, faults} = await open(t, mock.url, 'queue');
-    await page.getByRole('button', {name: /^Waiting 3/}).waitFor();
+    await page.getByRole('button', {name: /^Pending 3/}).waitFor();
     const asked = (what: string) => mock.answered.filter((line) => line === what).length;
     while (asked('GET /v1/overview 304') < 2) await page.waitForTimeout(200);
     assert.ok(asked('GET /v1/overview 200') <= 1 + asked('GET /v1/overview 304') / 4, 'the whole is asked for now and then');
     assert.equal(asked('GET /v1/jobs 200'), 1);
     mock.world.jobs = mock.world.jobs.filter((job) => job.place !== 1);
     mock.world.overview.revision += 1;
-    await page.getByRole('button', {name: /^Waiting 2/}).waitFor();
+    await page.getByRole('button', {name: /^Pending 2/}).waitFor();
     assert.equal(asked('GET /v1/jobs 200'), 2);
     assert.deepEqual(faults, []);
   });
@@ -352,7 +352,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const cancel = page.getByRole('button', {name: 'Cancel job'});
     assert.equal(await cancel.getAttribute('aria-disabled'), 'true');
     const why = await cancel.evaluate((button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent);
-    assert.match(why ?? '', /needs the token/);
+    assert.match(why ?? '', /need a token/);
     await cancel.click({force: true});
     assert.deepEqual(mock.changes, []);
 
@@ -385,14 +385,14 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
   test('sets the policy, and what it is compared with', async (t) => {
     const mock = await served(t);
     const {page, faults} = await open(t, mock.url, 'policy');
-    await page.getByText(/fifo would have made them wait 21m\s50s on average, qssf 6m\s42s: 3\.3 times as long/).waitFor();
+    await page.getByText(/21m\s50s under fifo, 6m\s42s under qssf \(3\.3 times as long under fifo\)/).waitFor();
     await giveToken(page, kToken);
     const tiresias = page.locator('.policies li').filter({hasText: 'tiresias'});
     await tiresias.getByRole('button', {name: 'Compare'}).click();
     await tiresias.getByText('compared').waitFor();
-    await tiresias.getByRole('button', {name: 'Let it decide'}).click();
-    await tiresias.getByRole('button', {name: 'Let it decide'}).click();
-    await tiresias.getByText('decides', {exact: true}).waitFor();
+    await tiresias.getByRole('button', {name: 'Activate'}).click();
+    await tiresias.getByRole('button', {name: 'Activate'}).click();
+    await tiresias.getByText('active', {exact: true}).waitFor();
     assert.deepEqual(mock.changes.map(({path, body}) => `${path} ${body}`), ['/v1/shadow {"policy":"tiresias"}', '/v1/policy {"policy":"tiresias"}']);
     assert.deepEqual(faults, []);
   });
@@ -400,7 +400,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
   test('follows a log as a terminal would show it', async (t) => {
     const mock = await served(t);
     const {page, faults} = await open(t, mock.url, `job/${mock.world.jobs[0]?.job_id}`);
-    await page.getByText('the log needs the token').waitFor();
+    await page.getByText('The log needs a token').waitFor();
     await giveToken(page, kToken);
     const log = page.getByRole('region', {name: 'Output'});
     await log.getByText('epoch 3: 100%').waitFor();
@@ -421,7 +421,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.ok(told);
     [told.start_from_s, told.start_to_s] = [late.start_s - 1200, late.start_s - 600];
     const {page} = await open(t, mock.url, `job/${late.job_id}`);
-    await page.getByText(/^It was expected to start .*\(90\s% sure, as said when it came\) and did at .*, 10m\s00s later\.$/).waitFor();
+    await page.getByText(/^Forecast at submission: start .*\(90\s% interval\)\. Actual start: .*, 10m\s00s late\.$/).waitFor();
   });
 
   test('is told when the service goes, and when it is back', async (t) => {
@@ -440,7 +440,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const {page, faults} = await open(t, mock.url, 'now');
     await settled(page, 'now');
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'To the content');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content');
     for (const title of ['Almanac', 'Now', 'Queue']) {
       await page.keyboard.press('Tab');
       assert.equal(await page.evaluate(() => document.activeElement?.textContent), title);

@@ -50,7 +50,7 @@ test('a job is said in a few words', () => {
   assert.equal(ranges([]), '');
   assert.equal(placesOf(job({holds: [{node: 'a', gpus: [0, 1], gpu_share: 2, cpus: 8, memory_gb: 1}, {node: 'b', gpus: [], gpu_share: 0, cpus: 8, memory_gb: 1}]})), 'a 0–1; b');
   assert.deepEqual([job({gpus: 0}), job({gpu_share: 0.5}), job({gpus: 2, max_gpus: 8}), job({gpus: 4})].map(gpusOf), ['–', '0.5', '2–8', '4']);
-  assert.deepEqual([job({}), job({held: true}), job({state: 'TIMEOUT'}), job({state: 'NODE_FAIL'})].map(stateOf), ['waits', 'held', 'over time', 'lost']);
+  assert.deepEqual([job({}), job({held: true}), job({state: 'TIMEOUT'}), job({state: 'NODE_FAIL'})].map(stateOf), ['pending', 'held', 'timed out', 'node failure']);
   assert.equal(ending(job({state: 'FAILED', exit_status: 137, reason: 'over its memory'})), 'over its memory');
   assert.deepEqual([ending(job({state: 'FAILED', exit_status: 1})), ending(job({state: 'FAILED', signal: 9}))], ['exit status 1', 'signal 9']);
   assert.deepEqual([21.4, 0.00447, 0.512].map(memory).map(said), ['21.4 GB', '4.5 MB', '512 MB']);
@@ -65,8 +65,8 @@ test('a job is said in a few words', () => {
   assert.equal(expectation(next, to + 60), 'starts any time now');
   assert.equal(expectation(job({state: 'RUNNING', expected: {at_s: 0, start_from_s: 1, start_to_s: 2}}), 0), '', 'what runs has started');
   const now = at('2026-11-21T22:30:00Z');
-  assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs it ends by 23:30 (9 in 10), and keeps its deadline in 80 % of futures.');
-  assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU it is not known when it ends.');
+  assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs, the job ends by 23:30 (90 %) and meets its deadline in 80 % of the forecasts.');
+  assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU, the end of the job is unknown.');
 });
 
 test('each user has a colour of their own while there are enough', () => {
@@ -100,7 +100,7 @@ test('quantiles, days and waits are those of the jobs', () => {
   ];
   const ended = perDay(jobs);
   assert.deepEqual(ended.data, {day: ['20 Nov', '21 Nov', '22 Nov'], COMPLETED: [1, 0, 1], FAILED: [0, 0, 1], CANCELLED: [1, 0, 0]});
-  assert.deepEqual(waits(jobs).data, {wait: [1, 10, 3600], share: [0.5, 1, 1], size: ['up to 1 GPU', 'up to 1 GPU', '5 GPUs and more']});
+  assert.deepEqual(waits(jobs).data, {wait: [1, 10, 3600], share: [0.5, 1, 1], size: ['up to 1 GPU', 'up to 1 GPU', '5 or more GPUs']});
   assert.deepEqual(perDay([]).data, {day: []});
 });
 
@@ -109,16 +109,16 @@ test('watts say whether they were measured', () => {
     ({at_s, gpus: 4, gpus_busy: 1, jobs_running: 1, jobs_waiting: 0, power_w: 900, ...(power_is_measured === undefined ? {} : {power_is_measured})});
   assert.equal(powerSource([moment(0), moment(60)]), '');
   assert.equal(powerSource([moment(0, true), moment(60, true)]), ', measured');
-  assert.equal(powerSource([moment(0, false), moment(60, false)]), ', by the model');
-  assert.equal(powerSource([moment(0), moment(60, true)]), ', in part measured');
-  assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, by the model');
-  assert.match(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.caption ?? '', /DGX-1, unless/);
+  assert.equal(powerSource([moment(0, false), moment(60, false)]), ', modelled');
+  assert.equal(powerSource([moment(0), moment(60, true)]), ', partly measured');
+  assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, modelled');
+  assert.match(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.caption ?? '', /default: a DGX-1/);
   assert.equal(figuresOf([moment(0, true), moment(60, true)]).at(-1)?.caption, '');
   const many = Array.from({length: 43200}, (_, n) => moment(n * 60, n > 300 ? true : false));
   const few = binned(many);
   assert.equal(few[0]?.power_is_measured, false);
   assert.equal(few.at(-1)?.power_is_measured, true);
-  assert.equal(powerSource(few), ', in part measured');
+  assert.equal(powerSource(few), ', partly measured');
 });
 
 test('energy is power by time, and a silence adds nothing', () => {
@@ -154,7 +154,7 @@ test('a sweep shows its best trials by step, and how far all of them came', () =
   ]};
   const [metric, rungs, reach] = sweepFigures(sweep);
   assert.equal(new Set(metric?.data['trial']).size, 8);
-  assert.match(metric?.caption ?? '', /smaller the better.*best 8 of 9/);
+  assert.match(metric?.caption ?? '', /Smaller is better.*best 8 of 9/);
   assert.deepEqual(rungs?.data['state']?.slice(0, 3), ['done', 'done', 'stopped']);
   assert.equal(rungs?.data['trial']?.length, 9);
   assert.deepEqual(reach?.data, {step: [10, 40], trials: [9, 5]});
@@ -162,7 +162,7 @@ test('a sweep shows its best trials by step, and how far all of them came', () =
 });
 
 test('a trial has a state, parameters and GPU-hours', () => {
-  assert.equal(trialState(trial(1, {state: 'PENDING', attempts: 1}, [])), 'rests');
+  assert.equal(trialState(trial(1, {state: 'PENDING', attempts: 1}, [])), 'paused');
   assert.equal(trialState(trial(1, {state: 'CANCELLED', reason: 'cancelled by ann'}, [])), 'cancelled');
   const one = trial(1, {state: 'RUNNING', attained_s: 1800, since_s: 1000, parameters: ['lr=0.1', 'kernel=a=b']}, []);
   assert.equal(gpuHours(one, 2800), 2);

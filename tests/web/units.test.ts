@@ -5,9 +5,10 @@ import {test} from 'node:test';
 import {fragment, joined, parted, parseFragment} from '../../web/src/address';
 import {drawBar} from '../../web/src/charts/bar';
 import {hasNothing} from '../../web/src/charts/drawing';
+import {placeLabels} from '../../web/src/charts/labels';
 import {allRows, split} from '../../web/src/charts/rows';
 import {csv} from '../../web/src/csv';
-import {parse, type Chart, type Column, type Figure} from '../../web/src/document';
+import {chartOf, parse, type Chart, type Column, type Figure} from '../../web/src/document';
 import {cell, dateTick, difference, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
 import {matching, order} from '../../web/src/order';
 import {kDark, kLight, style} from '../../web/src/theme';
@@ -210,7 +211,33 @@ test('CSV quotes what must be quoted and rounds nothing', () => {
 test('a document of another schema, or none, is refused in words', () => {
   assert.throws(() => parse('{"schema":2}'), /schema 2/);
   assert.throws(() => parse('{}'), /schema \(none\)/);
-  assert.throws(() => parse('nonsense'), /no report document/);
+  assert.throws(() => parse('nonsense'), /no valid report document/);
   const least = parse('{"schema":1}');
   assert.deepEqual([least.title, least.sections, least.provenance.jobs], ['Report', [], null]);
+});
+
+test('names next to points overlap neither marks nor each other', () => {
+  const area = {left: 0, right: 300, top: 0, bottom: 100};
+  const at = (x: number, y: number, name: string, must = false) => ({x, y, name, radius: 4, must});
+  assert.deepEqual(placeLabels([at(100, 50, 'fifo'), at(109, 50, 'easy')], area), ['left', 'right'], 'each on its free side');
+  assert.deepEqual(placeLabels([at(290, 50, 'conservative')], area), ['left'], 'inside the chart');
+  const crowd = [80, 100, 120].flatMap((x) => [35, 50, 65].map((y) => at(x, y, '')));
+  assert.deepEqual(placeLabels([at(100, 50, 'gittins'), ...crowd], area)[0], null, 'no room, no name');
+  assert.equal(placeLabels([at(100, 50, 'gittins', true), ...crowd], area)[0], 'right', 'the best keeps its name');
+});
+
+test('numbers stand at bars only where bars are far enough apart for them', () => {
+  const users = Array.from({length: 50}, (_, n) => `a user with a long name ${n}`);
+  const column = (name: string): Column => ({name, label: name, unit: 'fraction', type: 'number'});
+  const shares = (policies: string[]): Figure => ({
+    id: 'f', title: '', caption: '', source: '', n: null, columns: [{name: 'user', label: 'User', unit: '', type: 'text'}, ...policies.map(column)],
+    data: {user: users, ...Object.fromEntries(policies.map((name) => [name, users.map((_, n) => n / 50)]))}, charts: [],
+  });
+  const labelled = (policies: string[]) => {
+    const drawn = drawBar({chart: chartOf({kind: 'bar', x: 'user', y: policies}), rows: allRows(shares(policies)), width: 700, theme: kLight, hidden: new Set()});
+    assert.ok(!hasNothing(drawn));
+    return (drawn.option['series'] as {label: {show: boolean}}[]).map(({label}) => label.show);
+  };
+  assert.deepEqual(labelled(['fifo']), [true]);
+  assert.deepEqual(labelled(['fifo', 'gittins', 'srtf']), [false, false, false], 'three bars of 50 users leave no room for numbers');
 });

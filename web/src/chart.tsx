@@ -7,7 +7,7 @@ import {Canvas, picture, type Words} from './canvas';
 import {draw} from './charts/draw';
 import {hasNothing} from './charts/drawing';
 import {allRows, split} from './charts/rows';
-import {Marks, PickedPolicies, PolicyPicker} from './compared';
+import {Marks, PickedPolicies, PolicyPicker, type Pick} from './compared';
 import type {Chart, Figure} from './document';
 import {plain} from './format';
 import {useKept} from './kept';
@@ -45,11 +45,9 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   const pick = useContext(PickedPolicies);
   const [keptChoice, keepChoice] = useKept(`show.${name}`);
   const chosen = useMemo(() => parseChosen(keptChoice), [keptChoice]);
-  /** Of a policy the best that can be had is shown first. */
-  const telling = (values: string[]) => values.find((value) => pick?.roles.get(value)?.startsWith('best') && !pick.cautions.has(value));
   const picked = (column: string, values: string[]) => {
     const wanted = chosen[column];
-    return wanted !== undefined && values.includes(wanted) ? wanted : telling(values) ?? values[0] ?? '';
+    return wanted !== undefined && values.includes(wanted) ? wanted : telling(values, pick);
   };
   const rows = useMemo(
     () => choices.reduce((left, {column, values}) => left.where(column, picked(column, values)), all), [all, choices, chosen]);
@@ -154,7 +152,7 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
             </div>
           )}
           {!policies && drawn.keys.some((key) => off.has(key.name)) && (
-            <p class="hint">{plain(drawn.keys.filter((key) => !off.has(key.name)).length)} of {plain(drawn.keys.length)} are drawn; a name switches one on or off.</p>
+            <p class="hint">{plain(drawn.keys.filter((key) => !off.has(key.name)).length)} of {plain(drawn.keys.length)} drawn. Select a name to switch it on or off.</p>
           )}
           <div
             class="picture" ref={host} role="img" tabIndex={0} aria-label={`${label} The numbers are in the table below.`}
@@ -175,9 +173,14 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   );
 }
 
+/** What is shown at first of the values to choose from: the best deployable policy, where they are policies. */
+export function telling(values: string[], pick: Pick | undefined): string {
+  return values.find((value) => pick?.roles.get(value)?.startsWith('best') && !pick.cautions.has(value)) ?? values[0] ?? '';
+}
+
 type Place = {current: HTMLElement | null};
 
-function useWidth(place: Place): number {
+export function useWidth(place: Place): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     if (!place.current) return;
@@ -190,7 +193,7 @@ function useWidth(place: Place): number {
 }
 
 /** Whether the reader is or has been close: a long report is drawn as it is read. */
-function useNear(place: Place): boolean {
+export function useNear(place: Place): boolean {
   const [near, setNear] = useState(false);
   useEffect(() => {
     if (!place.current || near) return;

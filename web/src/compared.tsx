@@ -10,7 +10,7 @@ export interface Pick {
   /** In the order of the document. */
   names: string[];
   cautions: Map<string, string>;
-  /** What the best are beside the others: "best", or "best of all" and "best without the future". */
+  /** What the best are: "best", or "best oracle" and "best deployable". */
   roles: Map<string, string>;
   /** What figures draw. */
   drawn: ReadonlySet<string>;
@@ -39,11 +39,11 @@ export function usePick(of: Compared): Pick | undefined {
     const order = [...telling, ...names.filter((name) => !telling.includes(name))];
     const roles = new Map<string, string[]>();
     const say = (name: string, role: string) => known(name) && roles.set(name, [...(roles.get(name) ?? []), role]);
-    say(of.best_choice, of.best === of.best_choice ? 'best' : 'best without the future');
-    if (of.best !== of.best_choice) say(of.best, 'best of all');
+    say(of.best_choice, of.best === of.best_choice ? 'best' : 'best deployable');
+    if (of.best !== of.best_choice) say(of.best, 'best oracle');
     return {
       names,
-      cautions: new Map(of.policies.filter(({caution}) => caution !== '').map(({name, caution}) => [name, caution === 'a bound' ? 'needs the future' : caution])),
+      cautions: new Map(of.policies.filter(({caution}) => caution !== '').map(({name, caution}) => [name, caution])),
       roles: new Map([...roles].map(([name, all]) => [name, all.join(', ')])),
       drawn: new Set(chosen),
       places: new Map(order.map((name, place) => [name, place])),
@@ -66,7 +66,7 @@ export function PolicyPicker({of}: {of: string}) {
   return (
     <details class="picker">
       <summary>Policies <span class="hint">{pick.drawn.size} of {pick.names.length} drawn</span></summary>
-      <div role="group" aria-label={`Policies that figures draw, at ${of}`}>
+      <div role="group" aria-label={`Policies drawn in figures, at ${of}`}>
         {pick.names.map((name) => (
           <label key={name}>
             <input type="checkbox" checked={pick.drawn.has(name)} onChange={() => toggle(name)} />
@@ -76,13 +76,13 @@ export function PolicyPicker({of}: {of: string}) {
       </div>
       <div class="tools">
         <button type="button" onClick={() => pick.draw(pick.names)}>All</button>
-        <button type="button" onClick={() => pick.draw(undefined)}>As at first</button>
+        <button type="button" onClick={() => pick.draw(undefined)}>Reset</button>
       </div>
     </details>
   );
 }
 
-/** What is to be known of a policy beside its name. */
+/** The role of a policy, and what keeps it from being chosen. */
 export function Marks({of}: {of: string}) {
   const pick = useContext(PickedPolicies);
   const caution = pick?.cautions.get(of);

@@ -62,6 +62,10 @@ export interface Chart {
   y_scale: Scale;
   right: string[];
   labels: string;
+  /** Of points: a text column; rows that have a text are hollow. */
+  hollow: string;
+  /** What is 0 along a logarithmic axis: "Jobs that did not wait". */
+  zeros: string;
   box: Box;
   band: Band;
   value: string;
@@ -87,7 +91,16 @@ export interface Section {
   id: string;
   title: string;
   text: string;
+  /** Stands before the findings. */
+  leads: boolean;
   figures: Figure[];
+}
+
+/** A number that a report leads with. */
+export interface Tile {
+  label: string;
+  value: string;
+  detail: string;
 }
 
 export interface Finding {
@@ -119,11 +132,12 @@ export interface Compared {
 
 export interface Document {
   schema: number;
-  kind: 'study' | 'run' | 'sweep' | 'runs' | 'traces' | 'prediction' | 'energy';
+  kind: 'study' | 'run' | 'sweep' | 'runs' | 'traces' | 'prediction' | 'energy' | 'fill' | 'service' | 'trials';
   title: string;
   subtitle: string;
   facts: {label: string; value: string}[];
   compared: Compared;
+  tiles: Tile[];
   findings: Finding[];
   sections: Section[];
   absent: {id: string; title: string; needs: string}[];
@@ -145,10 +159,10 @@ export function parse(text: string): Document {
   try {
     json = JSON.parse(text) as Written<Document>;
   } catch {
-    throw new Error('This page holds no report document: its JSON cannot be read.');
+    throw new Error('This page has no valid report document: its JSON cannot be parsed.');
   }
   if (json.schema !== kSchema) {
-    throw new Error(`This page draws documents of schema ${kSchema}; this one is of schema ${json.schema ?? '(none)'}.`);
+    throw new Error(`This page reads documents of schema ${kSchema}; this one has schema ${json.schema ?? '(none)'}.`);
   }
   return {
     schema: kSchema,
@@ -157,6 +171,7 @@ export function parse(text: string): Document {
     subtitle: json.subtitle ?? '',
     facts: json.facts ?? [],
     compared: {policies: [], baseline: '', best: '', best_choice: '', ...json.compared},
+    tiles: json.tiles ?? [],
     findings: (json.findings ?? []).map((finding: Written<Finding>) => ({
       headline: finding.headline ?? '',
       detail: finding.detail ?? '',
@@ -167,6 +182,7 @@ export function parse(text: string): Document {
       id: section.id ?? '',
       title: section.title ?? '',
       text: section.text ?? '',
+      leads: section.leads ?? false,
       figures: (section.figures ?? []).map(figureOf),
     })),
     absent: json.absent ?? [],
@@ -218,6 +234,8 @@ export function chartOf(chart: Written<Chart>): Chart {
     y_scale: chart.y_scale ?? 'linear',
     right: chart.right ?? [],
     labels: chart.labels ?? '',
+    hollow: chart.hollow ?? '',
+    zeros: chart.zeros ?? '',
     box: {low: '', q1: '', median: '', q3: '', high: '', mean: '', ...chart.box},
     band: {low: '', high: '', ...chart.band},
     value: chart.value ?? '',

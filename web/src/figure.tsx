@@ -2,12 +2,13 @@
 // A figure: its number and title, charts, caption with where it comes from, and its table.
 import {ChartView} from './chart';
 import type {Figure, Provenance} from './document';
-import {plain, prose} from './format';
+import {plain} from './format';
 import {TableView} from './table';
 import type {Theme} from './theme';
+import {Words} from './words';
 
 /** A server of reports may forbid what a file allows itself: style attributes. */
-const kIsServed = location.protocol.startsWith('http');
+export const kIsServed = location.protocol.startsWith('http');
 
 interface Props {
   figure: Figure;
@@ -47,7 +48,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
         ))}
       </div>
       <figcaption>
-        {figure.caption && <p>{prose(figure.caption)}</p>}
+        {figure.caption && <p><Words of={figure.caption} /></p>}
         {figure.source && <p class="source">After {figure.source}.</p>}
         {origin.length > 0 && <p class="origin">{origin.map((part, n) => <span key={n}>{part}</span>)}</p>}
       </figcaption>

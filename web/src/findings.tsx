@@ -1,24 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reader should take home: a sentence with its number, why, and what to do.
-import type {Finding} from './document';
-import {anchor} from './figure';
+// What the reader should take home: a sentence with its number, why, what to do, and its picture.
+import type {Figure, Finding} from './document';
+import {anchor, kIsServed} from './figure';
 import {prose} from './format';
+import {SmallChart, smallChartOf} from './small_chart';
+import type {Theme} from './theme';
+import {Words} from './words';
 
-export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map<string, number>}) {
+interface Props {
+  findings: Finding[];
+  figures: Figure[];
+  theme: Theme;
+}
+
+export function Findings({findings, figures, theme}: Props) {
   return (
     <section id="findings" aria-labelledby="findings-title">
       <h2 id="findings-title">Findings</h2>
       <ol class="findings">
         {findings.map((finding, n) => {
-          const number = numbers.get(finding.figure);
+          const at = figures.findIndex((figure) => figure.id === finding.figure);
+          const figure = figures[at];
+          // A picture is shown once, where it comes first.
+          const isFirst = findings.findIndex((other) => other.figure === finding.figure) === n;
+          const chart = isFirst ? smallChartOf(figure) : undefined;
           return (
             <li key={n}>
-              <h3>{emphasised(prose(finding.headline))}</h3>
               <div>
-                {finding.detail && <p>{prose(finding.detail)}</p>}
-                {finding.advice && <p class="advice"><b>What to do</b> {prose(finding.advice)}</p>}
-                {number !== undefined && <a href={`#${anchor(finding.figure)}`}>Figure {number}</a>}
+                <h3>{emphasised(prose(finding.headline))}</h3>
+                {finding.detail && <p><Words of={finding.detail} /></p>}
+                {finding.advice && <p class="advice"><b>What to do</b> <Words of={finding.advice} /></p>}
+                {figure && <a href={`#${anchor(figure.id)}`}>Figure {at + 1}</a>}
               </div>
+              {figure && chart && <SmallChart figure={figure} chart={chart} theme={theme} strict={kIsServed} />}
             </li>
           );
         })}

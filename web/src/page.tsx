@@ -2,7 +2,7 @@
 // The page: findings, sections of figures, what could not be shown, where it all comes from.
 import {useEffect, useState} from 'preact/hooks';
 import {PickedPolicies, usePick} from './compared';
-import type {Document, Provenance} from './document';
+import type {Document, Provenance, Section} from './document';
 import {FigureView} from './figure';
 import {Findings} from './findings';
 import {plain, prose} from './format';
@@ -10,12 +10,16 @@ import {KeptChoices, useFragment} from './kept';
 import {copy} from './save';
 import {kDark, kLight} from './theme';
 import {useThemeName} from './theme_switch';
+import {Tiles} from './tiles';
+import {Words} from './words';
 
 const kKinds: Record<Document['kind'], string> = {
   study: 'Cluster study', run: 'Simulation', sweep: 'Sweep', traces: 'Comparison of traces',
   prediction: 'Prediction', runs: 'Comparison of runs',
-  energy: 'Energy',
+  energy: 'Energy', fill: 'Cluster fill', service: 'Inference service', trials: 'Tuning run',
 };
+
+const entryOf = ({id, title}: Section) => ({id: `section-${id}`, title});
 
 /** The page, with the reader's choices in its address. */
 export function Page({content}: {content: Document}) {
@@ -27,18 +31,30 @@ function Report({content}: {content: Document}) {
   const [copied, setCopied] = useState('');
   const [themeName, switchTheme] = useThemeName();
   const theme = themeName === 'dark' ? kDark : kLight;
-  const figures = content.sections.flatMap((section) => section.figures);
+  const leading = content.sections.filter(({leads}) => leads);
+  const following = content.sections.filter(({leads}) => !leads);
+  const figures = [...leading, ...following].flatMap((section) => section.figures);
   const numbers = new Map(figures.map((figure, n) => [figure.id, n + 1]));
   const parts = [
+    ...leading.map(entryOf),
     ...(content.findings.length > 0 ? [{id: 'findings', title: 'Findings'}] : []),
-    ...content.sections.map(({id, title}) => ({id: `section-${id}`, title})),
-    ...(content.absent.length > 0 ? [{id: 'absent', title: 'Not shown'}] : []),
+    ...following.map(entryOf),
+    ...(content.absent.length > 0 ? [{id: 'absent', title: 'Missing figures'}] : []),
     {id: 'about', title: 'About this report'},
   ];
   const here = useHere(parts.map((part) => part.id));
+  const sectionView = (section: Section) => (
+    <section key={section.id} id={`section-${section.id}`} aria-labelledby={`section-${section.id}-title`}>
+      <h2 id={`section-${section.id}-title`}>{section.title}</h2>
+      {section.text.split(/\n\s*\n/).filter((text) => text.trim() !== '').map((text, n) => <p key={n} class="text"><Words of={text} /></p>)}
+      {section.figures.map((figure) => (
+        <FigureView key={figure.id} figure={figure} number={numbers.get(figure.id) ?? 0} provenance={content.provenance} theme={theme} />
+      ))}
+    </section>
+  );
   return (
     <PickedPolicies.Provider value={pick}>
-      <a class="skip" href="#content">To the report</a>
+      <a class="skip" href="#content">Skip to the report</a>
       <header class="top">
         <p class="kind">{kKinds[content.kind] ?? 'Report'}</p>
         <h1>{content.title}</h1>
@@ -49,7 +65,7 @@ function Report({content}: {content: Document}) {
           </dl>
         )}
         <div class="page-tools">
-          <button type="button" title="The address of this page with all that you have chosen" onClick={() => void copy(location.href).then((done) => setCopied(done ? 'Copied' : 'Copy the address instead'))}>
+          <button type="button" title="Copy the address of this page, with your choices" onClick={() => void copy(location.href).then((done) => setCopied(done ? 'Copied' : 'Copy the address bar instead'))}>
             <span aria-live="polite">{copied || 'Copy link'}</span>
           </button>
           <button type="button" onClick={switchTheme}>{themeName === 'dark' ? 'Light' : 'Dark'}</button>
@@ -63,20 +79,14 @@ function Report({content}: {content: Document}) {
         </ol>
       </nav>
       <main id="content">
-        {content.findings.length > 0 && <Findings findings={content.findings} numbers={numbers} />}
-        {content.sections.map((section) => (
-          <section key={section.id} id={`section-${section.id}`} aria-labelledby={`section-${section.id}-title`}>
-            <h2 id={`section-${section.id}-title`}>{section.title}</h2>
-            {section.text.split(/\n\s*\n/).filter((text) => text.trim() !== '').map((text, n) => <p key={n} class="text">{prose(text)}</p>)}
-            {section.figures.map((figure) => (
-              <FigureView key={figure.id} figure={figure} number={numbers.get(figure.id) ?? 0} provenance={content.provenance} theme={theme} />
-            ))}
-          </section>
-        ))}
+        {content.tiles.length > 0 && <Tiles tiles={content.tiles} />}
+        {leading.map(sectionView)}
+        {content.findings.length > 0 && <Findings findings={content.findings} figures={figures} theme={theme} />}
+        {following.map(sectionView)}
         {content.absent.length > 0 && (
           <section id="absent" aria-labelledby="absent-title">
-            <h2 id="absent-title">Not shown</h2>
-            <p class="text">These figures need what the input does not have.</p>
+            <h2 id="absent-title">Missing figures</h2>
+            <p class="text">The input lacks the data for these figures.</p>
             <dl class="absent">
               {content.absent.map((figure) => <div key={figure.id}><dt>{figure.title}</dt><dd>{figure.needs}</dd></div>)}
             </dl>
@@ -85,10 +95,10 @@ function Report({content}: {content: Document}) {
       </main>
       <footer id="about" aria-labelledby="about-title">
         <h2 id="about-title">About this report</h2>
-        {content.notes.length > 0 && <ul class="notes">{content.notes.map((note, n) => <li key={n}>{prose(note)}</li>)}</ul>}
+        {content.notes.length > 0 && <ul class="notes">{content.notes.map((note, n) => <li key={n}><Words of={note} /></li>)}</ul>}
         <Origin of={content.provenance} />
         <p class="keys">
-          In a chart: drag, or + and −, to zoom; 0 to see all; ← and → to read points; a name of the legend to switch it off. The address keeps what you choose: send it to show the same.
+          In a chart, drag or press + and − to zoom, 0 to reset, ← and → to read points. Select a legend entry to hide it. The address of this page keeps your choices, so a copied link shows the same view.
         </p>
       </footer>
     </PickedPolicies.Provider>
@@ -101,8 +111,8 @@ function Origin({of}: {of: Provenance}) {
     ['SHA-256', of.sha256],
     ['Filter', of.filter],
     ['Jobs', of.jobs === null ? '' : plain(of.jobs)],
-    ['Hash', of.hash],
-    ['Made by', of.version && `Almanac ${of.version.replace(/^almanac\s+/i, '')}`],
+    ['Configuration hash', of.hash],
+    ['Version', of.version && `Almanac ${of.version.replace(/^almanac\s+/i, '')}`],
     ['Command', of.command],
   ];
   return (

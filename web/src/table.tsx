@@ -41,6 +41,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
   const some = told.filter((column) => !column.detail);
   const columns = keptColumns === 'all' ? told : some;
   const sizes = useMemo(() => new Map(figure.columns.map((column) => [column.name, sizeOf(figure, column)])), [figure]);
+  const rowSize = useMemo(() => rowSizeOf(figure), [figure]);
   const sort = (column: Column) => {
     const down = by?.column === column.name ? !by.down : column.type === 'number' && column.better !== 'less';
     keepOrder(`${down ? '-' : ''}${column.name}`);
@@ -52,7 +53,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
       {(ordered.length > kFilter || names || told.length > some.length) && (
         <div class="choices">
           {(ordered.length > kFilter || names) && (
-            <label><span>Filter</span><input type="search" value={keptWords ?? ''} placeholder="words of a row" onInput={(event) => keepWords(event.currentTarget.value || undefined)} /></label>
+            <label><span>Filter</span><input type="search" value={keptWords ?? ''} placeholder="text in a row" onInput={(event) => keepWords(event.currentTarget.value || undefined)} /></label>
           )}
           {names && pick && (
             <label>
@@ -63,7 +64,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
             </label>
           )}
           {hasCautions && (
-            <label class="tick"><input type="checkbox" checked={keptRows === 'choices'} onChange={(event) => keepRows(event.currentTarget.checked ? 'choices' : undefined)} /><span>Only what a cluster can run</span></label>
+            <label class="tick"><input type="checkbox" checked={keptRows === 'choices'} onChange={(event) => keepRows(event.currentTarget.checked ? 'choices' : undefined)} /><span>Deployable policies only</span></label>
           )}
           {told.length > some.length && (
             <label class="tick"><input type="checkbox" checked={keptColumns === 'all'} onChange={(event) => keepColumns(event.currentTarget.checked ? 'all' : undefined)} /><span>All {told.length} columns</span></label>
@@ -94,7 +95,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
               <tr key={row} class={row === pinned ? 'pinned' : ''}>
                 {columns.map((column) => (names && pick && column.name === figure.compared
                   ? <Name key={column.name} of={String(names[row])} pick={pick} />
-                  : <Cell key={column.name} figure={figure} column={column} row={row} base={row === pinned ? -1 : pinned} size={sizes.get(column.name) ?? {divisor: 1, name: ''}} />))}
+                  : <Cell key={column.name} figure={figure} column={column} row={row} base={row === pinned ? -1 : pinned} size={sizes.get(column.name) ?? kPlain} rowSize={rowSize(row)} />))}
               </tr>
             ))}
           </tbody>
@@ -112,17 +113,17 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
   );
 }
 
-/** A policy: whether figures draw it, its name and what is to be known of it, and whether others are set against it. */
+/** A policy: whether figures draw it, its name and marks, and whether it is the baseline. */
 function Name({of, pick}: {of: string; pick: Pick}) {
   const next = new Set(pick.drawn);
   if (!next.delete(of)) next.add(of);
   const pinned = of === pick.baseline;
   return (
     <th scope="row"><div>
-      <input type="checkbox" title="Drawn in figures" aria-label={`Draw ${of} in figures`} checked={pick.drawn.has(of)} onChange={() => pick.draw(next)} />
+      <input type="checkbox" title="Draw in figures" aria-label={`Draw ${of} in figures`} checked={pick.drawn.has(of)} onChange={() => pick.draw(next)} />
       <span class="name">{foldable(of)}</span>
       <Marks of={of} />
-      <button type="button" class="pin" aria-pressed={pinned} aria-label={`${pinned ? 'baseline' : 'pin'} ${of}`} title="Compare the others with it" onClick={() => pick.setBaseline(of)}>{pinned ? 'baseline' : 'pin'}</button>
+      <button type="button" class="pin" aria-pressed={pinned} aria-label={`${pinned ? 'baseline' : 'pin'} ${of}`} title="Use as the baseline" onClick={() => pick.setBaseline(of)}>{pinned ? 'baseline' : 'pin'}</button>
     </div></th>
   );
 }
@@ -139,21 +140,38 @@ interface CellProps {
   /** The row that this one is set against; -1 = none. */
   base: number;
   size: Measure;
+  /** Of a row that has a unit of its own. */
+  rowSize: Measure;
 }
 
 /** Numbers and short texts stay on one line; the table scrolls. */
-function Cell({figure, column, row, base, size}: CellProps) {
+function Cell({figure, column, row, base, size, rowSize}: CellProps) {
   const value = figure.data[column.name]?.[row];
   const unit = column.units ? (String(figure.data[column.units]?.[row] ?? '') as Unit) : undefined;
-  const text = unit === undefined || typeof value !== 'number' ? cell(value, column, size) : bare(value, {...column, unit});
+  const isName = column.name === figure.columns[0]?.name && rowSize.name !== '';
+  const text = unit === undefined || typeof value !== 'number' ? `${cell(value, column, size)}${isName ? ` (${rowSize.name})` : ''}`
+    : rowSize.name === '' ? bare(value, {...column, unit}) : cell(value, {...column, unit}, rowSize);
   const other = base < 0 || column.type !== 'number' ? undefined : figure.data[column.name]?.[base];
   const by = difference(value, other, unit ?? column.unit);
   const gain = typeof value === 'number' && typeof other === 'number' ? (column.better === 'more' ? value - other : column.better === 'less' ? other - value : 0) : 0;
   return (
-    <td class={column.type !== 'text' ? 'number' : text.length <= 28 ? 'short' : ''}>
+    <td class={column.type !== 'text' ? 'number' : text.length <= 20 ? 'short' : ''}>
       {text}{by && <span class={`by${gain > 0 ? ' better' : gain < 0 ? ' worse' : ''}`}>{by}</span>}
     </td>
   );
+}
+
+const kPlain: Measure = {divisor: 1, name: ''};
+
+/** The measure of each row whose numbers have a unit of their own: its first cell names it, once. */
+function rowSizeOf(figure: Figure): (row: number) => Measure {
+  const columns = figure.columns.filter(({units}) => units !== '');
+  const names = figure.data[columns[0]?.units ?? ''];
+  if (!names) return () => kPlain;
+  return (row) => measure(String(names[row] ?? '') as Unit, columns.reduce((high, {name}) => {
+    const value = figure.data[name]?.[row];
+    return typeof value === 'number' ? Math.max(high, Math.abs(value)) : high;
+  }, 0));
 }
 
 function sizeOf(figure: Figure, column: Column) {

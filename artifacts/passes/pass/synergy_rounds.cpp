@@ -410,7 +410,7 @@ void register_synergy_rounds(Registry& registry) {
                                           Trait::stops_jobs, Trait::moves_jobs,
                                           Trait::chooses_cores, Trait::leases, Trait::keeps_line},
                                   .bars = {Trait::revises_waiting}},
-                       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9),
+                       .parameters = {number("lease_s", "length of a lease", 300, 1, 1e9),
                                       number("phase_s", "when the first lease begins", 0, 0, 1e9),
                                       word("order", "how the jobs of a lease are ranked",
                                            {"fifo", "srtf", "las", "ftf", "drf", "tetris"}),

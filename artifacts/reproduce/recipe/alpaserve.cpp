@@ -192,7 +192,7 @@ void compare_placements(Bench& bench, const File& file, const Models& models) {
     require_models({}, task.models, task.requests);
     for (const auto& [name, theirs] : told.at("result").items()) {
       const auto policy = policies.find(name);
-      require(policy != policies.end(), fmt::format("no policy is called {}", name));
+      require(policy != policies.end(), fmt::format("no policy is named {}", name));
       const AlpaPlacement ours = policy->second(task);
       double good = 0;
       for (const AlpaOutcome& each : simulate_alpa(ours, task.models, task.requests)) {

@@ -17,6 +17,7 @@
 #include "base/keep_memory.h"
 #include "cli/interrupt.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
@@ -101,7 +102,8 @@ Result<Subject> load(const AdviseOptions& options) {
                       static_cast<int>(!options.history.empty()) +
                       static_cast<int>(!options.slurm.empty());
   if (sources != 1) {
-    return fail(Code::usage, "whose past: a job log, --history DIR or --slurm WAY, one of them");
+    return fail(Code::usage,
+                "give one past to learn from: a job log, --history DIR or --slurm WAY");
   }
   Subject subject;
   std::optional<cluster::Cluster> known;
@@ -176,9 +178,9 @@ figure::Listing rows_of(const Advice& advice) {
   add_time("p99_wait_s", "WAIT P99", &Figures::p99_wait_s).detail();
   add_time("avg_jct_s", "JCT", &Figures::avg_jct_s);
   add_time("p99_jct_s", "JCT P99", &Figures::p99_jct_s).detail();
-  add_gain("wait_shorter", "WAIT, TIMES SHORTER (95 %)", &Outcome::wait);
-  add_gain("jct_shorter", "JCT, TIMES SHORTER (95 %)", &Outcome::jct);
-  rows.add("users_losing", "USERS LOSING", [](const Compared& each) {
+  add_gain("wait_shorter", "WAIT SPEEDUP (95 %)", &Outcome::wait);
+  add_gain("jct_shorter", "JCT SPEEDUP (95 %)", &Outcome::jct);
+  rows.add("users_losing", "USERS WAITING LONGER", [](const Compared& each) {
     return each.outcome == nullptr ? Cell::nothing("") : Cell(each.outcome->users_losing);
   });
   return rows;
@@ -206,14 +208,14 @@ std::string switch_in_words(const std::string& policy, bool is_recommended) {
 /// The recommendation, and what the rows are of.
 std::string introduction(const Advice& advice) {
   std::string made = fmt::format("{}\n\n", advice.recommendation);
-  made += fmt::format("All rows: {} that ran{}, in the queue from {} to {}\n",
+  made += fmt::format("Compared on {} that ran{}, submitted from {} to {}\n",
                       text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
                       advice.users > 0
                           ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
                           : "",
                       text::moment(advice.since), text::moment(advice.until));
   if (advice.quotas)
-    made += fmt::format("GPU quotas simulated, as they are today: {}\n", *advice.quotas);
+    made += fmt::format("Simulated GPU quotas, as they are today: {}\n", *advice.quotas);
   made += "\n";
   return made;
 }
@@ -240,7 +242,7 @@ std::string explanation(const Advice& advice) {
       }
       if (best.losers.size() > kLosersShown) {
         made +=
-            fmt::format("  and {} more; -o json names them\n", best.losers.size() - kLosersShown);
+            fmt::format("  and {} more; -o json lists them\n", best.losers.size() - kLosersShown);
       }
     }
   }
@@ -339,41 +341,44 @@ Result<int> advise(const AdviseOptions& options) {
 }  // namespace
 
 void register_advise(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::choose, "advise",
-                      "Recommend a scheduling policy from your cluster's recent job log");
+  CLI::App& command = program.command(Purpose::schedule, "advise",
+                                      "Recommend a scheduling policy from your cluster's job log");
   const auto options = std::make_shared<AdviseOptions>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);
   command
       .add_option("--history", options->history,
-                  "Instead of LOG: the state folder of a service or of `almanac slurm import`")
-      ->type_name("DIR");
+                  "State directory of a service or of almanac slurm import, instead of LOG")
+      ->type_name("DIR")
+      ->group(heading(Group::input));
   command
-      .add_option(
-          "--slurm", options->slurm,
-          "Instead of LOG: the accounting and nodes of the Slurm here; gateway, which alone tells "
-          "quotas, commands, or unix:/path or http://host:port of slurmrestd")
-      ->type_name("WAY");
+      .add_option("--slurm", options->slurm,
+                  "Accounting and nodes of this Slurm cluster, instead of LOG: gateway (the only "
+                  "one with quotas), commands, or unix:/path or http://host:port of slurmrestd")
+      ->type_name("WAY")
+      ->group(heading(Group::input));
   add_vc_option(command, options->vc)->needs("--slurm");
   command
       .add_option("--cluster", options->cluster,
-                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs; default: "
-                  "Slurm's, else "
-                  "inferred from the log")
-      ->option_text("FILE|NxG");
-  command.add_option("--weeks", options->weeks, "So many, up to the last submission")
+                  "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs (default: "
+                  "Slurm's, else inferred from the log)")
+      ->option_text("FILE|NxG")
+      ->group(heading(Group::cluster));
+  command.add_option("--weeks", options->weeks, "Number of weeks, up to the last submission")
       ->type_name("N")
       ->check(CLI::Range(1, 520))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::input));
   command
       .add_option("-p,--policy", options->policies,
-                  "Policies, separated by commas; all = those that can run on Slurm")
+                  "Policies, separated by commas; all is every policy that can run on Slurm")
       ->type_name("LIST")
-      ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of random choices")
+      ->capture_default_str()
+      ->group(heading(Group::policies));
+  command.add_option("--seed", options->seed, "Random seed")
       ->type_name("N")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   options->list.add_to(command);
   add_example(command, "almanac advise --slurm gateway --weeks 6");
   add_example(command, "almanac advise --slurm commands --vc account");

@@ -79,8 +79,8 @@ Result<int> run(const AgentOptions& options) {
     return kDone;
   }
   if (options.daemon.empty()) {
-    return fail(Code::usage, "--daemon is missing: where the service listens for agents", {},
-                "almanac serve --engine slurm --agents HOST:PORT");
+    return fail(Code::usage, "--daemon is missing: it gives the address of the service", {},
+                "the service listens there with almanac serve --engine slurm --agents HOST:PORT");
   }
   auto secret = agent::Secret::read(options.secret);
   if (!secret) return tl::unexpected(secret.error());
@@ -112,29 +112,30 @@ Result<int> run(const AgentOptions& options) {
 }  // namespace
 
 void register_agent(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::run, "agent",
-      "Report to the service how Slurm's jobs on this node fare, and hold them to fewer cores");
+  CLI::App& command = program.command(Purpose::run, "agent",
+                                      "Report Slurm jobs of this node to the service; limit cores");
   const auto options = std::make_shared<AgentOptions>();
-  command.add_option("--daemon", options->daemon, "Where the service listens: its --agents")
+  command
+      .add_option("--daemon", options->daemon,
+                  "Address on which the service listens for agents (its --agents)")
       ->type_name("HOST:PORT");
-  command.add_option("--secret", options->secret, "What service and agents know each other by")
+  command.add_option("--secret", options->secret, "Secret shared with the service")
       ->type_name("FILE")
       ->capture_default_str();
   command
       .add_option("--node", options->node,
-                  "What Slurm calls this node; default: SLURMD_NODENAME, or the machine's name")
+                  "Name of this node in Slurm (default: SLURMD_NODENAME or the host name)")
       ->type_name("NAME");
-  command.add_option("--state", options->state, "Folder for what it has changed")
+  command.add_option("--state", options->state, "Directory for the list of changes to undo")
       ->type_name("DIR")
       ->capture_default_str();
   command
       .add_option("--progress", options->progress,
-                  "Folder where job N may write \"gpu_use 0.83\" into a file N")
+                  "Directory in which job N may write \"gpu_use 0.83\" into a file N")
       ->type_name("DIR")
       ->capture_default_str();
   command.add_flag("--undo", options->undo,
-                   "Only let go what an agent held that was killed, and end");
+                   "Only undo the changes of an agent that was killed, and exit");
   add_example(command, "almanac agent --daemon head:8318");
   add_example(command,
               "almanac agent --daemon head:8318 --node gpu017 --secret /etc/almanac/agent.secret");

@@ -32,11 +32,12 @@ Result<int> attach_to(const AttachOptions& options) {
 
 void register_attach(Program& program) {
   CLI::App& command =
-      program.command(Purpose::jobs, "attach", "Come back to the terminal of a job of yours");
+      program.command(Purpose::jobs, "attach", "Attach to the terminal of one of your jobs");
   const auto options = std::make_shared<AttachOptions>();
-  command.add_option("JOB", options->job, "A job that was submitted with --pty")->required();
+  command.add_option("JOB", options->job, "Job submitted with --pty")->required();
   options->service.add_to(command);
   add_example(command, "almanac attach 17");
+  add_exit_status(command, "N", "Exit status of the job, if it ended; 0 after detaching");
   program.on(command, [options] { return attach_to(*options); });
 }
 

@@ -25,7 +25,7 @@ Result<int> backup(const BackupOptions& options) {
   if (!done) return tl::unexpected(done.error());
   std::error_code ignored;
   const auto size = std::filesystem::file_size(options.file, ignored);
-  fmt::print("kept {} in {}: {:.1f} MB\n", options.state, options.file,
+  fmt::print("copied {} to {}: {:.1f} MB\n", options.state, options.file,
              static_cast<double>(size) / 1e6);
   return kDone;
 }
@@ -33,11 +33,11 @@ Result<int> backup(const BackupOptions& options) {
 }  // namespace
 
 void register_backup(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::run, "backup", "Copy the service's store, also while it runs");
+  CLI::App& command = program.command(Purpose::run, "backup",
+                                      "Back up the service's database while the service runs");
   const auto options = std::make_shared<BackupOptions>();
-  command.add_option("FILE", options->file, "The copy; one that is there is replaced")->required();
-  command.add_option("--state", options->state, "The service's folder")
+  command.add_option("FILE", options->file, "File to write or replace")->required();
+  command.add_option("--state", options->state, "State directory of the service")
       ->type_name("DIR")
       ->capture_default_str();
   add_example(command, "almanac backup /backup/almanac-$(date +%F).db");

@@ -7,8 +7,8 @@
 namespace almanac::cli {
 
 void register_cancel(Program& program) {
-  add_change(program, "cancel", "End jobs of the service, or take them out of its queue",
-             "cancelled", "Kill them: without SIGTERM and grace, also where that goes on");
+  add_change(program, "cancel", "Cancel jobs, whether pending or running", "cancelled",
+             "Kill immediately, without SIGTERM and grace period");
 }
 
 }  // namespace almanac::cli

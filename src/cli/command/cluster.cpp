@@ -46,7 +46,7 @@ figure::Listing rows_of(const cluster::Cluster& cluster) {
 std::string summary_of(const cluster::Cluster& cluster) {
   return fmt::format(
       "{} nodes, {} GPUs, {} virtual clusters{}\n{}", cluster.nodes.size(), cluster.gpus(),
-      cluster.vcs.size(), cluster.takes_every_job ? " (takes every job)" : "",
+      cluster.vcs.size(), cluster.takes_every_job ? " (accepts every job)" : "",
       cluster.changes.empty() ? ""
                               : fmt::format("{} changes of capacity\n", cluster.changes.size()));
 }
@@ -81,13 +81,14 @@ const std::vector<std::string> kForms{"table", "wide", "json", "csv", "toml"};
 }  // namespace
 
 void register_cluster(Program& program) {
-  CLI::App& noun = program.noun(Purpose::understand, "cluster", "Cluster files");
+  CLI::App& noun =
+      program.noun(Purpose::understand, "cluster", "Inspect, infer and rearrange clusters");
   const auto text = std::make_shared<std::string>();
   const auto shown_as = std::make_shared<ListOptions>();
-  CLI::App& show =
-      *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
-  show.add_option("CLUSTER", *text,
-                  "TOML or CSV file, slurm.conf, output of scontrol show nodes or sinfo, or NxG")
+  CLI::App& show = *noun.add_subcommand("show", "Show a cluster; -o toml converts its file");
+  show.add_option(
+          "CLUSTER", *text,
+          "Cluster: a TOML or CSV file, slurm.conf, output of scontrol show nodes or sinfo, or NxG")
       ->required();
   shown_as->add_to(show, kForms);
   add_example(show, "almanac cluster show 20x8 -o toml");
@@ -96,7 +97,7 @@ void register_cluster(Program& program) {
 
   const auto trace = std::make_shared<TraceOptions>();
   const auto inferred_as = std::make_shared<ListOptions>();
-  CLI::App& infer = *noun.add_subcommand("infer", "Guess the cluster that a job log came from");
+  CLI::App& infer = *noun.add_subcommand("infer", "Infer a cluster from a job log");
   trace->add_to(infer);
   inferred_as->add_to(infer, {"toml", "table", "wide", "json", "csv"});
   add_example(infer, "almanac cluster infer log.csv > cluster.toml");
@@ -110,7 +111,7 @@ void register_cluster(Program& program) {
 
   const auto found_as = std::make_shared<ListOptions>();
   CLI::App& discover = *noun.add_subcommand(
-      "discover", "Show this machine as serve finds it: its GPUs and how they are connected");
+      "discover", "Show this machine's GPUs and their connections, as almanac serve sees them");
   found_as->add_to(discover, kForms);
   add_example(discover, "almanac cluster discover -o toml > machine.toml");
   program.on(discover, [found_as]() -> Result<int> {

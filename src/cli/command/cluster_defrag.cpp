@@ -87,8 +87,8 @@ Result<std::size_t> find_run(const experiment::Prepared& prepared, const std::st
   for (std::size_t at = 0; at < known.size(); ++at) {
     if (policy.empty() || known[at] == policy) return at;
   }
-  return fail(Code::usage, fmt::format("the run has no policy {}", policy), {},
-              fmt::format("it has {}", fmt::join(known, ", ")));
+  return fail(Code::usage, fmt::format("the run does not include policy {}", policy), {},
+              fmt::format("its policies: {}", fmt::join(known, ", ")));
 }
 
 Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
@@ -110,8 +110,8 @@ Result<sim::Compactions> advise_of_run(const DefragOptions& options) {
   playing.watch.stop = &lookout.done();
   sim::simulate(prepared->trace, prepared->cluster, **policy, playing);
   if (!lookout.seen()) {
-    return at ? fail(Code::usage, fmt::format("nothing happens in the run from {} on", options.at))
-              : fail(Code::usage, "no GPU is ever free in the run while a job waits for one");
+    return at ? fail(Code::usage, fmt::format("the run has no event at {} or later", options.at))
+              : fail(Code::usage, "no GPU of the run is ever free while a job waits for one");
   }
   const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
     const trace::Request& request = prepared->trace.jobs[index(job.job)].request;
@@ -142,15 +142,15 @@ std::string way_of(const sim::AdvisedMove& move) {
 }
 
 void say(const sim::AdvisedStep& step, std::size_t number) {
-  fmt::print("{:>3}. job {}{} asks {} and fits on {} once {} moved\n", number, step.job,
-             step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus),
-             places_in_words(step.place),
-             step.moves.size() == 1 ? "a job has" : fmt::format("{} jobs have", step.moves.size()));
-  fmt::print("     lost: {} of GPU time, {} for each GPU that becomes usable{}\n",
+  fmt::print(
+      "{:>3}. job {}{} needs {} and fits on {} after {} moved\n", number, step.job,
+      step.vc.empty() ? "" : " of " + step.vc, gpus_of(step.gpus), places_in_words(step.place),
+      step.moves.size() == 1 ? "one job has" : fmt::format("{} jobs have", step.moves.size()));
+  fmt::print("     cost: {} of GPU time, {} for each GPU that becomes usable{}\n",
              text::human_time(step.lost_gpu_s), text::human_time(step.lost_gpu_s / step.gpus),
-             step.is_proven ? "; no moves cost less" : "; the search was cut off");
+             step.is_proven ? "; no moves cost less" : "; the search stopped early");
   for (const sim::AdvisedMove& each : step.moves) {
-    fmt::print("       move job {} {} (loses {})\n", each.job, way_of(each),
+    fmt::print("       move job {} {} (cost {})\n", each.job, way_of(each),
                text::human_time(each.lost_gpu_s));
   }
 }
@@ -159,17 +159,14 @@ void say(const sim::Compactions& advice) {
   fmt::print("{}: {} free, {} running, {} waiting for GPUs\n", text::format_datetime(advice.at),
              gpus_of(advice.free_gpus), jobs_of(advice.running), jobs_of(advice.waiting));
   if (advice.staying > 0) {
-    fmt::print("not to be moved: {}\n", jobs_of(advice.staying));
+    fmt::print("cannot be moved: {}\n", jobs_of(advice.staying));
   }
   if (advice.left_out > 0) {
-    fmt::print("not accounted for, and what they hold counts as free: {}\n",
-               jobs_of(advice.left_out));
+    fmt::print("ignored jobs, whose GPUs count as free: {}\n", jobs_of(advice.left_out));
   }
   if (advice.left_alone > 0) {
-    fmt::print(
-        "on instances of GPUs, or on parts that say what memory they need, and left alone: "
-        "{}\n",
-        jobs_of(advice.left_alone));
+    fmt::print("jobs on MIG instances or with a memory request per GPU share, not moved: {}\n",
+               jobs_of(advice.left_alone));
   }
   double gpus = 0;
   double lost = 0;
@@ -180,16 +177,15 @@ void say(const sim::Compactions& advice) {
     lost += step.lost_gpu_s;
   }
   if (advice.steps.empty()) {
-    fmt::print("no moves make room for a job that waits\n");
+    fmt::print("no moves make room for a pending job");
   } else {
-    fmt::print("in all: {} usable, {} of GPU time lost\n", gpus_of(gpus), text::human_time(lost));
+    fmt::print("total: {} usable, cost {} of GPU time\n", gpus_of(gpus), text::human_time(lost));
   }
   if (!advice.fit.empty()) {
-    fmt::print("would fit as it is, and waits for something else: {}\n",
-               fmt::join(advice.fit, ", "));
+    fmt::print("would fit now, and wait for other reasons: {}\n", fmt::join(advice.fit, ", "));
   }
   if (!advice.given_up.empty()) {
-    fmt::print("not found before the search was cut off: {}\n", fmt::join(advice.given_up, ", "));
+    fmt::print("not examined before the search stopped: {}\n", fmt::join(advice.given_up, ", "));
   }
 }
 
@@ -218,20 +214,19 @@ Result<int> defrag(const DefragOptions& options) {
 }  // namespace
 
 void register_cluster_defrag(Program& program) {
-  CLI::App& command = *program.noun(Purpose::understand, "cluster", "Cluster files")
-                           .add_subcommand("defrag",
-                                           "Say which running jobs to move so that jobs that wait "
-                                           "find room, and what that costs");
+  CLI::App& command =
+      *program.noun(Purpose::understand, "cluster", "Inspect, infer and rearrange clusters")
+           .add_subcommand(
+               "defrag",
+               "Find running jobs to move so that pending jobs fit, with the cost of each move");
   const auto options = std::make_shared<DefragOptions>();
-  command.add_option("RUN", options->run, "Run directory; without one the service is asked");
-  command
-      .add_option("--policy", options->policy, "Under this policy of the run; default: its first")
+  command.add_option("RUN", options->run, "Run directory (default: ask the service)");
+  command.add_option("--policy", options->policy, "Policy of the run (default: its first)")
       ->type_name("POLICY");
   command
-      .add_option(
-          "--at", options->at,
-          "The instant of the run: a date, a date with time, or seconds; default: where most "
-          "GPUs are free where jobs wait that ask as many")
+      .add_option("--at", options->at,
+                  "Time in the run: a date, a date with time, or seconds (default: when most free "
+                  "GPUs are unusable for pending jobs)")
       ->type_name("TIME");
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);

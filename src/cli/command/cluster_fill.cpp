@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
 #include "cli/trace_options.h"
@@ -42,7 +43,7 @@ Result<policy::Choice> read_placement(const std::string& text) {
   std::vector<std::string> names;
   for (const policy::Entry& entry : known.entries()) names.push_back(entry.name);
   if (known.find(text.substr(0, text.find(':'))) == nullptr) {
-    return fail(Code::usage, fmt::format("there is no placement {}", text), {},
+    return fail(Code::usage, fmt::format("unknown placement {}", text), {},
                 fmt::format("known: {}", fmt::join(names, ", ")));
   }
   const auto made = policy::registry().compose("fifo+" + text);
@@ -71,8 +72,8 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
         experiment::draw_arrivals(demands.jobs, machines, kDemand, Rng(options.seed + at)));
   }
   if (arrivals.front().empty()) {
-    return fail(Code::invalid, fmt::format("no job of {} fits a node of {} with its GPUs",
-                                           options.trace.path, options.cluster));
+    return fail(Code::invalid, fmt::format("no job of {} fits on a node of {}", options.trace.path,
+                                           options.cluster));
   }
   if (!options.out.empty()) {
     if (auto opened = report::open_document_directory(options.out, "fill"); !opened) {
@@ -123,27 +124,31 @@ Result<int> fill(const FillOptions& options, const std::vector<std::string>& com
 void register_cluster_fill(Program& program) {
   const auto options = std::make_shared<FillOptions>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "cluster", "Cluster files")
-           .add_subcommand("fill", "Show how much of a cluster each placement can give");
+      *program.noun(Purpose::understand, "cluster", "Inspect, infer and rearrange clusters")
+           .add_subcommand("fill", "Measure how full each placement packs a cluster");
   options->trace.add_to(command);
   command
       .add_option("--cluster", options->cluster,
                   "Cluster: a TOML or CSV file, slurm.conf, or NxG for N nodes of G GPUs")
       ->option_text("FILE|NxG")
-      ->required();
+      ->required()
+      ->group(heading(Group::cluster));
   command
-      .add_option("--placements", options->placements, "Placements to compare (see policy list)")
+      .add_option("--placements", options->placements,
+                  "Placements to compare, separated by commas (almanac policy list)")
       ->delimiter(',')
       ->capture_default_str();
   command
-      .add_option("--orders", options->orders,
-                  "In so many random orders jobs arrive; figures are means of them")
+      .add_option("--orders", options->orders, "Number of random arrival orders to average over")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the first order")->capture_default_str();
+  command.add_option("--seed", options->seed, "Random seed of the first order")
+      ->capture_default_str();
   command
-      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
-      ->type_name("DIR");
+      .add_option("--out", options->out,
+                  "Directory for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   add_output_option(command, options->output);
   add_example(command, "almanac cluster fill pods.csv --cluster nodes.csv --out out/fill");
   program.on(command, [options, &program] { return fill(*options, program.command_line); });

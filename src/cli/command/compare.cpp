@@ -8,6 +8,7 @@
 
 #include "cli/compare_jobs.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "cli/show_document.h"
@@ -49,9 +50,10 @@ Result<int> compare(const CompareOptions& options, const std::vector<std::string
     if (!record) return tl::unexpected(record.error());
     auto summaries = experiment::read_summaries(run);
     if (!summaries) return tl::unexpected(summaries.error());
-    if (!record->complete) note(fmt::format("{} was interrupted", run));
+    if (!record->complete)
+      note(fmt::format("{} was interrupted, so its averages are incomplete", run));
     if (!trace.empty() && trace != record->trace_sha256) {
-      note(fmt::format("{} is of another trace than {}", run, options.runs.front()));
+      note(fmt::format("{} and {} are runs of different traces", run, options.runs.front()));
     }
     trace = record->trace_sha256;
     for (experiment::Summary& summary : *summaries) {
@@ -73,17 +75,17 @@ Result<int> compare(const CompareOptions& options, const std::vector<std::string
 }  // namespace
 
 void register_compare(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::choose, "compare", "Show the summaries of runs side by side");
+  CLI::App& command = program.command(Purpose::simulate, "compare", "Compare the results of runs");
   const auto options = std::make_shared<CompareOptions>();
-  command.add_option("RUN", options->runs, "Run directories")->required();
+  command.add_option("RUN", options->runs, "Run directory")->required();
   command
-      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
-      ->type_name("DIR");
+      .add_option("--out", options->out,
+                  "Directory for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   command
       .add_option("--against", options->against,
-                  "Hold all others against this policy, the same job under both: how much less or "
-                  "longer jobs wait, and how sure that is")
+                  "Compare every policy with this one, job by job, with confidence intervals")
       ->type_name("POLICY");
   options->list.add_to(command);
   add_example(command, "almanac compare out/before out/after -o csv");

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
 #include "cli/studied_trace.h"
@@ -68,16 +69,17 @@ Result<int> compare_traces(const CompareTracesOptions& options,
 
 void register_compare_traces(Program& program) {
   const auto options = std::make_shared<CompareTracesOptions>();
-  CLI::App& command =
-      program.command(Purpose::understand, "compare-traces",
-                      "Show what is different between two job logs or two periods of one");
+  CLI::App& command = program.command(Purpose::understand, "compare-traces",
+                                      "Compare two job logs, or two periods of one");
   options->a.add_to(command, "A", "-a");
   options->of_a.add_to(command, "-a");
   options->b.add_to(command, "B", "-b");
   options->of_b.add_to(command, "-b");
   command
-      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
-      ->type_name("DIR");
+      .add_option("--out", options->out,
+                  "Directory for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   add_output_option(command, options->output);
   add_example(command, "almanac compare-traces spring.csv autumn.csv --out out/changes");
   program.on(command,

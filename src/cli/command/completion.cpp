@@ -30,16 +30,16 @@ Result<int> complete(const CLI::App& app, const std::string& shell) {
 }  // namespace
 
 void register_completion(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::shell, "completion",
-                      "Print a script that completes the command line in bash, zsh or fish");
+  CLI::App& command = program.command(Purpose::program, "completion",
+                                      "Print a completion script for bash, zsh or fish");
   const auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "Whose script")
+  command.add_option("SHELL", *shell, "Shell")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
   add_example(command,
               "almanac completion bash > ~/.local/share/bash-completion/completions/almanac");
-  program.on(command, [shell, &program] { return complete(program.app, *shell); });
+  program.on(
+      command, [shell, &program] { return complete(program.app, *shell); }, false);
 }
 
 }  // namespace almanac::cli

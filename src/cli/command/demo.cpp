@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "energy/power_file.h"
 #include "experiment/profile.h"
@@ -212,7 +213,7 @@ machine::Machine made_up_machine() {
     for (int gpu = 0; gpu < kGpusOfNode; ++gpu) names.push_back(std::to_string(gpu));
     made.driver_numbers.emplace_back(kGpusOfNode);
   }
-  made.notes = {"a demo: the GPUs are only configured, the jobs sleep"};
+  made.notes = {"a demo: its GPUs are simulated and its jobs sleep"};
   return made;
 }
 
@@ -256,7 +257,7 @@ Result<int> run(const DemoOptions& options, int port) {
   if (!day) return tl::unexpected(day.error());
   std::string folder = (std::filesystem::temp_directory_path() / "almanac-demo-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
-    return fail(Code::unavailable, "cannot make a temporary folder", {.file = folder});
+    return fail(Code::unavailable, "cannot create a temporary directory", {.file = folder});
   }
   auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
@@ -287,16 +288,16 @@ Result<int> run(const DemoOptions& options, int port) {
     std::signal(SIGTERM, stop_demo);
     std::atomic<bool> end = false;
     std::thread deciding([&] { (*service)->run(end); });
-    fmt::print("{} GPUs, {} jobs to come, an hour of them in {:.0f} s\n", kNodes * kGpusOfNode,
-               day->to_come.size(), 3600 / options.speedup);
-    fmt::print("Open      http://127.0.0.1:{}/\n", *(*server)->port());
-    fmt::print("Look      ALMANAC_SOCKET={} almanac queue\n", (*server)->socket());
+    fmt::print("{} simulated GPUs, {} jobs to come; one hour takes {:.0f} s\n",
+               kNodes * kGpusOfNode, day->to_come.size(), 3600 / options.speedup);
+    fmt::print("Dashboard  http://127.0.0.1:{}/\n", *(*server)->port());
+    fmt::print("Commands   ALMANAC_SOCKET={} almanac queue\n", (*server)->socket());
     const auto token = (*server)->tokens().make(
         {.name = "demo", .uid = ::geteuid(), .scope = serve::Scope::operate, .expires = now + 24h},
         now);
     if (!token) return tl::unexpected(token.error());
-    fmt::print("Change    with the token {}\n", token->secret);
-    fmt::print("End       Ctrl-C; nothing stays\n");
+    fmt::print("API token  {}\n", token->secret);
+    fmt::print("Stop       Ctrl-C (removes all files)\n");
     std::fflush(stdout);
     submit_all(**service, day->to_come);
     while (!demo_stops) std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -312,17 +313,21 @@ Result<int> run(const DemoOptions& options, int port) {
 }  // namespace
 
 void register_demo(Program& program) {
-  CLI::App& command = program.command(Purpose::run, "demo",
-                                      "A service with made-up GPUs, users and jobs, to look at");
+  CLI::App& command =
+      program.command(Purpose::run, "demo", "Open a dashboard with simulated GPUs, users and jobs");
   const auto options = std::make_shared<DemoOptions>();
   const auto port = std::make_shared<int>(0);
-  command.add_option("--port", *port, "Of 127.0.0.1, for the dashboard; 0 = any that is free")
-      ->check(CLI::Range(0, 65535));
-  command.add_option("--policy", options->policy, "By which it decides")->capture_default_str();
-  command.add_option("--speedup", options->speedup, "Seconds of the workload in one")
+  command.add_option("--port", *port, "Port of the dashboard on 127.0.0.1 (0: any free port)")
+      ->check(CLI::Range(0, 65535))
+      ->group(heading(Group::connection));
+  command.add_option("--policy", options->policy, "Scheduling policy")
+      ->type_name("POLICY")
+      ->capture_default_str()
+      ->group(heading(Group::policies));
+  command.add_option("--speedup", options->speedup, "Seconds of workload per second")
       ->check(CLI::Range(1.0, 100'000.0))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of the workload")->capture_default_str();
+  command.add_option("--seed", options->seed, "Random seed of the workload")->capture_default_str();
   add_example(command, "almanac demo --port 8317 --policy easy");
   program.on(command, [options, port] { return run(*options, *port); });
 }

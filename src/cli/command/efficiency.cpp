@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/service_use.h"
 #include "cli/show_document.h"
@@ -59,15 +60,15 @@ Result<void> sort_words(EfficiencyOptions& options) {
     const bool is_log = word == "-" || std::filesystem::exists(word, unknown);
     std::string& place = is_log ? options.log : options.job;
     if (!place.empty()) {
-      return fail(Code::usage,
-                  fmt::format("at most one log and one job: \"{}\" and \"{}\"", place, word));
+      return fail(
+          Code::usage,
+          fmt::format("give at most one log and one job, found \"{}\" and \"{}\"", place, word));
     }
     place = word;
   }
   const bool is_number = !options.job.empty() && options.job[0] >= '0' && options.job[0] <= '9';
   if (!options.job.empty() && !is_number) {
-    return fail(Code::usage,
-                fmt::format("there is no file \"{}\", and a job is a number", options.job));
+    return fail(Code::usage, fmt::format("\"{}\" is neither a file nor a job id", options.job));
   }
   return {};
 }
@@ -98,11 +99,11 @@ Result<void> check_job(const EfficiencyOptions& options, const study::JobUseLog&
     return fail(Code::usage, fmt::format("job {} never ran", options.job), where);
   }
   if (log.jobs.empty()) {
-    return fail(Code::usage, fmt::format("there is no job {}, nor any that ran", options.job),
+    return fail(Code::usage, fmt::format("unknown job {}; no job of the log ran", options.job),
                 where);
   }
   return fail(Code::usage,
-              fmt::format("there is no job {} among the {} that ran, {} to {}", options.job,
+              fmt::format("unknown job {}; the {} jobs that ran are {} to {}", options.job,
                           log.jobs.size(), log.jobs.front().id, log.jobs.back().id),
               where);
 }
@@ -147,12 +148,12 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
     std::erase_if(*jobs, [&](const JobUse& job) { return !is_asked(job.id, options.job); });
   }
   if (jobs->empty()) {
-    return fail(Code::usage, "no job that ran is left", {.file = name_of_log(options)});
+    return fail(Code::usage, "no job matches", {.file = name_of_log(options)});
   }
   const std::vector<UserUse> users = study::by_user(*jobs);
   if (!options.out.empty()) {
     figure::Document document = study::efficiency_document(*jobs, options.prices);
-    document.title = "What was used of what was held";
+    document.title = "Allocated and used resources";
     document.provenance.trace = options.log;
     document.provenance.version = ALMANAC_VERSION;
     document.provenance.command = fmt::format("{}", fmt::join(command, " "));
@@ -170,7 +171,7 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
   const ListOptions& list = options.list;
   if (options.sizes) {
     if (sizes.empty() && list.explains()) {
-      fmt::print("No jobs are known that could ask a quarter less: it takes five of a name.\n");
+      fmt::print("No name has the five jobs needed for a recommendation that saves a quarter.\n");
       return kDone;
     }
     return list.print(study::right_size_rows(sizes, options.prices), study::kSizesExplained);
@@ -192,46 +193,47 @@ Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>
 }  // namespace
 
 void register_efficiency(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::understand, "efficiency",
-                      "Say what jobs used of the cores, memory, GPUs and time that they held");
+  CLI::App& command = program.command(Purpose::understand, "efficiency",
+                                      "Report allocated and used CPUs, memory, GPUs and time");
   const auto options = std::make_shared<EfficiencyOptions>();
   command
-      .add_option(
-          "WHAT", options->what,
-          fmt::format("LOG: text of {}, - for standard input; without one the service is asked. "
-                      "JOB: only this job, or all tasks of this array",
-                      study::kUseCommand))
+      .add_option("LOG|JOB", options->what,
+                  "LOG: output of sacct, - for standard input (default: ask the service). "
+                  "JOB: one job, or all tasks of an array")
       ->expected(0, -1)
       ->option_text("[LOG] [JOB]");
   command
-      .add_option("--user", options->user, "Each job of this user; default: all users, summed up")
-      ->type_name("NAME");
+      .add_option("--user", options->user,
+                  "Each job of this user (default: all users, one row each)")
+      ->type_name("NAME")
+      ->group(heading(Group::input));
   command
       .add_option("--since", options->since,
-                  "Jobs of a log submitted since, of the service ended since: 7d, 2026-11-22; "
-                  "default of the service: 7d")
-      ->type_name("TIME");
-  command.add_flag("--lenient", options->lenient,
-                   "Drop bad rows of a log and say how many and why");
-  command.add_flag("--sizes", options->sizes,
-                   "What jobs could ask instead: cores, memory, time limit");
-  command.add_option("--gpu-hour", options->prices.gpu_hour, "What an hour of a GPU costs")
+                  "Jobs of a log submitted since then, or of the service ended since then: 7d, "
+                  "2026-11-22 (default for the service: 7d)")
+      ->type_name("TIME")
+      ->group(heading(Group::input));
+  command.add_flag("--lenient", options->lenient, "Skip invalid rows of the log and report them")
+      ->group(heading(Group::input));
+  command.add_flag("--sizes", options->sizes, "Recommend requests: cores, memory and time limit");
+  command.add_option("--gpu-hour", options->prices.gpu_hour, "Price of a GPU-hour")
       ->type_name("PRICE")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--core-hour", options->prices.core_hour, "What an hour of a core costs")
+  command.add_option("--core-hour", options->prices.core_hour, "Price of a core-hour")
       ->type_name("PRICE")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--gb-hour", options->prices.gb_hour, "What an hour of a GB of memory costs")
+  command.add_option("--gb-hour", options->prices.gb_hour, "Price of a GB of memory for an hour")
       ->type_name("PRICE")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--out", options->out, "Folder for report.html and its tables")
-      ->type_name("DIR");
+  command.add_option("--out", options->out, "Directory for report.html and its tables")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   command
       .add_option("--tell", options->tell,
-                  "For each user, run this shell command with the user's summary on standard "
-                  "input and the name in ALMANAC_USER")
-      ->type_name("COMMAND");
+                  "Shell command to run for each user, with the user's summary on standard input "
+                  "and the name in ALMANAC_USER")
+      ->type_name("COMMAND")
+      ->group(heading(Group::output));
   options->service.add_to(command);
   options->list.add_to(command);
   add_example(command, "almanac efficiency 17");

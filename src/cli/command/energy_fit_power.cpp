@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "energy/power_file.h"
 #include "energy/power_fit.h"
 #include "figure/rows_json.h"
@@ -55,7 +56,7 @@ Result<Fitted> fit_file(const std::string& path) {
   const auto profile = energy::read_power_profile(path);
   if (!profile) return tl::unexpected(profile.error());
   if (profile->dropped > 0) {
-    note(fmt::format("{}: {} jobs left out: not measured at {} W, or only there", path,
+    note(fmt::format("{}: skipped {} jobs without measurements at {} W and at another limit", path,
                      profile->dropped, profile->limit_w));
   }
   const auto fit = energy::fit_power(*profile);
@@ -142,7 +143,7 @@ nlohmann::ordered_json fitted_json(const std::vector<Fitted>& all) {
 
 Result<int> fit_power(const EnergyFitPowerOptions& options) {
   if (!options.out.empty() && options.paths.size() > 1) {
-    return fail(Code::usage, "--out takes one profile, for a model has one type of GPU");
+    return fail(Code::usage, "--out takes one profile, because a model has one type of GPU");
   }
   std::vector<Fitted> all;
   for (const std::string& path : options.paths) {
@@ -160,9 +161,9 @@ Result<int> fit_power(const EnergyFitPowerOptions& options) {
   }
   return options.list.print(
       rows_of(all),
-      "\nErrors of draw in watts, then of speed in percent of the unlimited speed. RMSE and held "
-      "out are\nwhere it is known what a job draws without a limit; network: where its network is; "
-      "unseen: where neither is.\nHeld out and unseen: each network's jobs, from a curve of the "
+      "\nErrors of power in watts, then of speed in percent of the unlimited speed. RMSE and held "
+      "out apply to\njobs whose unlimited power is known; network: their network was measured; "
+      "unseen: neither was.\nHeld out and unseen predict each network's jobs from a fit to the "
       "other networks.\n");
 }
 
@@ -171,15 +172,16 @@ Result<int> fit_power(const EnergyFitPowerOptions& options) {
 void register_energy_fit_power(Program& program) {
   const auto options = std::make_shared<EnergyFitPowerOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
-           .add_subcommand("fit-power", "Fit what power limits do to a GPU's draw and speed");
+      *program.noun(Purpose::predict, "energy", "Forecast demand and plan node power-down")
+           .add_subcommand("fit-power", "Fit a model of power limits: GPU power and speed");
   command
       .add_option(
           "PROFILE", options->paths,
-          "CSV of time and power at each limit, as Zeus publishes; one for each type of GPU")
+          "CSV file of time and power at each limit, as published by Zeus; one per type of GPU")
       ->required();
-  command.add_option("--out", options->out, "Write the table [gpu] of a power model here")
-      ->type_name("FILE.toml");
+  command.add_option("--out", options->out, "File for the table [gpu] of a power model")
+      ->type_name("FILE.toml")
+      ->group(heading(Group::output));
   options->list.add_to(command);
   add_example(command, "almanac energy fit-power limits.csv --out power.toml");
   program.on(command, [options] { return fit_power(*options); });

@@ -43,8 +43,8 @@ struct Told {
 Result<Duration> parse_length(const char* option, const std::string& text) {
   const auto length = text::parse_duration(text);
   if (length && *length > Duration{0} && *length != text::kUnlimited) return *length;
-  return fail(Code::usage, fmt::format("{} is \"{}\", which is no length of time", option, text),
-              {}, "such as 10m or 3h");
+  return fail(Code::usage, fmt::format("{} must be a time, found \"{}\"", option, text), {},
+              "for example 10m or 3h");
 }
 
 Result<Told> read(const EnergyForecastOptions& options, Duration horizon) {
@@ -115,12 +115,12 @@ figure::Listing rows_of(const energy::Backtest& test, const std::vector<double>&
 std::string backtest_in_words(const energy::Backtest& test, const std::vector<double>& levels) {
   std::string made = fmt::format("{:<22} {:>9} {:>9}\n", "", "SMAPE", "MAE");
   made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "forecast", test.smape, test.mae);
-  made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "the same as then", test.persistence_smape,
+  made += fmt::format("{:<22} {:>7.2f} % {:>9.2f}\n", "persistence", test.persistence_smape,
                       test.persistence_mae);
-  made +=
-      fmt::format("\n{} forecasts. The truth was not above the quantile\n", test.outcomes.size());
+  made += fmt::format("\n{} forecasts. Share of values at or below each quantile:\n",
+                      test.outcomes.size());
   for (std::size_t at = 0; at < levels.size(); ++at) {
-    made += fmt::format("  {:>3.0f} %  in {:>5.1f} %\n", 100 * levels[at], 100 * test.coverage[at]);
+    made += fmt::format("  {:>3.0f} %: {:>5.1f} %\n", 100 * levels[at], 100 * test.coverage[at]);
   }
   return made;
 }
@@ -154,7 +154,7 @@ Result<int> forecast(const EnergyForecastOptions& options) {
   const energy::Backtest test = backtest(series.columns[0], from, settings, told->known);
   if (test.outcomes.empty()) {
     return fail(Code::invalid,
-                fmt::format("nothing was measured at or after {}", text::format_datetime(from)),
+                fmt::format("no measurement at or after {}", text::format_datetime(from)),
                 {.file = options.path},
                 fmt::format("it spans {} to {}", text::format_datetime(series.start),
                             text::format_datetime(series.at(series.size()))));
@@ -173,33 +173,35 @@ Result<int> forecast(const EnergyForecastOptions& options) {
 void register_energy_forecast(Program& program) {
   const auto options = std::make_shared<EnergyForecastOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
-           .add_subcommand("forecast", "Forecast the demand of a series and score the forecasts");
+      *program.noun(Purpose::predict, "energy", "Forecast demand and plan node power-down")
+           .add_subcommand("forecast", "Forecast a demand series and score the forecasts");
   command
       .add_option("SERIES", options->path,
-                  "CSV with a time and a column of demand, or jobs.csv of a run: then with what "
-                  "running and waiting jobs tell")
+                  "CSV file with a time and a column of demand; or jobs.csv of a run, whose "
+                  "running and pending jobs are used too")
       ->required();
-  command.add_option("--column", options->column, "The demand")->capture_default_str();
-  command.add_option("--time", options->time_column, "The column of times; else told by content")
+  command.add_option("--column", options->column, "Column of the demand")->capture_default_str();
+  command.add_option("--time", options->time_column, "Column of the times (default: by content)")
       ->type_name("COLUMN");
-  command.add_option("--horizon", options->horizon, "How far ahead")
+  command.add_option("--horizon", options->horizon, "Forecast horizon")
       ->type_name("LENGTH")
       ->capture_default_str();
-  command.add_option("--from", options->from, "Score forecasts of this time and later")
+  command.add_option("--from", options->from, "Only score forecasts of this time and later")
       ->type_name("DATE");
   CLI::Option* const step =
-      command.add_option("--step", options->step, "Length of a step; else as the file, but 10m")
+      command
+          .add_option("--step", options->step,
+                      "Length of a step (default: as in the file; 10m for jobs.csv)")
           ->type_name("LENGTH");
   command.add_option("--start", options->start, "Time of the first row of a file without times")
       ->type_name("DATE")
       ->needs(step);
   command
       .add_option("--holidays", options->holidays,
-                  "CSV of days that are not as their weekday: date, day (off or work)")
+                  "CSV file of exceptional days: date, day (off or work)")
       ->type_name("FILE");
   command.add_flag("--series-alone", options->series_alone,
-                   "Of jobs.csv use nothing but the number of nodes");
+                   "Use only the number of nodes of jobs.csv");
   options->list.add_to(command);
   add_example(command, "almanac energy forecast out/run/easy/jobs.csv");
   program.on(command, [options] { return forecast(*options); });

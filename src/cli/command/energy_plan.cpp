@@ -30,7 +30,7 @@ struct EnergyPlanOptions {
 };
 
 std::string advice_in_words(const energy::Advice& advice) {
-  std::string made = fmt::format("{}: {} of {} nodes are in use.\nKeep {} on; {} may sleep.\n",
+  std::string made = fmt::format("{}: {} of {} nodes are in use.\nKeep {} on; power down {}.\n",
                                  text::format_datetime(advice.now), advice.used, advice.total,
                                  advice.on, advice.total - advice.on);
   for (const energy::Ahead& ahead : advice.ahead) {
@@ -44,8 +44,8 @@ figure::Listing rows_of(const energy::Advice& advice, double level) {
   using energy::Ahead;
   figure::Rows rows(advice.ahead);
   rows.add("until", [](const Ahead& ahead) { return text::format_datetime(ahead.until); });
-  rows.add("median", "likely needed", &Ahead::median, figure::Decimals{0});
-  rows.add("enough", fmt::format("{:g} % sure", 100 * level), &Ahead::enough);
+  rows.add("median", "median", &Ahead::median, figure::Decimals{0});
+  rows.add("enough", fmt::format("{:g} % quantile", 100 * level), &Ahead::enough);
   rows.add(figure::Tier::wide, "wake", &Ahead::wake);
   rows.add(figure::Tier::wide, "wake_at", "wake at",
            [](const Ahead& ahead) { return text::format_datetime(ahead.wake_at); });
@@ -80,24 +80,25 @@ Result<int> plan(const EnergyPlanOptions& options) {
 void register_energy_plan(Program& program) {
   const auto options = std::make_shared<EnergyPlanOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
-           .add_subcommand("plan",
-                           "Say what may sleep now and when to wake it, from a "
-                           "series that ends now");
+      *program.noun(Purpose::predict, "energy", "Forecast demand and plan node power-down")
+           .add_subcommand(
+               "plan",
+               "Plan which nodes to power down now and when to wake them; the series ends now");
   options->demand.add_to(command);
-  command.add_option("--sure", options->advice.level, "How sure it shall be that nodes suffice")
+  command.add_option("--sure", options->advice.level, "Probability that enough nodes are on")
       ->type_name("SHARE")
       ->check(CLI::Range(0.5, 0.999))
       ->capture_default_str();
   command
       .add_option("--delay-price", options->advice.prices.delayed,
-                  "What a delayed request costs, in hours that a node is on")
+                  "Price of a delayed request, in node-hours")
       ->type_name("NODE-H")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--power", options->power,
-                  "Power model: a name (see energy power) or a TOML file")
+                  "Power model: a name (see almanac energy power) or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac energy plan nodes.csv");

@@ -34,7 +34,7 @@ std::vector<State> states_of(const energy::PowerModel& model) {
           state_of(model, "idle", model.node_w(0)),
           state_of(model, "half", model.node_w(model.gpus / 2.0)),
           state_of(model, "full", model.node_w(model.gpus)),
-          state_of(model, "saved asleep", model.node_w(0) - sleeping_w)};
+          state_of(model, "power saved asleep", model.node_w(0) - sleeping_w)};
 }
 
 /// A GPU at full use under a limit.
@@ -70,7 +70,7 @@ std::vector<Limited> limits_of(const energy::PowerModel& model) {
 figure::Listing rows_of(const std::vector<State>& states, const energy::Facility& facility) {
   using figure::Decimals;
   figure::Rows rows(states);
-  rows.add("state", "a node", &State::name);
+  rows.add("state", "per node", &State::name);
   rows.add("draw_w", "draw", &State::node_w, Decimals{0, "W"});
   rows.add(
       "kwh_a_year", "facility/year", [](const State& each) { return each.year.facility_kwh; },
@@ -88,11 +88,11 @@ figure::Listing rows_of(const std::vector<Limited>& limits) {
   using figure::Decimals;
   using figure::Percents;
   figure::Rows rows(limits);
-  rows.add("limit_w", "limit of a GPU", &Limited::limit_w, Decimals{0, "W"});
+  rows.add("limit_w", "GPU limit", &Limited::limit_w, Decimals{0, "W"});
   rows.add("board_w", "board", &Limited::board_w, Decimals{0, "W"});
   rows.add("node_w", "node", &Limited::node_w, Decimals{0, "W"});
   rows.add("speed", &Limited::speed, Percents{});
-  rows.add("board_energy_per_work", "energy/work, board", &Limited::board_energy, Percents{});
+  rows.add("board_energy_per_work", "energy/work, GPU", &Limited::board_energy, Percents{});
   rows.add("node_energy_per_work", "energy/work, node", &Limited::node_energy, Percents{});
   return rows;
 }
@@ -119,7 +119,7 @@ Result<int> show(const std::string& name, const ListOptions& list) {
        {"pue", facility.pue},
        {"currency", facility.currency}},
       {{"node", rows_of(states_of(*model), facility)}, {"limits", rows_of(limits_of(*model))}},
-      fmt::format("{}: {} x {} a node; boots in {} s, falls asleep in {} s; PUE {}\n\n",
+      fmt::format("{}: {} x {} per node; boots in {} s, powers down in {} s; PUE {}\n\n",
                   model->name, model->gpus, model->gpu_type, model->boot_s, model->suspend_s,
                   facility.pue));
 }
@@ -130,10 +130,9 @@ void register_energy_power(Program& program) {
   const auto name = std::make_shared<std::string>();
   const auto list = std::make_shared<ListOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
-           .add_subcommand("power",
-                           "Show what nodes draw and cost; without MODEL, list the models");
-  command.add_option("MODEL", *name, "The name of a model, or a TOML file");
+      *program.noun(Purpose::predict, "energy", "Forecast demand and plan node power-down")
+           .add_subcommand("power", "Show a power model, or list all models");
+  command.add_option("MODEL", *name, "Name of a model, or a TOML file");
   list->add_to(command, {"table", "wide", "json", "csv", "toml"});
   add_example(command, "almanac energy power");
   add_example(command, "almanac energy power helios -o toml > power.toml");

@@ -10,6 +10,7 @@
 
 #include "cli/demand_options.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "energy/energy_document.h"
@@ -107,34 +108,33 @@ Result<int> simulate(const EnergySimulateOptions& options,
 void register_energy_simulate(Program& program) {
   const auto options = std::make_shared<EnergySimulateOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
-           .add_subcommand("simulate",
-                           "Compare ways of letting nodes sleep over a series of demand");
+      *program.noun(Purpose::predict, "energy", "Forecast demand and plan node power-down")
+           .add_subcommand("simulate", "Compare power-down strategies on a demand series");
   options->demand.add_to(command);
-  command.add_option("--from", options->from, "Count from this time; what is before trains")
+  command.add_option("--from", options->from, "Evaluate from this time; earlier data only trains")
       ->type_name("DATE");
-  command
-      .add_option("--profile", options->profile,
-                  "Constants of the published loop: venus, earth, saturn, uranus, philly")
+  command.add_option("--profile", options->profile, "Constants of the published control loop")
       ->capture_default_str();
   command
       .add_option("--delay-price", options->prices.delayed,
-                  "What a delayed request costs, in hours that a node is on")
+                  "Price of a delayed request, in node-hours")
       ->type_name("NODE-H")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--wake-price", options->prices.wake_up,
-                  "What waking nodes costs, however many at once")
+                  "Price of waking nodes, however many at once")
       ->type_name("NODE-H")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--power", options->power,
-                  "Power model: a name (see energy power) or a TOML file")
+                  "Power model: a name (see almanac energy power) or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
-  command.add_option("--out", options->out, "Folder for the report: page, figures, energy.json")
-      ->type_name("DIR");
+  command.add_option("--out", options->out, "Directory for the report, figures and energy.json")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   options->list.add_to(command);
   add_example(command, "almanac energy simulate nodes.csv --out out/energy");
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });

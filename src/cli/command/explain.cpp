@@ -56,7 +56,7 @@ std::string asked_by(const trace::Request& request, bool counts_cpus) {
   if (counts_cpus && !std::isnan(request.memory_gb)) {
     parts.push_back(fmt::format("{:g} GB", request.memory_gb));
   }
-  return parts.empty() ? "no GPU" : fmt::format("{}", fmt::join(parts, ", "));
+  return parts.empty() ? "no GPUs" : fmt::format("{}", fmt::join(parts, ", "));
 }
 
 class Explanation {
@@ -67,7 +67,7 @@ class Explanation {
   Result<void> look() {
     std::atomic<std::uint32_t> arrived = 0;
     const auto jobs = static_cast<double>(prepared_.trace.jobs.size());
-    const ProgressBar bar(fmt::format("playing {} again", policy()),
+    const ProgressBar bar(fmt::format("simulating {} again", policy()),
                           [&] { return arrived / jobs; });
     auto schedule = experiment::simulate_run(prepared_, run_, nullptr, &arrived, job_);
     if (!schedule) return tl::unexpected(schedule.error());
@@ -88,9 +88,9 @@ class Explanation {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
     if (record.phase == policy::Phase::withdrawn) {
-      fmt::print(", withdrawn {} without having run\n", text::moment(record.end));
+      fmt::print(", cancelled {} without having run\n", text::moment(record.end));
     } else if (record.start == kNoTime) {
-      fmt::print(", not started when the simulation ended\n");
+      fmt::print(", still pending at the end of the simulation\n");
     } else {
       fmt::print(", started {}", text::moment(record.start));
       if (record.end != kNoTime) {
@@ -99,11 +99,11 @@ class Explanation {
                    text::format_duration(waited));
       }
       fmt::print("{}\n", record.preemptions > 0
-                             ? fmt::format(", was stopped {} times", record.preemptions)
+                             ? fmt::format(", preempted {} times", record.preemptions)
                              : std::string());
     }
     if (!told_.empty()) {
-      fmt::print("  forecast when it came: {}\n", in_words(told_[0].forecast, job.request));
+      fmt::print("  forecast at submission: {}\n", in_words(told_[0].forecast, job.request));
       for (const forecast::OtherGpus& other : told_[0].other_gpus) {
         fmt::print("    {}\n", in_words(other, job.request));
       }
@@ -118,7 +118,7 @@ class Explanation {
     if (waits().empty()) {
       fmt::print("  it never waited\n");
     } else {
-      fmt::print("in all: {}\n", report::in_all(totals));
+      fmt::print("total: {}\n", report::in_all(totals));
     }
     // Where speeds are simulated, the paces below say why.
     if (record.end != kNoTime && schedule_.paces.empty())
@@ -147,11 +147,11 @@ class Explanation {
     }
     if (paces().empty()) return;
     const sim::MeanPace mean = schedule_.pace_log[index(job_)];
-    fmt::print("in all: {}", sim::in_words(mean));
+    fmt::print("total: {}", sim::in_words(mean));
     if (prepared_.trace.jobs[index(job_)].request.gpus > 0)
       fmt::print("; its GPUs computed {} of the time", text::human_share(mean.parts.computing));
     if (mean.throttled_s > 0)
-      fmt::print("; it held fewer cores than it asked for {}", text::human_time(mean.throttled_s));
+      fmt::print("; it held fewer cores than requested for {}", text::human_time(mean.throttled_s));
     fmt::print("\n");
   }
 
@@ -269,8 +269,8 @@ Result<int> explain_live(const ExplainOptions& options) {
 
 tl::unexpected<Error> no_policy(const ExplainOptions& options,
                                 const std::vector<std::string>& known) {
-  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
-              fmt::format("it has {}", fmt::join(known, ", ")));
+  return fail(Code::usage, fmt::format("the run does not include policy {}", options.policy), {},
+              fmt::format("its policies: {}", fmt::join(known, ", ")));
 }
 
 /// From what the run keeps.
@@ -288,7 +288,8 @@ Result<int> explain_kept(const ExplainOptions& options) {
     auto kept = experiment::read_kept(options.run, summary.policy, options.job);
     if (!kept) {
       if (kept.error().code == Code::not_found) {
-        kept.error().hint = "a run of an earlier version keeps no reasons: explain --replay";
+        kept.error().hint =
+            "the run was made by an earlier version and has no reasons; use explain --replay";
       }
       return tl::unexpected(kept.error());
     }
@@ -299,8 +300,8 @@ Result<int> explain_kept(const ExplainOptions& options) {
       fmt::print("{}", report::kept_job_in_words(*kept));
       if (report::may_lack_reasons(*kept)) {
         note(
-            "a reason that came and went within a tenth of the wait until then was not kept: "
-            "--replay has all");
+            "reasons shorter than a tenth of the wait until then are not stored; --replay shows "
+            "all");
       }
     }
   }
@@ -322,7 +323,8 @@ Result<int> replay(const ExplainOptions& options) {
                 {.file = options.run});
   }
   if (!sim::is_simulated(job->request, prepared->cluster)) {
-    return fail(Code::usage, fmt::format("job {} asks no GPU and was not simulated", options.job));
+    return fail(Code::usage,
+                fmt::format("job {} requests no GPU and was not simulated", options.job));
   }
   bool found = false;
   nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
@@ -347,8 +349,8 @@ Result<int> replay(const ExplainOptions& options) {
 Result<int> explain(const ExplainOptions& options) {
   if (options.job.empty()) {
     if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
-      return fail(Code::usage, fmt::format("which job of the run {}?", options.run), {},
-                  "almanac explain RUN JOB; of a job of the service its number alone");
+      return fail(Code::usage, fmt::format("no job is given for run {}", options.run), {},
+                  "use almanac explain RUN JOB; for a job of the service give its number alone");
     }
     return explain_live(options);
   }
@@ -358,21 +360,21 @@ Result<int> explain(const ExplainOptions& options) {
 }  // namespace
 
 void register_explain(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::choose, "explain",
-                      "Say why a job waits: of the service, or each reason and how long of a run");
+  CLI::App& command = program.command(
+      Purpose::schedule, "explain", "Explain why a job waits, in the queue or in a simulated run");
   const auto options = std::make_shared<ExplainOptions>();
   command
       .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
       ->required();
   command.add_option("JOB", options->job, "Job id of the run, as in jobs.csv");
-  command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
-  command.add_option("-o,--output", options->output, "How to print: table or json")
+  command.add_option("--policy", options->policy, "Only this policy")->type_name("POLICY");
+  command.add_option("-o,--output", options->output, "Output format")
+      ->type_name("FORM")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
-  command.add_flag("--replay", options->replay,
-                   "Play the run again, which needs its job log: each reason to the second, what "
-                   "the job would have been told when it came, how fast it ran");
+  command.add_flag(
+      "--replay", options->replay,
+      "Simulate again for exact reasons, the forecast at submission and speeds; needs the job log");
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
   add_example(command, "almanac explain out/run 1492 --policy easy");

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/rerun.h"
@@ -54,16 +55,16 @@ figure::Listing rows_of(const std::vector<PolicyScore>& scores) {
       return figure::Cell(part, all == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / all));
     });
   };
-  const std::string said = fmt::format("in the {:.0f} % said", 100 * forecast::kSaid);
+  const std::string said = fmt::format("in {:.0f} % range", 100 * forecast::kSaid);
   add("start_within", "start " + said, [](const Score& score) { return score.start.within; });
   add("start_before", "earlier", [](const Score& score) { return score.start.before; }).detail();
   add("start_after", "later", [](const Score& score) { return score.start.after; }).detail();
   add("end_within", "end " + said, [](const Score& score) { return score.end.within; });
   add("end_before", "earlier", [](const Score& score) { return score.end.before; }).detail();
   add("end_after", "later", [](const Score& score) { return score.end.after; }).detail();
-  add("ended_by", "ended by when said", [](const Score& score) { return score.ended_by; });
+  add("ended_by", "ended by forecast", [](const Score& score) { return score.ended_by; });
   rows.add(
-      "mean_start_off_s", "start off by, mean",
+      "mean_start_off_s", "mean start error",
       [](const PolicyScore& row) { return row.part.score.mean_start_off_s; }, text::human_time);
   return rows;
 }
@@ -123,7 +124,7 @@ Result<int> run(const ForecastOptions& options) {
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
   if (options.playing.other_gpus && !prepared->speeds) {
-    return fail(Code::usage, "--other-gpus needs to know how jobs scale", {.file = options.run},
+    return fail(Code::usage, "--other-gpus requires speed models", {.file = options.run},
                 "simulate with --speed");
   }
   std::vector<std::string> known;
@@ -138,14 +139,14 @@ Result<int> run(const ForecastOptions& options) {
     if (!judged) return tl::unexpected(judged.error());
     all.push_back(as_json(*judged, options.playing.futures));
     for (const forecast::Judgement::Part& part : judged->parts) rows.push_back({name, part});
-    words += fmt::format("{}: {} jobs, {} of them waited; {} futures each\n", name, judged->jobs,
-                         judged->waited, options.playing.futures);
+    words += fmt::format("{}: {} jobs, of which {} waited; {} simulated futures each\n", name,
+                         judged->jobs, judged->waited, options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
     if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }
   if (all.empty()) {
-    return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
-                fmt::format("it has {}", fmt::join(known, ", ")));
+    return fail(Code::usage, fmt::format("the run does not include policy {}", options.policy), {},
+                fmt::format("its policies: {}", fmt::join(known, ", ")));
   }
   if (!options.list.wants_document()) return options.list.print(rows_of(rows), "\n" + words);
   fmt::print("{}\n", all.dump(2));
@@ -155,46 +156,62 @@ Result<int> run(const ForecastOptions& options) {
 }  // namespace
 
 void register_forecast(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::choose, "forecast",
-                      "Say when a job would start before you submit it; of a run, how often such "
-                      "forecasts were true");
+  CLI::App& command = program.command(Purpose::predict, "forecast",
+                                      "Forecast when a job would start, before you submit it");
   const auto options = std::make_shared<ForecastOptions>();
   CLI::Option* const played = command.add_option(
-      "RUN", options->run, "Run directory; without one the service is asked about a job");
+      "RUN", options->run, "Run directory to score (default: ask the service about a new job)");
   command.add_option("--gpus", options->what.gpus, "GPUs of the job, or several to compare: 4,8")
       ->delimiter(',')
       ->type_name("N,...")
       ->check(CLI::Range(0, 1'000'000))
-      ->excludes(played);
-  command
-      .add_option("--time", options->what.limits, "Its time limit, or several to compare: 24h,5h")
+      ->excludes(played)
+      ->group(heading(Group::job));
+  command.add_option("--time", options->what.limits, "Time limit, or several to compare: 24h,5h")
       ->delimiter(',')
       ->type_name("TIME,...")
-      ->excludes(played);
-  command.add_option("--vc", options->what.vcs, "Virtual clusters, partitions; default: each")
+      ->excludes(played)
+      ->group(heading(Group::job));
+  command
+      .add_option("--vc", options->what.vcs,
+                  "Virtual cluster or partition, or several to compare (default: all)")
       ->delimiter(',')
       ->type_name("NAME,...")
-      ->excludes(played);
-  command.add_option("--gpu-type", options->what.gpu_type, "A type of GPU that it needs")
-      ->excludes(played);
-  command.add_option("--cpus", options->what.cpus, "Its cores")->excludes(played);
-  command.add_option("--mem", options->what.memory, "Its memory: 32G")->excludes(played);
+      ->excludes(played)
+      ->group(heading(Group::job));
+  command.add_option("--gpu-type", options->what.gpu_type, "GPU type")
+      ->excludes(played)
+      ->group(heading(Group::job));
+  command.add_option("--cpus", options->what.cpus, "CPU cores")
+      ->excludes(played)
+      ->group(heading(Group::job));
+  command.add_option("--mem", options->what.memory, "Memory, such as 32G")
+      ->excludes(played)
+      ->group(heading(Group::job));
   command
       .add_option("--name", options->what.name,
-                  "Its name: what earlier jobs of it took is believed of it")
-      ->excludes(played);
+                  "Job name; earlier jobs with this name predict the run time")
+      ->excludes(played)
+      ->group(heading(Group::job));
   options->service.add_to(command);
-  command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
-  command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
+  command.add_option("--policy", options->policy, "Only this policy")
+      ->type_name("POLICY")
+      ->group(heading(Group::simulation));
+  command.add_option("--jobs", options->jobs, "Number of jobs to forecast, drawn at random")
       ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option("--futures", options->playing.futures, "How many futures are played for each")
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
+  command.add_option("--futures", options->playing.futures, "Number of simulated futures per job")
       ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  command.add_option("--seed", options->playing.seed, "Of the draws")->capture_default_str();
-  command.add_flag("--other-gpus", options->playing.other_gpus,
-                   "Also what was told of other numbers of GPUs, of jobs whose scaling is known");
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
+  command.add_option("--seed", options->playing.seed, "Random seed")
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
+  command
+      .add_flag("--other-gpus", options->playing.other_gpus,
+                "Also forecast other numbers of GPUs, for jobs whose scaling is known")
+      ->group(heading(Group::simulation));
   options->list.add_to(command);
   add_example(command, "almanac forecast --gpus 4,8 --time 24h,5h");
   add_example(command, "almanac forecast out/run --policy easy --jobs 500");
@@ -202,7 +219,7 @@ void register_forecast(Program& program) {
   program.on(command, [options]() -> Result<int> {
     if (!options->run.empty()) return run(*options);
     if (options->what.any()) return what_if(options->service, options->what, options->list);
-    return fail(Code::usage, "a run, or what a job asks (--gpus, --time, --vc), is wanted", {},
+    return fail(Code::usage, "give a run, or the job to forecast: --gpus, --time or --vc", {},
                 "see almanac forecast --help");
   });
 }

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac help: what --help says, for those who ask in this way.
+/// almanac help: the same as --help of a command, and topics that many commands share.
 #include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/help_page.h"
 #include "cli/program.h"
+#include "cli/topic.h"
 #include "text/nearest.h"
 
 namespace almanac::cli {
 namespace {
 
 Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const Topic& each : topics()) {
+    if (words != std::vector{each.name}) continue;
+    fmt::print("{}", each.page(help_width()));
+    return kDone;
+  }
   const CLI::App* named = &app;
-  std::string path = app.get_name();
   for (const std::string& word : words) {
     std::vector<std::string> known;
     const CLI::App* next = nullptr;
@@ -25,26 +31,26 @@ Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
       if (each->get_name() == word) next = each;
     }
     if (next == nullptr) {
-      return fail(Code::usage, fmt::format("no command {}", fmt::join(words, " ")), {},
+      for (const Topic& each : topics()) known.push_back(each.name);
+      return fail(Code::usage, fmt::format("no command or topic {}", fmt::join(words, " ")), {},
                   text::did_you_mean(word, known));
     }
-    path += " " + word;
     named = next;
   }
-  // App::help() would speak of the command that was called: of this one.
-  fmt::print("{}", named->get_formatter()->make_help(named, path, CLI::AppFormatMode::Normal));
+  fmt::print("{}", help_page(option_table(*named), help_width()));
   return kDone;
 }
 
 }  // namespace
 
 void register_help(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::shell, "help", "Say what a command does, as its --help");
+  CLI::App& command = program.command(Purpose::program, "help", "Explain a command or a topic");
   const auto words = std::make_shared<std::vector<std::string>>();
-  command.add_option("COMMAND", *words, "Which; all commands if not given");
+  command.add_option("COMMAND", *words, "Command or topic; by default an overview");
   add_example(command, "almanac help trace info");
-  program.on(command, [words, &program] { return help(program.app, *words); });
+  add_example(command, "almanac help formats");
+  program.on(
+      command, [words, &program] { return help(program.app, *words); }, false);
 }
 
 }  // namespace almanac::cli

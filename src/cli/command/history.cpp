@@ -11,6 +11,7 @@
 #include "cli/job_list.h"
 #include "cli/job_words.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -42,7 +43,7 @@ Result<int> history(const HistoryOptions& options) {
       options.list.output == "csv" && options.list.fields.empty() && options.list.sort.empty();
   if (wants_log) {
     if (!options.user.empty()) {
-      return fail(Code::usage, "a job log has all users: --user does not go with -o csv");
+      return fail(Code::usage, "a job log has all users, so --user cannot be used with -o csv");
     }
     query.emplace_back("format", "csv");
     const auto said = client->get("/v1/history", query);
@@ -56,7 +57,7 @@ Result<int> history(const HistoryOptions& options) {
   if (!said) return tl::unexpected(said.error());
   const auto page = serve::read_jobs(said->body);
   if (!page) return tl::unexpected(page.error());
-  if (page->next) note("there are more; -o csv gives all of them, --until earlier ones");
+  if (page->next) note("there are more jobs; -o csv prints all, --until earlier ones");
   return options.list.print(job_rows(page->jobs, now, JobList::past));
 }
 
@@ -64,14 +65,18 @@ Result<int> history(const HistoryOptions& options) {
 
 void register_history(Program& program) {
   CLI::App& command =
-      program.command(Purpose::jobs, "history",
-                      "Show the service's jobs that have ended, or write them as a job log");
+      program.command(Purpose::jobs, "history", "List ended jobs, or export them as a job log");
   const auto options = std::make_shared<HistoryOptions>();
-  command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
+  command.add_option("--since", options->since, "Only jobs that ended since then: 7d, 2026-11-22")
       ->type_name("TIME")
-      ->capture_default_str();
-  command.add_option("--until", options->until, "Those that ended until then")->type_name("TIME");
-  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
+      ->capture_default_str()
+      ->group(heading(Group::input));
+  command.add_option("--until", options->until, "Only jobs that ended before then")
+      ->type_name("TIME")
+      ->group(heading(Group::input));
+  command.add_option("-u,--user", options->user, "Only jobs of this user")
+      ->type_name("NAME")
+      ->group(heading(Group::input));
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac history --since 7d");

@@ -7,8 +7,7 @@
 namespace almanac::cli {
 
 void register_hold(Program& program) {
-  add_change(program, "hold", "Let waiting jobs of the service wait until they are released",
-             "held");
+  add_change(program, "hold", "Hold pending jobs until they are released", "held");
 }
 
 }  // namespace almanac::cli

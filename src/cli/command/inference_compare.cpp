@@ -13,6 +13,7 @@
 #include "cli/elapsed.h"
 #include "cli/figure_rows.h"
 #include "cli/inference_fleet.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "inference/registry.h"
 
@@ -85,17 +86,18 @@ Result<void> goes_with_plan(const std::string& composition, const FleetPlan& mad
   if (made.service.prefill > 0) {
     return fail(
         Code::usage,
-        fmt::format("{} does not go with --plan: the replicas of a plan compute prompts and "
-                    "tokens",
-                    composition),
-        {}, "leave out the word that ends with p");
+        fmt::format(
+            "{} cannot be used with --plan: replicas of a plan compute both prompts and tokens",
+            composition),
+        {}, "leave out the part that ends with p");
   }
   for (const std::string& scaler : inference::registry().scalers.names()) {
     if (fmt::format("+{}+", composition).find(fmt::format("+{}+", scaler)) == std::string::npos) {
       continue;
     }
     return fail(Code::usage,
-                fmt::format("{} does not go with --plan: the replicas of a plan stay", composition),
+                fmt::format("{} cannot be used with --plan: a plan has a fixed set of replicas",
+                            composition),
                 {}, "leave out " + scaler);
   }
   return {};
@@ -149,23 +151,23 @@ Result<int> compare_services(InferenceOptions options, const ComparedServices& a
 
 void register_inference_compare(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
            .add_subcommand("compare",
-                           "Play the same requests with several batchers, routers, scalers");
+                           "Compare batching, routing and scaling rules on the same requests");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<ComparedServices>();
   asked->fleet.add_to(command);
   add_plan_option(command, *options);
   command.get_option("--plan")->type_name("FILE,...");
-  CLI::Option& of =
-      *command
-           .add_option(
-               "--of", asked->compositions,
-               "What to compare: names of batchers, routers and scalers, and 2p where two replicas "
-               "compute prompts only, joined by +")
-           ->type_name("NAME+NAME,...")
-           ->delimiter(',')
-           ->capture_default_str();
+  CLI::Option& of = *command
+                         .add_option("--of", asked->compositions,
+                                     "Rules to compare, joined by +; 2p means two prefill replicas "
+                                     "(almanac help serving)")
+                         ->type_name("NAME+NAME,...")
+                         ->delimiter(',')
+                         ->capture_default_str()
+                         ->group(heading(Group::engine));
   add_example(command,
               "almanac inference compare requests.csv --model llama-3.1-8b --replicas 1..8 --ttft "
               "500ms --of chunked+least_tokens+mark,chunked+least_tokens+reactive");

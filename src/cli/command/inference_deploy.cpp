@@ -14,6 +14,7 @@
 
 #include "cli/figure_rows.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/replay.h"
@@ -80,11 +81,11 @@ void note_missed(const std::vector<Tried>& all, double share) {
     }
     if (!each.corrected) continue;
     const std::string missed = fmt::format(
-        "{}: the plan as published serves {:.1f} % of the requests in time, less than "
+        "{}: the plan as published serves {:.1f} % of the requests within their SLO, less than "
         "{:.4g} %",
         each.planner, 100 * each.published->run.worst(), 100 * share);
     note(*each.corrected
-             ? fmt::format("{}; made for {:.1f} times the rates it serves {:.1f} %", missed,
+             ? fmt::format("{}; planned for {:.1f} times the rates it serves {:.1f} %", missed,
                            (*each.corrected)->rates, 100 * (*each.corrected)->run.worst())
              : fmt::format("{}; {}", missed, to_string(each.corrected->error())));
   }
@@ -108,7 +109,7 @@ figure::Listing instances_of(const deployment::PlanningCase& asked,
   const bool has_parts = std::any_of(plan.instances.begin(), plan.instances.end(),
                                      [](const Instance& each) { return each.part >= 0; });
   if (has_parts) rows.add(figure::Tier::data, "part", &Instance::part);
-  auto& turn = rows.add("duty_ms", "turn each ms", [](const Instance& each) {
+  auto& turn = rows.add("duty_ms", "switch each, ms", [](const Instance& each) {
     return each.part < 0 ? Cell() : Cell(each.duty_ms, fmt::format("{:.4g}", each.duty_ms));
   });
   if (!has_parts) turn.table_only();
@@ -150,9 +151,9 @@ Result<int> deploy(const DeployOptions& options) {
     if (each.make.mig != options.fleet.mig) {
       if (options.planner == "all") continue;
       return fail(Code::usage,
-                  fmt::format("planner {} plans GPUs that {}", each.name,
-                              each.make.mig ? "are cut in instances" : "MPS shares"),
-                  {}, each.make.mig ? "give --mig" : "leave out --mig");
+                  fmt::format("planner {} plans GPUs with {}", each.name,
+                              each.make.mig ? "MIG instances" : "MPS shares"),
+                  {}, each.make.mig ? "add --mig" : "leave out --mig");
     }
     Tried& tried =
         all.emplace_back(Tried{each.name, deployment::plan_and_replay(each.make, asked, arrivals)});
@@ -160,7 +161,7 @@ Result<int> deploy(const DeployOptions& options) {
     tried.corrected = deployment::plan_in_time(each.make, asked, arrivals, options.share);
   }
   if (all.empty()) {
-    return fail(Code::not_found, fmt::format("no planner is called \"{}\"", options.planner), {},
+    return fail(Code::not_found, fmt::format("unknown planner \"{}\"", options.planner), {},
                 text::meant_or_known(options.planner, planners.names()));
   }
   if (std::none_of(all.begin(), all.end(),
@@ -194,51 +195,59 @@ Result<int> deploy(const DeployOptions& options) {
 
 void register_inference_deploy(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("deploy", "Choose variants of networks and parts of GPUs for services");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("deploy", "Choose model variants and GPU shares for several services");
   const auto options = std::make_shared<DeployOptions>();
-  command.add_option("SERVICES", options->services, "Table of task, rate, slo_ms, accuracy, rates")
+  command
+      .add_option("SERVICES", options->services, "CSV file of task, rate, slo_ms, accuracy, rates")
       ->required();
   command
       .add_option("--variants", options->variants,
-                  "Table of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, knee, "
-                  "load_s, busy_w")
-      ->required();
-  std::string planners = "Who chooses: all";
+                  "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, "
+                  "knee, load_s, busy_w")
+      ->type_name("FILE")
+      ->required()
+      ->group(heading(Group::input));
+  std::string planners = "Planner, or all to compare them: all";
   for (const auto& each : deployment::registry().planners.names()) planners += ", " + each;
   command.add_option("--planner", options->planner, planners)->capture_default_str();
   deployment::GpuFleet& fleet = options->fleet;
-  command.add_option("--gpus", fleet.gpus, "GPUs at most")
+  command.add_option("--gpus", fleet.gpus, "Number of GPUs")
       ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  command.add_flag("--mig", fleet.mig, "GPUs are cut in instances (MIG) instead of shared by MPS");
-  command.add_option("--memory", fleet.memory_gib, "GiB of a GPU")
+      ->capture_default_str()
+      ->group(heading(Group::model));
+  command.add_flag("--mig", fleet.mig, "Split GPUs into MIG instances instead of MPS shares")
+      ->group(heading(Group::model));
+  command.add_option("--memory", fleet.memory_gib, "Memory of a GPU in GiB")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command
-      .add_option("--beside", fleet.beside, "How many times as long a batch takes beside others")
+  command.add_option("--beside", fleet.beside, "Slowdown of a batch by its neighbours on a GPU")
       ->check(CLI::Range(1.0, 100.0))
       ->capture_default_str();
-  command.add_option("--idle-w", fleet.idle_w, "Watts of a GPU that waits")
+  command.add_option("--idle-w", fleet.idle_w, "Power of an idle GPU in watts")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU for an hour")
+  command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU-hour")
       ->check(CLI::NonNegativeNumber);
-  command.add_option("--carbon", fleet.grams_per_kwh, "Grams of CO2 of a kWh now")
+  command.add_option("--carbon", fleet.grams_per_kwh, "Carbon intensity now, in g CO2/kWh")
       ->check(CLI::NonNegativeNumber);
   command
-      .add_option("--usual-carbon", fleet.usual_grams_per_kwh, "Grams of CO2 of a kWh on average")
+      .add_option("--usual-carbon", fleet.usual_grams_per_kwh,
+                  "Mean carbon intensity, in g CO2/kWh")
       ->check(CLI::NonNegativeNumber);
   command
       .add_option("--seconds", options->seconds,
-                  "How long requests are played, which come at random at the services' rates")
+                  "Length of the replay, with random arrivals at the services' rates")
       ->check(CLI::Range(1e-3, 1e7))
       ->capture_default_str();
   command
       .add_option("--share", options->share,
-                  "Share of the requests of each service that must be in time in a replay")
+                  "Share of each service's requests that must meet the SLO in a replay")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Of requests and of planners that search by chance")
+  command
+      .add_option("--seed", options->seed,
+                  "Random seed of requests and of planners that search at random")
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command,

@@ -14,6 +14,7 @@
 #include "cli/figure_rows.h"
 #include "cli/inference_options.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/task_run.h"
@@ -55,9 +56,10 @@ Result<Dispatching> dispatching_of(const std::string& composition) {
     } else {
       std::vector<std::string> names = all.dispatchers.names();
       for (const std::string& name : all.choosers.names()) names.push_back(name);
-      return fail(Code::usage,
-                  fmt::format("\"{}\" of {} is no dispatcher or chooser", word, composition), {},
-                  text::meant_or_known(word, names));
+      return fail(
+          Code::usage,
+          fmt::format("\"{}\" of {} is neither a dispatcher nor a chooser", word, composition), {},
+          text::meant_or_known(word, names));
     }
   }
   return made;
@@ -100,13 +102,13 @@ Result<std::vector<deployment::TaskArrival>> arrivals_of(
   std::vector<std::string> tasks;
   for (const auto& each : services) tasks.push_back(each.task);
   if (log->models.empty() && services.size() > 1) {
-    return fail(Code::invalid, "names no task in a column model", {.file = path});
+    return fail(Code::invalid, "has no task in its column model", {.file = path});
   }
   for (const std::string& name : log->models) {
     const auto found = std::find(tasks.begin(), tasks.end(), name);
     if (found == tasks.end()) {
-      return fail(Code::invalid, fmt::format("no service is of the task \"{}\"", name),
-                  {.file = path}, text::meant_or_known(name, tasks));
+      return fail(Code::invalid, fmt::format("no service has task \"{}\"", name), {.file = path},
+                  text::meant_or_known(name, tasks));
     }
     service_of.push_back(static_cast<std::size_t>(found - tasks.begin()));
   }
@@ -167,35 +169,43 @@ Result<int> dispatch(const DispatchOptions& options) {
 
 void register_inference_dispatch(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
            .add_subcommand("dispatch",
-                           "Play requests with deadlines to networks that answer in one go");
+                           "Simulate requests with deadlines on models that answer in one pass");
   const auto options = std::make_shared<DispatchOptions>();
-  command.add_option("SERVICES", options->services, "Table of task, rate, slo_ms")->required();
+  command.add_option("SERVICES", options->services, "CSV file of task, rate, slo_ms")->required();
   command
       .add_option("--variants", options->variants,
-                  "Table of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib, and for "
-                  "abacus operators and knee")
-      ->required();
+                  "CSV file of variant, task, accuracy, fixed_ms, item_ms, batch, memory_gib; for "
+                  "abacus also operators and knee")
+      ->type_name("FILE")
+      ->required()
+      ->group(heading(Group::input));
   command
       .add_option("--answers", options->answers,
-                  "Table of task, item, variant, label, right, confidence: what the variants "
-                  "answered; requests ask for these items")
-      ->type_name("FILE");
+                  "CSV file of task, item, variant, label, right, confidence: recorded answers of "
+                  "the variants")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   CLI::Option* const log =
-      command.add_option("--requests", options->requests,
-                         "Log of requests, a column model with the task; instead of --seconds");
+      command
+          .add_option("--requests", options->requests,
+                      "Request log whose column model has the task, instead of --seconds")
+          ->group(heading(Group::input));
   log->type_name("REQUESTS");
   command
       .add_option("--seconds", options->seconds,
-                  "How long requests come, evenly at random, at rate")
+                  "Length of random arrivals at the rate of each service")
       ->check(CLI::Range(1e-3, 1e7))
       ->excludes(log)
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::input));
   add_log_columns(command, options->column_map);
-  command.add_option("--gpus", options->gpus, "GPUs that hold all variants")
+  command.add_option("--gpus", options->gpus, "GPUs, each with all variants")
       ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::model));
   const auto joined = [](const std::vector<std::string>& names) {
     std::string made;
     for (const std::string& each : names) made += (made.empty() ? "" : ", ") + each;
@@ -203,18 +213,18 @@ void register_inference_dispatch(Program& program) {
   };
   const deployment::Registry& all = deployment::registry();
   command
-      .add_option("--of", options->compositions,
-                  fmt::format("What to compare: a dispatcher ({}) and a chooser ({}), joined by +; "
-                              "without it all",
-                              joined(all.dispatchers.names()), joined(all.choosers.names())))
+      .add_option(
+          "--of", options->compositions,
+          fmt::format("Pairs to compare: a dispatcher ({}) and a chooser ({}), joined by +; or all",
+                      joined(all.dispatchers.names()), joined(all.choosers.names())))
       ->type_name("NAME+NAME,...")
       ->delimiter(',');
   command
       .add_option("--tolerance", options->tolerance,
-                  "Part of the right answers that a cascade may lose")
+                  "Share of the right answers that a cascade may lose")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Same seed, same run")->capture_default_str();
+  command.add_option("--seed", options->seed, "Random seed")->capture_default_str();
   options->list.add_to(command);
   add_example(command,
               "almanac inference dispatch services.csv --variants variants.csv --gpus 2 --of "

@@ -41,7 +41,7 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
   if (asked.request < 1 || asked.request > told->requests.size()) {
-    return fail(Code::usage, fmt::format("--request: there is no request {}", asked.request), {},
+    return fail(Code::usage, fmt::format("--request: unknown request {}", asked.request), {},
                 fmt::format("{} has requests 1 to {}, in order of arrival", options.requests,
                             told->requests.size()));
   }
@@ -84,12 +84,15 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
 
 void register_inference_explain(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("explain", "Say what became of one request, and why");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("explain", "Explain the latency of one request");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<RequestExplained>();
   asked->fleet.add_to(command);
-  command.add_option("--request", asked->request, "Which, from 1 on, in order of arrival")
+  command
+      .add_option("--request", asked->request,
+                  "Number of the request, counted from 1 in order of arrival")
       ->type_name("N")
       ->required();
   add_example(command,

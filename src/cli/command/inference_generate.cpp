@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/inference_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "inference/request_log.h"
 #include "inference/workload/workload.h"
@@ -62,7 +63,7 @@ Result<int> generate_requests(const MadeRequests& asked) {
   if (auto saved = inference::save_requests(made, asked.out); !saved) {
     return tl::unexpected(saved.error());
   }
-  note(fmt::format("{} requests in {:.4g} h, {:.4g} a second", made.size(), workload->hours,
+  note(fmt::format("{} requests in {:.4g} h, {:.4g} per second", made.size(), workload->hours,
                    static_cast<double>(made.size()) / workload->hours / 3600));
   return kDone;
 }
@@ -71,30 +72,36 @@ Result<int> generate_requests(const MadeRequests& asked) {
 
 void register_inference_generate(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("generate", "Make a log of requests: from parameters, or like another");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("generate",
+                           "Generate a request log, from parameters or like another log");
   const auto asked = std::make_shared<MadeRequests>();
   CLI::Option* const like =
-      command.add_option("--like", asked->like, "Log of requests to learn the parameters from");
+      command.add_option("--like", asked->like, "Request log to learn the parameters from")
+          ->type_name("REQUESTS")
+          ->group(heading(Group::input));
   like->type_name("REQUESTS");
   add_log_part(command, asked->from, asked->until);
   add_log_columns(command, asked->column_map);
   command.add_option("--workload", asked->workload, "TOML file of parameters")
       ->type_name("FILE")
-      ->excludes(like);
-  command.add_option("--hours", asked->hours, "Length; at the rate of the log or workload")
-      ->check(CLI::Range(1e-3, 1e6));
-  command.add_option("--requests", asked->requests, "How many, within that length")
+      ->excludes(like)
+      ->group(heading(Group::input));
+  command.add_option("--hours", asked->hours, "Length in hours")->check(CLI::Range(1e-3, 1e6));
+  command.add_option("--requests", asked->requests, "Number of requests within that length")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  command.add_option("--seed", asked->seed, "Same seed, same log")->capture_default_str();
+  command.add_option("--seed", asked->seed, "Random seed")->capture_default_str();
   command
       .add_option("--out,OUT", asked->out,
-                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
-      ->capture_default_str();
+                  "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(heading(Group::output));
   command
-      .add_option("--save-workload", asked->save_workload,
-                  "TOML file for the parameters used, to edit")
-      ->type_name("FILE");
+      .add_option("--save-workload", asked->save_workload, "TOML file to write the parameters to")
+      ->type_name("FILE")
+      ->group(heading(Group::output));
   add_example(command, "almanac inference generate --like requests.csv --seed 2 --out alike.csv");
   add_example(command,
               "almanac inference generate --hours 24 --requests 100000 --save-workload mine.toml "

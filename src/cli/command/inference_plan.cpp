@@ -6,6 +6,7 @@
 
 #include "cli/elapsed.h"
 #include "cli/inference_placed.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "inference/placing.h"
 #include "table/output_file.h"
@@ -29,27 +30,26 @@ struct PlanningOptions {
 Result<inference::GpuPool> pool_of(const std::string& told) {
   const std::size_t equals = told.find('='), at = std::min(told.find('@'), told.size());
   const auto wrong = [&](const char* what) {
-    return fail(Code::usage, fmt::format("--pool: \"{}\" {}", told, what), {},
-                "as h100=4@2.5: board, GPUs and the price of one for an hour");
+    return fail(Code::usage, fmt::format("--pool \"{}\" {}", told, what), {},
+                "expected h100=4@2.5: GPU type, number and price of one for an hour");
   };
-  if (equals == std::string::npos || equals > at) return wrong("names no number of GPUs");
+  if (equals == std::string::npos || equals > at) return wrong("has no number of GPUs");
   const auto board = inference::find_board(told.substr(0, equals));
   if (!board) return tl::unexpected(board.error());
   const auto gpus = text::parse_whole(told.substr(equals + 1, at - equals - 1));
   constexpr int kMost = 1024;
-  if (!gpus || *gpus < 1 || *gpus > kMost) return wrong("has no number of GPUs from 1 to 1024");
+  if (!gpus || *gpus < 1 || *gpus > kMost) return wrong("must have 1 to 1024 GPUs");
   inference::GpuPool made{.board = *board, .gpus = static_cast<int>(*gpus)};
   if (at == told.size()) return made;
   const auto price = text::parse_decimal(told.substr(at + 1));
-  if (!price || *price < 0) return wrong("has no price behind @");
+  if (!price || *price < 0) return wrong("has no price after @");
   made.gpu_hour = *price;
   return made;
 }
 
 Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& asked) {
   if (options.first_token.empty() && options.per_token.empty()) {
-    return fail(Code::usage, "without an objective every plan is as good as another", {},
-                "give --ttft, --tpot or both");
+    return fail(Code::usage, "a plan needs an objective", {}, "add --ttft, --tpot or both");
   }
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
@@ -72,10 +72,10 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
   }
   for (std::size_t model = 0; model < plan->names.size(); ++model) {
     if (plan->replicas_of(model) > 0) continue;
-    note(fmt::format("{} has no replica: none would let more requests meet the objective",
+    note(fmt::format("{} gets no replica, because none would let more requests meet the objective",
                      plan->names[model]));
   }
-  note(fmt::format("{} is for --plan of the other inference commands", asked.out));
+  note(fmt::format("{} can be used with --plan of the other inference commands", asked.out));
   std::erase_if(told->requests.all,
                 [&](const inference::Request& each) { return plan->replicas_of(each.model) == 0; });
   told->plan = *std::move(plan);
@@ -86,8 +86,9 @@ Result<int> plan_models(const InferenceOptions& options, const PlanningOptions& 
 
 void register_inference_plan(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("plan", "Find which models are to share which GPUs");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("plan", "Find which models should share which GPUs");
   const auto options = add_inference_options(command);
   for (const char* const other :
        {"--model", "--gpus", "--stages", "--profile", "--kv-blocks", "--prefill", "--link-gbps"}) {
@@ -95,28 +96,34 @@ void register_inference_plan(Program& program) {
   }
   options->by_model = true;
   const auto asked = std::make_shared<PlanningOptions>();
-  CLI::Option* const total = command.add_option("--total", asked->total, "GPUs that there are");
+  CLI::Option* const total =
+      command.add_option("--total", asked->total, "Number of GPUs")->group(heading(Group::model));
   total->check(CLI::Range(1, 1024))->capture_default_str();
-  command.add_option("--out", asked->out, "File for the plan")->type_name("FILE")->required();
+  command.add_option("--out", asked->out, "File for the plan")
+      ->type_name("FILE")
+      ->required()
+      ->group(heading(Group::output));
   CLI::Option* const price =
-      command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour");
+      command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU-hour")
+          ->group(heading(Group::model));
   price->check(CLI::NonNegativeNumber)->capture_default_str();
   command
-      .add_option(
-          "--pool", asked->pools,
-          "Instead of --total, --board and --gpu-hour: GPUs of several kinds, each with the "
-          "price of one for an hour")
+      .add_option("--pool", asked->pools,
+                  "GPUs of several types with their hourly prices, instead of --total, --board and "
+                  "--gpu-hour")
       ->type_name("BOARD=GPUS@PRICE,...")
       ->delimiter(',')
       ->excludes(total)
       ->excludes(price)
-      ->excludes(command.get_option("--board"));
+      ->excludes(command.get_option("--board"))
+      ->group(heading(Group::model));
   command
-      .add_option(
-          "--share", asked->share,
-          "Part of the requests that is enough, as cheaply as can be; 0 = as many as can be")
+      .add_option("--share", asked->share,
+                  "Share of the requests that must meet the objective, at the lowest price "
+                  "(default 0: as many as possible)")
       ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::objective));
   add_example(command, "almanac inference plan requests.csv --total 8 --ttft 500ms --out plan.csv");
   add_example(command,
               "almanac inference plan requests.csv --pool h100=4@2.5,l40s=8@0.8 --share 0.9 --ttft "

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/progress.h"
 #include "figure/rows_json.h"
 #include "inference/profile/held_out.h"
@@ -62,14 +63,13 @@ Result<int> show(const ListOptions& list, const replicas::Probed& probed,
     fmt::print("{}\n", made.dump(2));
     return kDone;
   }
-  std::string found =
-      fmt::format("\nfitted: prefills within {:.1f} %, decodes within {:.1f} % on the mean\n",
-                  100 * lines.prefill_error, 100 * lines.decode_error);
+  std::string found = fmt::format("\nmean error of the fit: prefill {:.1f} %, decode {:.1f} %\n",
+                                  100 * lines.prefill_error, 100 * lines.decode_error);
   if (lines.slots > 0) {
-    found += fmt::format("answers {} at a time: others wait until one is answered\n",
+    found += fmt::format("handles {} at a time; others queue",
                          text::counted(static_cast<std::uint64_t>(lines.slots), "request"));
   }
-  found += "\nrequests held out, at random times:\n" + held_out.table(table_form());
+  found += "\nheld-out requests, at random times:\n" + held_out.table(table_form());
   return list.print(std::move(measured), found);
 }
 
@@ -80,16 +80,16 @@ Result<void> check_plan(const replicas::ProbePlan& plan) {
   const std::set<int> lengths(plan.prompts.begin(), plan.prompts.end());
   if (lengths.size() < kLengths) {
     return fail(Code::usage,
-                fmt::format("--prompts {} has {} lengths of prompts, {} are needed to tell what a "
-                            "prefill takes",
+                fmt::format("--prompts {} has {} prompt lengths; {} are needed to measure prefill",
                             fmt::join(plan.prompts, ","), lengths.size(), kLengths),
-                {}, "as --prompts 32,256,1024");
+                {}, "for example --prompts 32,256,1024");
   }
   if (std::find(plan.together.begin(), plan.together.end(), 1) == plan.together.end()) {
-    return fail(Code::usage,
-                fmt::format("--together {} leaves out 1: a prefill is measured of one client",
-                            fmt::join(plan.together, ",")),
-                {}, "as --together 1,4,16");
+    return fail(
+        Code::usage,
+        fmt::format("--together {} must include 1, because prefill is measured with one client",
+                    fmt::join(plan.together, ",")),
+        {}, "for example --together 1,4,16");
   }
   return {};
 }
@@ -116,7 +116,7 @@ Result<int> measure_server(const MeasureOptions& asked) {
   const auto mixed = load("measuring a mixed load", kFitted);
   if (!mixed) return tl::unexpected(mixed.error());
   lines->one_step = inference::one_step(*lines, *mixed);
-  const auto held_out = load("testing the profile", kHeldOut);
+  const auto held_out = load("validating the profile", kHeldOut);
   if (!held_out) return tl::unexpected(held_out.error());
   const inference::Tested tested = inference::test(*lines, probed->probes, *held_out);
   if (auto written = table::write_file(
@@ -127,7 +127,7 @@ Result<int> measure_server(const MeasureOptions& asked) {
   const auto shown = show(asked.list, *probed, *lines, tested);
   if (!shown) return shown;
   note(tested.warning.empty()
-           ? fmt::format("{} is for --profile of the other inference commands", asked.out)
+           ? fmt::format("{} can be used with --profile of the other inference commands", asked.out)
            : fmt::format("{} {}", asked.out, tested.warning));
   return kDone;
 }
@@ -136,35 +136,36 @@ Result<int> measure_server(const MeasureOptions& asked) {
 
 void register_inference_profile(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand(
-               "profile",
-               "Measure a model server: what its steps take, and whether that describes it");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("profile",
+                           "Measure the step times of a model server, and validate them");
   const auto asked = std::make_shared<MeasureOptions>();
-  command
-      .add_option("URL", asked->plan.url,
-                  "An OpenAI-compatible server, which has nothing else to do")
+  command.add_option("URL", asked->plan.url, "URL of an otherwise idle OpenAI-compatible server")
       ->required();
   command.add_option("--served-model", asked->plan.model,
-                     "What the server calls the model; otherwise the first that it names");
-  command.add_option("--prompts", asked->plan.prompts, "Lengths of prompts, words")
+                     "Name of the model on the server (default: its first)");
+  command.add_option("--prompts", asked->plan.prompts, "Prompt lengths in words")
       ->delimiter(',')
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command.add_option("--together", asked->plan.together, "Clients at once")
+  command.add_option("--together", asked->plan.together, "Numbers of concurrent clients")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command.add_option("--output-tokens", asked->plan.output, "Tokens of each answer")
       ->check(CLI::Range(2, 100'000))
       ->capture_default_str();
-  command.add_option("--repeats", asked->plan.repeats, "The median of so many counts")
+  command.add_option("--repeats", asked->plan.repeats, "Repetitions; the median counts")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--gpus", asked->gpus, "GPUs that the server has, to be noted")
+  command.add_option("--gpus", asked->gpus, "GPUs of the server, to store in the profile")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--out", asked->out, "File for the profile")->type_name("FILE")->required();
+  command.add_option("--out", asked->out, "File for the profile")
+      ->type_name("FILE")
+      ->required()
+      ->group(heading(Group::output));
   asked->list.add_to(command);
   add_example(command, "almanac inference profile http://127.0.0.1:8000 --out server.csv");
   program.on(command, [asked] { return measure_server(*asked); });

@@ -4,8 +4,10 @@
 /// almanac inference report: a page of what requests saw of a service, and what it took.
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_document.h"
+#include "inference/fleet_sizes.h"
 #include "report/document_directory.h"
 #include "report/service_document.h"
 
@@ -32,6 +34,10 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
   const auto fleet =
       while_showing("simulating", [&](ProgressBar&) { return play_fleet(*plan, *told); });
   if (!fleet) return tl::unexpected(fleet.error());
+  const auto sizes = while_showing("sizing", [&](ProgressBar&) {
+    return inference::play_sizes(*plan, told->requests, told->objective);
+  });
+  if (!sizes) return tl::unexpected(sizes.error());
   const figure::Document document = report::service_document({.requests_file = options.requests,
                                                               .requests = told->requests,
                                                               .service = plan->service,
@@ -39,8 +45,10 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
                                                               .played = fleet->played,
                                                               .seen = fleet->seen,
                                                               .scaler = plan->scaling.scaler,
+                                                              .gpu_hours = fleet->gpu_hours,
                                                               .cost = fleet->cost,
-                                                              .energy_kwh = fleet->energy_kwh},
+                                                              .energy_kwh = fleet->energy_kwh,
+                                                              .sizes = *sizes},
                                                              command);
   if (auto written = report::write_document(asked.out, document); !written) {
     return tl::unexpected(written.error());
@@ -53,15 +61,17 @@ Result<int> report_service(const InferenceOptions& options, const ServiceReportO
 
 void register_inference_report(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("report",
-                           "Leave a page of what requests saw, what it took, what was lost");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("report", "Write a report on latency, SLO attainment and cost");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<ServiceReportOptions>();
   asked->fleet.add_to(command);
-  command.add_option("--out", asked->out, "Folder for report.html and each figure as CSV and JSON")
+  command
+      .add_option("--out", asked->out, "Directory for report.html and each figure as CSV and JSON")
       ->type_name("DIR")
-      ->required();
+      ->required()
+      ->group(heading(Group::output));
   add_example(command,
               "almanac inference report requests.csv --model llama-3.1-8b --replicas 1..8 --ttft "
               "500ms --tpot 50ms --out out/service");

@@ -29,8 +29,9 @@ Result<int> simulate(const InferenceOptions& options, const FleetOptions& asked)
 
 void register_inference_simulate(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
-           .add_subcommand("simulate", "Say what requests would see of a service");
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
+           .add_subcommand("simulate", "Simulate a fleet of replicas on a request log");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<FleetOptions>();
   asked->add_to(command);

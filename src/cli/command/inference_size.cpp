@@ -8,6 +8,7 @@
 #include "cli/elapsed.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_placed.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "inference/placing.h"
 #include "inference/prefixes.h"
@@ -33,8 +34,8 @@ std::string limit_of_draws(const InferenceCase& told, const inference::Size& siz
   constexpr double kLeastHoursForDay = 20;
   if (inference::hours_of(told.requests) >= kLeastHoursForDay) return {};
   return fmt::format(
-      ", in which the busiest part of this log may last throughout, with bursts on top, so that "
-      "hours like it need {} to {}",
+      ", whose busiest part may last all day, with bursts on top, so that similar hours need {} to "
+      "{}",
       size.for_log, size.replicas);
 }
 
@@ -42,8 +43,8 @@ std::string limit_of_draws(const InferenceCase& told, const inference::Size& siz
 void note_doubts(const inference::Requests& requests, const std::vector<std::string>& doubts) {
   if (doubts.empty()) return;
   note(
-      fmt::format("this log does not tell what the following day needs: {}; the number is no "
-                  "recommendation for it, only for this log's own {:.1f} h and others like them",
+      fmt::format("this log does not predict the next day: {}. The size holds for this log's "
+                  "{:.1f} h and similar hours only",
                   fmt::join(doubts, "; "), inference::hours_of(requests)));
 }
 
@@ -79,8 +80,8 @@ void note_prefixes(const InferenceCase& told, const FleetPlan& plan, const Fleet
   constexpr double kLeastGain = 0.05;
   if (gain < kLeastGain || tried->seen.attained < fleet.seen.attained) return;
   note(fmt::format(
-      "{:.0f} % of the prompt tokens repeat an earlier prompt: with {}{} this fleet finds {:.0f} % "
-      "of them in its caches instead of {:.0f} %, and the mean TTFT is {:.0f} ms instead of {:.0f} "
+      "{:.0f} % of the prompt tokens repeat an earlier prompt: with {}{} the caches of this fleet "
+      "have {:.0f} % of them instead of {:.0f} %, and the mean TTFT is {:.0f} ms instead of {:.0f} "
       "ms; size again with {} to see if fewer replicas are enough",
       100 * repeated, plan.service.limits.reuse ? "" : "--prefix-cache",
       other.service.replicas > 1
@@ -96,43 +97,43 @@ Result<int> size_of_plan(InferenceCase told, const InferenceOptions& options,
     return inference::size_plan(told.service, told.requests, *told.plan, shown);
   });
   if (!sized) return tl::unexpected(sized.error());
-  std::string holds_for;
+  std::string valid_for;
   for (const auto& part : sized->parts) {
     const inference::Size& size = part.size;
     note(fmt::format("{}: {}; {} {} enough for this log{}", fmt::join(part.models, " with "),
                      text::counted(static_cast<std::uint64_t>(size.replicas), "copy", "copies"),
                      size.for_log, size.for_log == 1 ? "is" : "are",
                      size.drawn == 0 ? ""
-                                     : fmt::format(", {} for {} of {} logs drawn like it too",
+                                     : fmt::format(", {} also for {} of {} resampled logs",
                                                    size.replicas, size.served, size.drawn)));
     note_doubts(told.requests, size.doubts);
-    if (holds_for.empty() || !size.doubts.empty()) holds_for = size.holds_for();
+    if (valid_for.empty() || !size.doubts.empty()) valid_for = size.valid_for();
   }
   if (!asked.out.empty()) {
     if (auto written = table::write_file(asked.out, inference::to_csv(sized->plan)); !written) {
       return tl::unexpected(written.error());
     }
-    note(fmt::format("{} is for --plan of the other inference commands", asked.out));
+    note(fmt::format("{} can be used with --plan of the other inference commands", asked.out));
   }
   told.plan = std::move(sized->plan);
-  return simulate_placed(told, asked.gpu_hour, options.list, holds_for);
+  return simulate_placed(told, asked.gpu_hour, options.list, valid_for);
 }
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
   if (options.first_token.empty() && options.per_token.empty()) {
-    return fail(Code::usage, "without an objective one replica is enough", {},
-                "give --ttft, --tpot or both");
+    return fail(Code::usage, "sizing needs an objective: without one, one replica is enough", {},
+                "add --ttft, --tpot or both");
   }
   if (told->service.prefill > 0) {
-    return fail(Code::usage, "--prefill goes with a number of replicas, which is what is sought",
-                {}, "--split finds how many are best for prompts alone");
+    return fail(Code::usage, "--prefill needs a known number of replicas", {},
+                "use --split to find the best number of prefill replicas");
   }
   inference::SizeQuestion question = asked.question;
   question.objective = told->objective;
   if (told->plan) return size_of_plan(*std::move(told), options, asked, question);
-  if (!asked.out.empty()) return fail(Code::usage, "--out is for the plan that --plan sizes");
+  if (!asked.out.empty()) return fail(Code::usage, "--out writes the plan that --plan sizes");
   const auto size = with_progress(question, [&](const inference::SizeQuestion& shown) {
     return inference::size_fleet(told->service, told->requests, shown);
   });
@@ -146,7 +147,7 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
   if (!fleet) return tl::unexpected(fleet.error());
   if (size->replicas > size->for_log) {
     note(
-        fmt::format("{} {} enough for this log; {} are enough for {} of {} logs drawn like it{} "
+        fmt::format("{} {} enough for this log; {} are enough for {} of {} resampled logs{} "
                     "(--confidence 0: this log alone)",
                     text::counted(static_cast<std::uint64_t>(size->for_log), "replica"),
                     size->for_log == 1 ? "is" : "are", size->replicas, size->served, size->drawn,
@@ -161,7 +162,8 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
 
 void register_inference_size(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+      *program
+           .noun(Purpose::simulate, "inference", "Simulate, size and profile LLM inference fleets")
            .add_subcommand("size", "Find the fewest replicas that meet your latency objective");
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<SizeOptions>();
@@ -169,24 +171,30 @@ void register_inference_size(Program& program) {
       .add_option("--share", asked->question.share,
                   "Share of the requests that must meet the objective")
       ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command.add_option("--most", asked->question.most, "Replicas at most")
+      ->capture_default_str()
+      ->group(heading(Group::objective));
+  command.add_option("--most", asked->question.most, "Limit on the number of replicas")
       ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  command.add_flag("--split", asked->question.split,
-                   "Let some replicas compute prompts only, as many as is best");
+      ->capture_default_str()
+      ->group(heading(Group::model));
   command
-      .add_option("--confidence", asked->question.confidence,
-                  "Fraction of 20 resampled logs that must also meet the objective (0: judge this "
-                  "log only)")
+      .add_flag("--split", asked->question.split, "Also find the best number of prefill replicas")
+      ->group(heading(Group::model));
+  command
+      .add_option(
+          "--confidence", asked->question.confidence,
+          "Share of 20 resampled logs that must also meet the objective; 0 for this log only")
       ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
+      ->capture_default_str()
+      ->group(heading(Group::objective));
+  command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU-hour")
       ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::model));
   add_plan_option(command, *options);
-  command.add_option("--out", asked->out, "File for the plan with as many copies as are needed")
-      ->type_name("FILE");
+  command.add_option("--out", asked->out, "File for the plan with the copies of each replica")
+      ->type_name("FILE")
+      ->group(heading(Group::output));
   add_example(command, "almanac inference size requests.csv --plan plan.csv --ttft 500ms");
   add_example(command,
               "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");

@@ -9,6 +9,7 @@
 #include "cli/job_list.h"
 #include "cli/job_words.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -44,16 +45,22 @@ Result<int> jobs(const JobsOptions& options) {
 }  // namespace
 
 void register_jobs(Program& program) {
-  CLI::App& command = program.command(Purpose::jobs, "jobs",
-                                      "Show the service's jobs, those too that have ended lately");
+  CLI::App& command =
+      program.command(Purpose::jobs, "jobs", "List jobs: pending, running and recently ended");
   const auto options = std::make_shared<JobsOptions>();
-  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
-  command.add_option("-t,--state", options->state, "Only those: PD, R, CD, F, CA, TO, NF")
-      ->type_name("STATE");
-  command.add_option("--name", options->name, "Only those called so");
-  command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
+  command.add_option("-u,--user", options->user, "Only jobs of this user")
+      ->type_name("NAME")
+      ->group(heading(Group::input));
+  command
+      .add_option("-t,--state", options->state, "Only jobs in this state: PD, R, CD, F, CA, TO, NF")
+      ->type_name("STATE")
+      ->group(heading(Group::input));
+  command.add_option("--name", options->name, "Only jobs with this name")
+      ->group(heading(Group::input));
+  command.add_option("--since", options->since, "Only jobs that ended since then: 7d, 2026-11-22")
       ->type_name("TIME")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::input));
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac jobs --user ann --state F");

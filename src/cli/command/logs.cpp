@@ -100,14 +100,13 @@ Result<int> logs(const LogsOptions& options) {
 }  // namespace
 
 void register_logs(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::jobs, "logs", "Show what a job of the service has written");
+  CLI::App& command = program.command(Purpose::jobs, "logs", "Print the output of a job");
   const auto options = std::make_shared<LogsOptions>();
-  command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
-  command.add_flag("-f,--follow", options->follow, "Go on until the job ends");
-  command.add_flag("--err", options->err, "Its errors, where they have a file of their own");
+  command.add_option("JOB", options->job, "Job id: 17, or 12_3 for a task of an array")->required();
+  command.add_flag("-f,--follow", options->follow, "Follow the output until the job ends");
+  command.add_flag("--err", options->err, "Print its error output, if that has a file of its own");
   CLI::Option* const lines =
-      command.add_option("-n,--lines", options->last_lines, "Only the last LINES lines, as tail")
+      command.add_option("-n,--lines", options->last_lines, "Only the last LINES lines")
           ->type_name("LINES")
           ->check(CLI::NonNegativeNumber);
   command.add_option("--last", options->last_bytes, "Only the last BYTES bytes")

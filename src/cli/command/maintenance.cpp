@@ -35,7 +35,7 @@ Result<double> moment_of(const char* option, const std::string& text) {
   const auto read = submission::read_moment(text, floor<std::chrono::seconds>(wall_clock()));
   if (read) return seconds(read->time_since_epoch());
   return fail(Code::usage,
-              fmt::format("{}: expected {}, not {}", option, read.error().message, text));
+              fmt::format("{} must be {}, found {}", option, read.error().message, text));
 }
 
 Time time_of(const json& window, const char* key) {
@@ -53,7 +53,7 @@ Result<int> announce(const MaintenanceOptions& options) {
   const auto said = client->post("/v1/maintenance", asked.dump());
   if (!said) return tl::unexpected(said.error());
   const json made = json::parse(said->body, nullptr, false);
-  fmt::print("maintenance {} from {} to {}: what has not ended before does not start\n",
+  fmt::print("maintenance {} from {} to {}: jobs that would not end before it do not start\n",
              made.value("number", 0), text::moment(time_of(made, "from_s")),
              text::moment(time_of(made, "to_s")));
   return kDone;
@@ -81,7 +81,7 @@ Result<int> cancel(const MaintenanceOptions& options) {
   for (const std::string& number : options.numbers) {
     const auto said = client->post(fmt::format("/v1/maintenance/{}/cancel", number));
     if (!said) return tl::unexpected(said.error());
-    fmt::print("maintenance {} called off\n", number);
+    fmt::print("maintenance {} cancelled\n", number);
   }
   return kDone;
 }
@@ -90,27 +90,27 @@ Result<int> cancel(const MaintenanceOptions& options) {
 
 void register_maintenance(Program& program) {
   CLI::App& noun =
-      program.noun(Purpose::jobs, "maintenance", "Times in which no job of the service is to run");
+      program.noun(Purpose::run, "maintenance", "Announce, list and cancel maintenance windows");
   const auto options = std::make_shared<MaintenanceOptions>();
-  CLI::App& announces = *noun.add_subcommand("announce", "Start nothing that would run into it");
-  announces
-      .add_option("--from", options->from, "When it begins: 2026-11-22T08:00, 18:00, now+2hours")
+  CLI::App& announces = *noun.add_subcommand(
+      "announce", "Announce a window; jobs that would not end before it do not start");
+  announces.add_option("--from", options->from, "Start: 2026-11-22T08:00, 18:00, now+2hours")
       ->type_name("TIME")
       ->required();
-  announces.add_option("--to", options->to, "When it is over")->type_name("TIME")->required();
+  announces.add_option("--to", options->to, "End")->type_name("TIME")->required();
   announces.add_option("--why", options->why, "Message to users")->type_name("TEXT");
   options->service.add_to(announces);
   add_example(announces, "almanac maintenance announce --from 18:00 --to 20:00 --why 'new driver'");
   program.on(announces, [options] { return announce(*options); });
 
-  CLI::App& lists = *noun.add_subcommand("list", "Show what is announced and not over");
+  CLI::App& lists = *noun.add_subcommand("list", "List announced windows that are not over");
   options->list.add_to(lists);
   options->service.add_to(lists);
   add_example(lists, "almanac maintenance list");
   options->list.on(program, lists, [options] { return list(*options); });
 
-  CLI::App& cancels = *noun.add_subcommand("cancel", "Call some off");
-  cancels.add_option("NUMBER", options->numbers, "As almanac maintenance list shows it")
+  CLI::App& cancels = *noun.add_subcommand("cancel", "Cancel windows");
+  cancels.add_option("NUMBER", options->numbers, "Id of a window, from almanac maintenance list")
       ->required();
   options->service.add_to(cancels);
   add_example(cancels, "almanac maintenance cancel 3");

@@ -28,12 +28,12 @@ Result<int> write_pages(const CLI::App& app, const std::string& folder) {
 
 void register_man(Program& program) {
   CLI::App& command =
-      program.command(Purpose::shell, "man", "Write the sources of the manual pages");
+      program.command(Purpose::program, "man", "Write the sources of the manual pages");
   command.group("");
   const auto folder = std::make_shared<std::string>();
-  command.add_option("DIR", *folder, "Folder for a page each command, as scdoc(1) reads it")
-      ->required();
-  program.on(command, [folder, &program] { return write_pages(program.app, *folder); });
+  command.add_option("DIR", *folder, "Directory for one scdoc(1) file per command")->required();
+  program.on(
+      command, [folder, &program] { return write_pages(program.app, *folder); }, false);
 }
 
 }  // namespace almanac::cli

@@ -112,7 +112,7 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
   }
   const std::vector<study::NodeRecord> records = study::node_records(runs);
   if (records.empty() && options.list.explains()) {
-    fmt::print("No node has run five kinds of jobs since {}: too few to say anything.\n",
+    fmt::print("No node has run five kinds of jobs since {}: too few to compare nodes.\n",
                options.since);
     return kDone;
   }
@@ -124,7 +124,7 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
   rows.add("expected", [](const NodeRecord& each) {
     return Cell(each.expected, fmt::format("{:.1f}", each.expected));
   });
-  rows.add("p_value", "by chance", [](const NodeRecord& each) {
+  rows.add("p_value", "p-value", [](const NodeRecord& each) {
     return Cell(each.p_value, fmt::format("{:.2g}", each.p_value));
   });
   rows.add(figure::Tier::key, "suspicious", "", [](const NodeRecord& each) {
@@ -132,9 +132,9 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
   });
   return options.list.print(
       std::move(rows),
-      "A kind: a user's jobs of one name, counted once a node. By chance: the probability of as "
-      "many failures at the rate of\nthe other nodes (exact binomial test, Holm's correction for "
-      "so many nodes); a node below 0.01 is suspicious.\n");
+      "A kind of job is a user's jobs with one name, counted once per node. The p-value is the "
+      "probability of as many failures\nat the other nodes' failure rate (exact binomial test, "
+      "Holm's correction); a node below 0.01 is suspicious.\n");
 }
 
 Result<int> nodes(const NodesOptions& options) {
@@ -159,19 +159,20 @@ Result<int> nodes(const NodesOptions& options) {
 }  // namespace
 
 void register_nodes(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::jobs, "nodes", "Show the service's GPUs and which jobs hold them");
+  CLI::App& command = program.command(Purpose::jobs, "nodes",
+                                      "Show GPUs and their jobs; drain, resume and check nodes");
   const auto options = std::make_shared<NodesOptions>();
   CLI::Option* const drain =
-      command.add_option("--drain", options->drain, "Start nothing new on this node")
+      command.add_option("--drain", options->drain, "Drain this node: start no new jobs on it")
           ->type_name("NODE");
-  command.add_option("--resume", options->resume, "Start jobs on it again")
+  command.add_option("--resume", options->resume, "Return this node to service")
       ->type_name("NODE")
       ->excludes(drain);
-  CLI::Option* const failures = command.add_flag(
-      "--failures", options->failures, "Say on which nodes more jobs failed than chance explains");
+  CLI::Option* const failures =
+      command.add_flag("--failures", options->failures,
+                       "Test which nodes have more failed jobs than chance explains");
   failures->excludes(drain);
-  command.add_option("--since", options->since, "Of jobs that ended since: 30d, 2026-11-22")
+  command.add_option("--since", options->since, "Only jobs that ended since then: 30d, 2026-11-22")
       ->type_name("TIME")
       ->needs(failures)
       ->capture_default_str();

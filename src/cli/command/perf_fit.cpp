@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/figure_rows.h"
+#include "cli/option_group.h"
 #include "perf/catalogue_file.h"
 #include "perf/fit.h"
 #include "perf/measurement.h"
@@ -182,10 +183,9 @@ Result<int> fit_profiles(const PerfFitOptions& options) {
        {"sharing", sharing_of(*fit)}},
       "",
       (catalogue.startup_s > 0 ? fmt::format("startup {:.2f} s\n", catalogue.startup_s) : "") +
-          "\nErrors are root mean squares: of the logarithm of fitted / measured speed, as "
-          "percent; "
-          "of\nsharing, of the speed relative to alone. docs/guide/perf.md says what was held "
-          "out.\n");
+          "\nErrors are root mean squares: of log(fitted / measured speed), as percent; for "
+          "sharing, of the speed\nrelative to running alone. docs/guide/perf.md describes the "
+          "held-out data.\n");
 }
 
 }  // namespace
@@ -193,13 +193,16 @@ Result<int> fit_profiles(const PerfFitOptions& options) {
 void register_perf_fit(Program& program) {
   const auto options = std::make_shared<PerfFitOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
+      *program.noun(Purpose::predict, "perf", "Model how fast jobs run with their resources")
            .add_subcommand("fit", "Fit speed models to measurements");
   command
-      .add_option("PROFILE", options->paths,
-                  "Measurements: our CSV, or files of Synergy, Gavel, AdaptDL, Rubick as published")
+      .add_option(
+          "PROFILE", options->paths,
+          "Measurements: Almanac's CSV, or files as published by Synergy, Gavel, AdaptDL or Rubick")
       ->required();
-  command.add_option("--out", options->out, "Write the models here")->type_name("FILE.toml");
+  command.add_option("--out", options->out, "File for the models")
+      ->type_name("FILE.toml")
+      ->group(heading(Group::output));
   options->list.add_to(command);
   add_example(command, "almanac perf fit resnet.csv --out speed.toml");
   program.on(command, [options] { return fit_profiles(*options); });

@@ -67,7 +67,7 @@ std::string off(const perf::FitError& error) {
 
 void say_input(const perf::Input& input) {
   const perf::InputCurve& curve = input.curve;
-  fmt::print("\ncores and memory of a GPU ({}, {})\n", input.source, off(input.error));
+  fmt::print("\ncores and memory per GPU ({}, {})\n", input.source, off(input.error));
   fmt::print("  {:.1f} cores are enough", curve.enough_cpus);
   if (curve.enough_memory_gb() > 0) fmt::print(", with {:.0f} GB", curve.enough_memory_gb());
   fmt::print("\n ");
@@ -108,7 +108,7 @@ class Shown {
 
 void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::Board& board,
                const Shown& shown) {
-  fmt::print("\non {} ({}, {}): a step of {:.4g} s at a batch of {:.4g} a GPU\n", board.gpu_type,
+  fmt::print("\non {} ({}, {}): a step of {:.4g} s at a batch of {:.4g} per GPU\n", board.gpu_type,
              board.source, off(board.error), board.step.compute(board.usual_batch()),
              board.usual_batch());
   const std::string home = perf::home_type(models.catalogue(), model);
@@ -122,7 +122,7 @@ void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::
     }
     fmt::print("\n");
   } else {
-    fmt::print("  more GPUs were not measured: taken to be as good as one each\n");
+    fmt::print("  more GPUs were not measured: assumed to scale linearly\n");
   }
   if (!board.sharing) return;
   fmt::print("  beside");
@@ -139,7 +139,7 @@ constexpr std::array<std::pair<int, int>, 6> kShapes{
     {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 4}}};
 
 void say_task(const char* what, const perf::Genie& task) {
-  fmt::print("\n{}, samples a second at a batch of {:.6g} over all GPUs ({}{})\n ", what,
+  fmt::print("\n{}, samples per second at a batch of {:.6g} over all GPUs ({}{})\n ", what,
              task.most_batch, task.source.empty() ? "" : task.source + ", ", off(task.error));
   for (const auto& [nodes, gpus] : kShapes) {
     fmt::print(" {}x{}: {:.4g}", nodes, gpus,
@@ -228,7 +228,7 @@ Result<int> show(const PerfShowOptions& options) {
   }
   const perf::Found found = models.find({.name = options.model});
   if (found.match == perf::Match::none) {
-    return fail(Code::not_found, fmt::format("no model is named like \"{}\"", options.model), {},
+    return fail(Code::not_found, fmt::format("unknown model \"{}\"", options.model), {},
                 "almanac perf show lists them");
   }
   if (!found.said.empty()) note(found.said);
@@ -241,7 +241,7 @@ Result<int> show(const PerfShowOptions& options) {
   if (model.input) {
     say_input(*model.input);
   } else {
-    fmt::print("\ncores and memory were not measured: they change nothing\n");
+    fmt::print("\ncores and memory were not measured: assumed to have no effect\n");
   }
   for (const perf::Board& board : model.boards) {
     say_board(models, model, board, Shown(models, board, *found.speed));
@@ -259,10 +259,11 @@ Result<int> show(const PerfShowOptions& options) {
 void register_perf_show(Program& program) {
   const auto options = std::make_shared<PerfShowOptions>();
   CLI::App& command =
-      *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
-           .add_subcommand("show", "Show what a model needs; without MODEL, list the models");
-  command.add_option("MODEL", options->model, "The name of a model, or of a job that contains one");
-  command.add_option("--models", options->catalogue, "Speed models: a preset, or a TOML file")
+      *program.noun(Purpose::predict, "perf", "Model how fast jobs run with their resources")
+           .add_subcommand("show", "Show a speed model, or list all models");
+  command.add_option("MODEL", options->model, "Name of a model, or of a job that contains one");
+  command.add_option("--models", options->catalogue, "Speed models: a preset or a TOML file")
+      ->type_name("NAME|FILE")
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command, "almanac perf show");

@@ -53,7 +53,7 @@ void add_conduct(Json& made, const policy::TraitSet& traits) {
 std::string conduct(const policy::TraitSet& traits) {
   const auto needs = policy::needs_of(traits);
   std::vector<std::string> parts;
-  if (policy::is_bound(traits)) parts.emplace_back("a bound");
+  if (policy::is_bound(traits)) parts.emplace_back("oracle");
   if (!needs.empty()) parts.push_back(fmt::format("needs {}", fmt::join(needs, ", ")));
   for (std::string& deed : policy::deeds_of(traits)) parts.push_back(std::move(deed));
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -89,8 +89,8 @@ std::string parameters_in_words(const policy::Entry& entry) {
 
 std::string slots_in_words() {
   std::string made =
-      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
-      "colon is passed to it\n";
+      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; a value after a "
+      "colon is a parameter\n";
   for (const policy::Registry::Slot& slot : policy::registry().slots()) {
     for (const policy::Entry& each : slot.choices->entries()) {
       made += fmt::format("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary,
@@ -197,9 +197,10 @@ Result<int> set(const LiveOptions& options) {
 
 void add_live(Program& program, CLI::App& noun) {
   const auto options = std::make_shared<LiveOptions>();
-  CLI::App& showing = *noun.add_subcommand(
-      "show", "Show the policy of the service or, by name, what a policy is made of");
-  showing.add_option("POLICY", options->name, "As describe takes it; without one, the service's");
+  CLI::App& showing =
+      *noun.add_subcommand("show", "Show the service's policy, or describe a policy by name");
+  showing.add_option("POLICY", options->name,
+                     "Policy as describe takes it (default: the service's)");
   add_output(showing, options->output, {"table", "json"});
   options->service.add_to(showing);
   add_example(showing, "almanac policy show");
@@ -207,11 +208,14 @@ void add_live(Program& program, CLI::App& noun) {
   program.on(showing, [options] {
     return options->name.empty() ? show(*options) : describe(options->name, options->output);
   });
-  CLI::App& setting = *noun.add_subcommand("set", "Let the service decide by another from now on");
-  setting.add_option("POLICY", options->name, "Name, or name with +choices; none ends a shadow")
+  CLI::App& setting = *noun.add_subcommand("set", "Change the service's scheduling policy");
+  setting
+      .add_option("POLICY", options->name,
+                  "Policy name, or name with +parts; none ends a shadow policy")
       ->required();
-  setting.add_flag("--shadow", options->shadow, "Compare it with the policy, let it touch nothing");
-  setting.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
+  setting.add_flag("--shadow", options->shadow,
+                   "Set the shadow policy, which is compared but changes nothing");
+  setting.add_flag("--dry-run", options->dry_run, "Print what would happen; change nothing");
   options->service.add_to(setting);
   add_example(setting, "almanac policy set easy");
   add_example(setting, "almanac policy set --shadow srtf");
@@ -222,16 +226,17 @@ void add_live(Program& program, CLI::App& noun) {
 
 void register_policy(Program& program) {
   CLI::App& noun =
-      program.noun(Purpose::choose, "policy", "Scheduling policies and the slots they are made of");
+      program.noun(Purpose::schedule, "policy", "List, describe and set scheduling policies");
   const auto listed = std::make_shared<ListOptions>();
   const auto output = std::make_shared<std::string>();
   const auto name = std::make_shared<std::string>();
-  CLI::App& listing = *noun.add_subcommand("list", "List all policies and all slot choices");
+  CLI::App& listing = *noun.add_subcommand("list", "List all policies and their parts");
   listed->add_to(listing);
   add_example(listing, "almanac policy list");
   listed->on(program, listing, [listed] { return list(*listed); });
-  CLI::App& describing = *noun.add_subcommand("describe", "Show what a policy is made of");
-  describing.add_option("POLICY", *name, "Name, name with +choices, or TOML file")->required();
+  CLI::App& describing =
+      *noun.add_subcommand("describe", "Describe what a policy is made of, needs and does");
+  describing.add_option("POLICY", *name, "Policy name, name with +parts, or TOML file")->required();
   add_output(describing, *output, {"table", "json"});
   add_example(describing, "almanac policy describe qssf+easy:4+best_fit");
   program.on(describing, [output, name] { return describe(*name, *output); });

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "predict/evaluate.h"
@@ -28,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using predict::Evaluation;
-using predict::Group;
+using JobGroup = predict::Group;
 using predict::Score;
 using predict::Tried;
 
@@ -51,14 +52,14 @@ void put(Json& object, const Score& score) {
   object["interval_width_log10"] = number_or_null(score.interval_width);
 }
 
-Json evaluation_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Json evaluation_json(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   Json list = Json::array();
   for (const Tried& tried : evaluation.estimators) {
     Json object{{"name", tried.name}};
     put(object, score(evaluation, tried, all_tested(evaluation)));
     object["summary"] = tried.words;
     object["groups"] = Json::array();
-    for (const Group& group : groups) {
+    for (const JobGroup& group : groups) {
       Json part{{"by", group.by}, {"group", group.name}};
       put(part, score(evaluation, tried, group.jobs));
       object["groups"].push_back(part);
@@ -74,11 +75,11 @@ struct ScoreRow {
   Score score;
 };
 
-std::vector<ScoreRow> scores_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+std::vector<ScoreRow> scores_of(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   std::vector<ScoreRow> all;
   for (const Tried& tried : evaluation.estimators) {
     all.push_back({tried.name, "", "", score(evaluation, tried, all_tested(evaluation))});
-    for (const Group& group : groups) {
+    for (const JobGroup& group : groups) {
       all.push_back({tried.name, group.by, group.name, score(evaluation, tried, group.jobs)});
     }
   }
@@ -105,22 +106,22 @@ figure::Listing rows_of(const std::vector<ScoreRow>& scores) {
   rows.add(Tier::data, "group", &ScoreRow::group);
   rows.add(Tier::data, "jobs", [](const ScoreRow& row) { return row.score.jobs; });
   add("mae_s", "mean error", &Score::mae_s, text::human_time);
-  add("median_abs_log10_error", "typ. off by", &Score::median_abs_log10_error, factor);
-  add("spearman_gpu_time", "order right", &Score::spearman_gpu_time, figure::Decimals{3});
+  add("median_abs_log10_error", "typical error", &Score::median_abs_log10_error, factor);
+  add("spearman_gpu_time", "rank corr.", &Score::spearman_gpu_time, figure::Decimals{3});
   add("coverage_90", "in range", &Score::coverage_90, text::human_share);
   add("interval_width_log10", "range", &Score::interval_width, factor);
   return rows;
 }
 
-figure::Listing groups_of(const Evaluation& evaluation, const std::vector<Group>& groups) {
+figure::Listing groups_of(const Evaluation& evaluation, const std::vector<JobGroup>& groups) {
   figure::Rows rows(groups);
-  rows.add("by", &Group::by);
-  rows.add(figure::Tier::key, "group", &Group::name);
-  rows.add("jobs", [](const Group& group) { return group.jobs.size(); });
+  rows.add("by", &JobGroup::by);
+  rows.add(figure::Tier::key, "group", &JobGroup::name);
+  rows.add("jobs", [](const JobGroup& group) { return group.jobs.size(); });
   for (const Tried& tried : evaluation.estimators) {
     rows.add(
         tried.name,
-        [&](const Group& group) {
+        [&](const JobGroup& group) {
           return score(evaluation, tried, group.jobs).median_abs_log10_error;
         },
         factor);
@@ -129,10 +130,10 @@ figure::Listing groups_of(const Evaluation& evaluation, const std::vector<Group>
 }
 
 constexpr std::string_view kExplained =
-    "\nTyp. off by: half of the jobs run at most so many times as long, or as short, as was "
-    "said.\nOrder right: rank correlation of GPU times; 1 = in the right order.\nIn range: jobs "
-    "that end within the range said, which should be 90 %; range: its upper end over its "
-    "lower.\n\nTypically off by, by group\n";
+    "\nTypical error: for half of the jobs the true run time is within this factor of the "
+    "prediction, up or down.\nRank corr.: Spearman's rank correlation of GPU times; 1 is a perfect "
+    "order.\nIn range: jobs that ended within the predicted range, which should be 90 %; range: "
+    "upper end over lower end.\n\nTypical error by group\n";
 
 Result<int> evaluate(const PredictEvaluateOptions& options,
                      const std::vector<std::string>& command) {
@@ -155,7 +156,7 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
     return predict::evaluate(*trace, how);
   }();
   if (!evaluation) return tl::unexpected(evaluation.error());
-  const std::vector<Group> by = groups(*evaluation);
+  const std::vector<JobGroup> by = groups(*evaluation);
   if (!options.out.empty()) {
     figure::Document document = predict::evaluation_document(*trace, *evaluation);
     document.provenance.version = ALMANAC_VERSION;
@@ -171,7 +172,7 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
   std::vector<ScoreRow> scores = scores_of(*evaluation, by);
   if (!list.explains()) return list.print(rows_of(scores));
   std::erase_if(scores, [](const ScoreRow& row) { return !row.by.empty(); });
-  fmt::print("{} jobs from {} on; models fitted {} times, {:.1f} s in all\n\n",
+  fmt::print("{} jobs from {} on; {} model fits, {:.1f} s in total\n\n",
              text::grouped(static_cast<std::int64_t>(evaluation->jobs.size())),
              text::format_datetime(evaluation->from), evaluation->fits, evaluation->fit_s);
   return list.print(rows_of(scores),
@@ -183,17 +184,18 @@ Result<int> evaluate(const PredictEvaluateOptions& options,
 void register_predict_evaluate(Program& program) {
   const auto options = std::make_shared<PredictEvaluateOptions>();
   CLI::App& command =
-      *program
-           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
-           .add_subcommand("evaluate", "Say how well run times could have been told in advance");
+      *program.noun(Purpose::predict, "predict", "Predict job run times from past jobs")
+           .add_subcommand("evaluate", "Measure how well run times can be predicted");
   options->trace.add_to(command);
   command
       .add_option("--from", options->from,
-                  "Test the jobs submitted at this time or later; default: the last third of them")
+                  "Test on jobs submitted at this time or later (default: the last third)")
       ->type_name("TIME");
   command
-      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
-      ->type_name("DIR");
+      .add_option("--out", options->out,
+                  "Directory for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   options->list.add_to(command);
   add_example(command, "almanac predict evaluate log.csv");
   program.on(command, [options, &program] { return evaluate(*options, program.command_line); });

@@ -38,14 +38,14 @@ Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
   for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
     if (trace.jobs[at].id != key) continue;
     if (trace.jobs[at].request.gpus > 0) return at;
-    return fail(Code::usage, fmt::format("job {} asks no GPU", id), {.file = trace.path});
+    return fail(Code::usage, fmt::format("job {} requests no GPU", id), {.file = trace.path});
   }
-  return fail(Code::not_found, fmt::format("no job is called {}", id), {.file = trace.path});
+  return fail(Code::not_found, fmt::format("unknown job {}", id), {.file = trace.path});
 }
 
 void say(const std::string& id, const predict::Forecast& forecast, double truth,
          const predict::Distribution& believed, const std::vector<predict::Reason>& reasons) {
-  fmt::print("Job {} is most likely to run about {}; as likely shorter as longer than {}.\n", id,
+  fmt::print("Median prediction for job {}: {}; mean {}.\n", id,
              text::human_time(from_log(forecast.typical)),
              text::human_time(from_log(forecast.median)));
   fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(from_log(forecast.low)),
@@ -55,7 +55,7 @@ void say(const std::string& id, const predict::Forecast& forecast, double truth,
              text::human_share(believed.position(std::log10(21600.0)) -
                                believed.position(std::log10(900.0))),
              text::human_share(1 - believed.position(std::log10(21600.0))));
-  fmt::print("It did run {}.\n\n", text::human_time(from_log(truth)));
+  fmt::print("Its true run time was {}.\n\n", text::human_time(from_log(truth)));
   for (const predict::Reason& each : reasons) {
     const bool longer = each.factor >= 1;
     fmt::print("{:>5.2f}x {:7} {} is {}\n", longer ? each.factor : 1 / each.factor,
@@ -108,7 +108,7 @@ Result<int> explain(const PredictExplainOptions& options) {
         learned.learn(id, of, ended);
       },
       job.request.submit + 1ms);
-  if (learned.model() == nullptr) note("too few jobs have ended before it for a model");
+  if (learned.model() == nullptr) note("too few jobs ended before it to train a model");
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};
   const predict::Forecast forecast = learned.forecast(prediction);
@@ -127,14 +127,14 @@ Result<int> explain(const PredictExplainOptions& options) {
 void register_predict_explain(Program& program) {
   const auto options = std::make_shared<PredictExplainOptions>();
   CLI::App& command =
-      *program
-           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
-           .add_subcommand("explain", "Say why a job is believed to run as long as it is");
+      *program.noun(Purpose::predict, "predict", "Predict job run times from past jobs")
+           .add_subcommand("explain", "Explain the predicted run time of a job");
   options->trace.add_to(command);
-  command.add_option("JOB", options->job, "Its id, as the log has it")->required();
+  command.add_option("JOB", options->job, "Job id in the log")->required();
   command
-      .add_option("--model", options->model,
-                  "A file of predict train; default: learned from what ended before the job")
+      .add_option(
+          "--model", options->model,
+          "Model of almanac predict train (default: trained on jobs that ended before this one)")
       ->type_name("MODEL");
   add_output_option(command, options->output);
   add_example(command, "almanac predict explain log.csv 1492");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
@@ -59,7 +60,7 @@ Result<int> train(const PredictTrainOptions& options) {
   const auto jobs = static_cast<std::int64_t>(learned.examples().ended());
   done = 0;
   {
-    const ProgressBar bar("growing the model", [&] { return done.load(); });
+    const ProgressBar bar("training the model", [&] { return done.load(); });
     learned.fit(kNever);
   }
   if (learned.model() == nullptr) {
@@ -76,7 +77,7 @@ Result<int> train(const PredictTrainOptions& options) {
   const auto written = predict::write_model(options.out, *learned.model(), training,
                                             learned.memory().ended_so_far());
   if (!written) return tl::unexpected(written.error());
-  fmt::print("{}: learned from {} jobs, from {} to {}, in {:.1f} s\n", options.out, training.jobs,
+  fmt::print("{}: trained on {} jobs, from {} to {}, in {:.1f} s\n", options.out, training.jobs,
              text::format_datetime(training.from), text::format_datetime(training.to),
              learned.fit_s());
   return kDone;
@@ -87,15 +88,17 @@ Result<int> train(const PredictTrainOptions& options) {
 void register_predict_train(Program& program) {
   const auto options = std::make_shared<PredictTrainOptions>();
   CLI::App& command =
-      *program
-           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
-           .add_subcommand("train", "Learn a model from a job log");
+      *program.noun(Purpose::predict, "predict", "Predict job run times from past jobs")
+           .add_subcommand("train", "Train a model on a job log");
   options->trace.add_to(command);
   command
       .add_option("--until", options->until,
-                  "Learn only from what ended before this time; default: the whole log")
+                  "Only train on jobs that ended before this time (default: the whole log)")
       ->type_name("TIME");
-  command.add_option("--out", options->out, "File for the model")->type_name("MODEL")->required();
+  command.add_option("--out", options->out, "File for the model")
+      ->type_name("MODEL")
+      ->required()
+      ->group(heading(Group::output));
   add_example(command, "almanac predict train log.csv --until 2020-09-01 --out model.json");
   program.on(command, [options] { return train(*options); });
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/interrupt.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_profile.h"
 #include "cli/words_after_mark.h"
@@ -47,7 +48,8 @@ struct ProfileOptions {
 Result<double> time_s(const std::string& option, const std::string& text) {
   const auto parsed = text::parse_duration(text);
   if (parsed && *parsed > Duration{0} && *parsed < text::kUnlimited) return seconds(*parsed);
-  return fail(Code::usage, fmt::format("{} must be a time like 30s or 10m: {}", option, text));
+  return fail(Code::usage,
+              fmt::format("{} must be a time such as 30s or 10m, found {}", option, text));
 }
 
 /// Rising, each once.
@@ -68,7 +70,7 @@ Result<std::vector<int>> gpus_to_try(const ProfileOptions& options, const Machin
   }
   if (gpus.front() < 1) return fail(Code::usage, "--gpus takes numbers of 1 or more");
   if (there > 0 && gpus.back() > there) {
-    return fail(Code::usage, fmt::format("--gpus {}: there are {} here", gpus.back(), there));
+    return fail(Code::usage, fmt::format("--gpus {}: this machine has {}", gpus.back(), there));
   }
   return gpus;
 }
@@ -79,11 +81,11 @@ Result<Question> question_of(const ProfileOptions& options, const Machine& machi
   const bool named = question.batch_of_a_gpu || command.names("batch");
   if (question.batch_of_a_gpu && command.names("batch")) {
     return fail(Code::usage, "the command has both {batch} and {batch_per_gpu}", {},
-                "one of them says what stays as it is with more GPUs");
+                "use the one that stays constant with more GPUs");
   }
   if (named && options.batches.empty()) {
-    return fail(Code::usage, "the command has a batch to fill in, but none is given", {},
-                "as in --batch 16,32,64,128");
+    return fail(Code::usage, "the command has a batch placeholder, but no --batch is given", {},
+                "for example --batch 16,32,64,128");
   }
   if (!options.batches.empty()) question.batches = sorted(options.batches);
   if (!(question.batches.front() > 0)) return fail(Code::usage, "--batch must be more than 0");
@@ -92,7 +94,7 @@ Result<Question> question_of(const ProfileOptions& options, const Machine& machi
   question.gpus = *gpus;
   const auto there = static_cast<int>(machine.cpus.size());
   if (options.cpus > there) {
-    return fail(Code::usage, fmt::format("--cpus {}: there are {} here", options.cpus, there));
+    return fail(Code::usage, fmt::format("--cpus {}: this machine has {}", options.cpus, there));
   }
   question.most_cpus = options.cpus > 0 ? options.cpus : there;
   question.memories_gb = sorted(options.memories_gb);
@@ -106,21 +108,21 @@ Result<Question> question_of(const ProfileOptions& options, const Machine& machi
 /// Says what this machine cannot do, and takes it off the question.
 void note_limits(Question& question, const Machine& machine) {
   if (machine.gpus.empty()) {
-    note(fmt::format("no GPU is looked at: {}", machine.no_nvml.empty()
-                                                    ? std::string("CUDA_VISIBLE_DEVICES hides all")
-                                                    : machine.no_nvml));
+    note(fmt::format(
+        "profiling without GPUs: {}",
+        machine.no_nvml.empty() ? std::string("CUDA_VISIBLE_DEVICES hides all") : machine.no_nvml));
     if (question.gpus.back() > 1) {
-      note("only {gpus} and ALMANAC_GPUS tell the command how many GPUs it has");
+      note("only {gpus} and ALMANAC_GPUS tell the command its number of GPUs");
     }
   } else if (!machine.nvml) {
-    note(fmt::format("GPU use is left blank: {}", machine.no_nvml));
+    note(fmt::format("GPU use is not measured: {}", machine.no_nvml));
   }
   if (question.memories_gb.empty()) return;
   const auto group =
       process::Cgroup::create(machine.cgroups, fmt::format("almanac-profile-{}", ::getpid()),
                               {.cpus = std::nullopt, .memory_gb = question.memories_gb.back()});
   if (group) return;
-  note(fmt::format("memory cannot be limited here, and is not varied: {}",
+  note(fmt::format("memory cannot be limited here, so --memory is ignored: {}",
                    to_string(group.error())));
   question.memories_gb.clear();
 }
@@ -128,8 +130,8 @@ void note_limits(Question& question, const Machine& machine) {
 void show_plan(const Question& question, double run_s, double budget_s) {
   const std::vector<Condition> plan = usual_plan(question);
   fmt::print(
-      "{} runs of up to {:.0f} s each within {:.0f} s, if the job is as most are; which ones "
-      "follow depends on what is measured:\n",
+      "{} runs of up to {:.0f} s each within {:.0f} s for a typical job; later runs depend on "
+      "earlier results:\n",
       plan.size(), run_s, budget_s);
   for (const Condition& condition : plan) fmt::print("  {}\n", to_string(condition));
 }
@@ -150,8 +152,8 @@ Result<int> profile(const ProfileOptions& options) {
   const std::string name = options.name.empty() ? command.subject() : options.name;
   const std::string out = options.out.empty() ? name + ".csv" : options.out;
   if (options.out.empty() && std::filesystem::exists(out)) {
-    return fail(Code::conflict, "the profile would go here, but there is such a file", {out},
-                "--out FILE.csv overwrites");
+    return fail(Code::conflict, "the profile already exists", {out},
+                "use --out FILE.csv to overwrite");
   }
   note_limits(*question, machine);
   if (options.dry_run) {
@@ -197,10 +199,11 @@ Result<int> profile(const ProfileOptions& options) {
     if (!run.said.empty()) note(run.said);
   }
   if (stopped) {
-    note("interrupted: no profile is written");
+    note("interrupted; no profile was written");
     return kInterrupted;
   }
-  if (made.cut_short) note(fmt::format("not all was measured: {}", to_string(*made.cut_short)));
+  if (made.cut_short)
+    note(fmt::format("some conditions were not measured: {}", to_string(*made.cut_short)));
   return kDone;
 }
 
@@ -208,25 +211,25 @@ Result<int> profile(const ProfileOptions& options) {
 
 void register_profile(Program& program) {
   const auto options = std::make_shared<ProfileOptions>();
-  CLI::App& command =
-      program.command(Purpose::predict, "profile",
-                      "Run a command a few times, briefly, and tell how fast it is with what");
+  CLI::App& command = program.command(Purpose::predict, "profile",
+                                      "Profile a training command by batch size, GPUs and CPUs");
   command
-      .add_option(
-          "COMMAND", options->command,
-          "What to run, after --; {batch} or {batch_per_gpu}, {gpus}, {cpus}, {memory_gb} are "
-          "filled in")
-      ->required();
+      .add_option("COMMAND", options->command,
+                  "Command to run; {batch} or {batch_per_gpu}, {gpus}, {cpus} and {memory_gb} in "
+                  "it are replaced")
+      ->required()
+      ->option_text("-- COMMAND...");
   command.add_option("--batch", options->batches, "Batch sizes to try")->delimiter(',');
   command
       .add_option("--gpus", options->gpus,
-                  "Numbers of GPUs to try; default: 1, 2, 4, ... up to all there are")
+                  "Numbers of GPUs to try (default: 1, 2, 4, ... up to all)")
       ->delimiter(',');
-  command.add_option("--cpus", options->cpus, "The most cores to try; default: all there are");
-  command.add_option("--memory", options->memories_gb, "Memory limits to try, GB")->delimiter(',');
+  command.add_option("--cpus", options->cpus, "Most cores to try (default: all)");
+  command.add_option("--memory", options->memories_gb, "Memory limits to try, in GB")
+      ->delimiter(',');
   command
       .add_option("--neighbour", options->neighbour,
-                  "Run beside this as well, by /bin/sh; same = the command itself")
+                  "Also measure next to this command, run by /bin/sh; same is the command itself")
       ->type_name("COMMAND");
   command
       .add_option(
@@ -236,21 +239,25 @@ void register_profile(Program& program) {
           "sample_rate")
       ->type_name("NAME|REGEX")
       ->capture_default_str();
-  command.add_option("--budget", options->budget, "Time for all runs")
+  command.add_option("--budget", options->budget, "Time limit for all runs")
       ->type_name("TIME")
       ->capture_default_str();
-  command.add_option("--run", options->run, "The longest that a run may take")
+  command.add_option("--run", options->run, "Time limit for a run")
       ->type_name("TIME")
       ->capture_default_str();
-  command.add_option("--patience", options->patience, "Without progress for so long, a run hangs")
+  command
+      .add_option("--patience", options->patience,
+                  "Time without progress after which a run counts as hanging")
       ->type_name("TIME")
       ->capture_default_str();
   command.add_option("--name", options->name,
-                     "The model's name in the profile; default: that of the script");
-  command.add_option("--out", options->out, "The profile to write; default: NAME.csv")
-      ->type_name("FILE.csv");
+                     "Name of the model in the profile (default: that of the script)");
+  command.add_option("--out", options->out, "File for the profile (default NAME.csv)")
+      ->type_name("FILE.csv")
+      ->group(heading(Group::output));
   options->list.add_to(command);
-  command.add_flag("--dry-run", options->dry_run, "Print the plan, run nothing");
+  command.add_flag("--dry-run", options->dry_run, "Print the plan; run nothing")
+      ->group(heading(Group::output));
   add_example(command, "almanac profile --gpus 1,2,4 -- python train.py");
   add_example(command, "almanac profile --batch 32,64 -- python train.py --batch-size {batch}");
   program.on(command, [options, &program] {

@@ -10,6 +10,7 @@
 #include "cli/job_list.h"
 #include "cli/job_words.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
@@ -49,12 +50,17 @@ Result<int> queue(const QueueOptions& options) {
 }  // namespace
 
 void register_queue(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::jobs, "queue",
-      "Show the service's jobs that run and wait, and when they are expected to start");
+  CLI::App& command = program.command(Purpose::jobs, "queue",
+                                      "Show pending and running jobs, with expected start and end");
   const auto options = std::make_shared<QueueOptions>();
-  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
-  command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");
+  command.add_option("-u,--user", options->user, "Only jobs of this user")
+      ->type_name("NAME")
+      ->group(heading(Group::input));
+  command
+      .add_option("-t,--state", options->state,
+                  "Only jobs in this state: PD (pending) or R (running)")
+      ->type_name("STATE")
+      ->group(heading(Group::input));
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac queue -o wide");

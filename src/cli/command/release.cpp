@@ -7,7 +7,7 @@
 namespace almanac::cli {
 
 void register_release(Program& program) {
-  add_change(program, "release", "Let jobs start that were held", "released");
+  add_change(program, "release", "Release held jobs", "released");
 }
 
 }  // namespace almanac::cli

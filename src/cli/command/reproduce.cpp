@@ -32,16 +32,14 @@ Result<int> become(const std::vector<std::string>& words) {
     return fail(Code::unavailable, fmt::format("{} is not installed", kProgram), {},
                 "build it from the source: docs/evidence/reproduce.md");
   }
-  return fail(Code::unavailable,
-              fmt::format("{} cannot be started: {}", file, std::strerror(errno)));
+  return fail(Code::unavailable, fmt::format("cannot start {}: {}", file, std::strerror(errno)));
 }
 
 }  // namespace
 
 void register_reproduce(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::understand, "reproduce",
-                      "Make published tables and figures again (almanac-reproduce)");
+  CLI::App& command = program.command(Purpose::understand, "reproduce",
+                                      "Reproduce published tables and figures (almanac-reproduce)");
   command.prefix_command();
   add_example(command, "almanac reproduce list");
   add_example(command, "almanac-reproduce --help");

@@ -7,8 +7,7 @@
 namespace almanac::cli {
 
 void register_requeue(Program& program) {
-  add_change(program, "requeue", "Run jobs of the service again, from their beginning",
-             "queued again");
+  add_change(program, "requeue", "Requeue jobs, to run again from their beginning", "queued again");
 }
 
 }  // namespace almanac::cli

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "experiment/run_directory.h"
@@ -53,7 +54,7 @@ Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& c
   note_run(options.out);
   if (report->interrupted) return kInterrupted;
   if (!record->complete) {
-    note(fmt::format("{} was interrupted: there are no whole schedules to compare with",
+    note(fmt::format("{} was interrupted, so there are no complete schedules to compare with",
                      options.run));
     return kDone;
   }
@@ -71,19 +72,23 @@ Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& c
 }  // namespace
 
 void register_rerun(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::choose, "rerun",
-                      "Repeat a run and check that its schedules are the same (status 1 if not)");
+  CLI::App& command = program.command(Purpose::simulate, "rerun",
+                                      "Repeat a run and check that its schedules are the same");
   const auto options = std::make_shared<RerunOptions>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--out", options->out, "Run directory to write, with report.html")
-      ->type_name("DIR");
-  command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
+  command
+      .add_option("--threads", options->threads,
+                  "Policies to simulate at once (default 0: one per core)")
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   options->list.add_to(command);
   add_example(command, "almanac rerun out/run");
+  add_exit_status(command, "1", "A schedule differs");
   program.on(command, [options, &program] { return rerun(*options, program.command_line); });
 }
 

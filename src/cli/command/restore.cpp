@@ -22,18 +22,19 @@ Result<int> restore(const RestoreOptions& options) {
   const std::string store = options.state + "/almanac.db";
   const auto done = store::restore(options.file, store);
   if (!done) return tl::unexpected(done.error());
-  fmt::print("{} holds what {} held; what was there is {}.replaced\n", store, options.file, store);
+  fmt::print("restored {} from {}; the previous store was {}.replaced\n", store, options.file,
+             store);
   return kDone;
 }
 
 }  // namespace
 
 void register_restore(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::run, "restore", "Put a copy of the store in its place; the service must be stopped");
+  CLI::App& command = program.command(Purpose::run, "restore",
+                                      "Restore a backup of the database; stop the service first");
   const auto options = std::make_shared<RestoreOptions>();
-  command.add_option("FILE", options->file, "What almanac backup has made")->required();
-  command.add_option("--state", options->state, "The service's folder")
+  command.add_option("FILE", options->file, "File made by almanac backup")->required();
+  command.add_option("--state", options->state, "State directory of the service")
       ->type_name("DIR")
       ->capture_default_str();
   add_example(command, "almanac restore /backup/almanac-2026-11-01.db");

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/step_back.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
 #include "cluster/sockets.h"
@@ -88,18 +89,17 @@ Result<serve::Address> read_address(const ServeOptions& options) {
   int port = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535) {
-    return fail(Code::usage,
-                fmt::format("--listen must be ADDRESS:PORT or [ADDRESS]:PORT: {}", listen));
+    return fail(
+        Code::usage,
+        fmt::format("--listen must be ADDRESS:PORT or [ADDRESS]:PORT, found \"{}\"", listen));
   }
   serve::Address made{.host = std::move(host), .port = port};
   if (!made.is_here() && options.certificate.empty() && !options.plain) {
-    return fail(Code::usage,
-                fmt::format("--listen {}: what leaves this machine, tokens too, would not be "
-                            "encrypted",
-                            listen),
-                {},
-                "give --tls-cert and --tls-key; or --plain, where a network of your own or a proxy "
-                "keeps it safe");
+    return fail(
+        Code::usage,
+        fmt::format("--listen {} would send data and tokens unencrypted to other machines", listen),
+        {},
+        "add --tls-cert and --tls-key; or --plain if the network is private or a proxy encrypts");
   }
   return made;
 }
@@ -110,12 +110,13 @@ Result<void> set_gpus(machine::Machine& machine, int gpus) {
     return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));
   }
   if (machine.cluster.nodes.size() > 1) {
-    return fail(Code::usage, "--gpus does not say which: GPUs of this machine are cut in instances",
-                {}, "almanac cluster discover -o toml writes a file for --cluster");
+    return fail(
+        Code::usage, "--gpus cannot select MIG instances", {},
+        "write a cluster file with almanac cluster discover -o toml, and use it with --cluster");
   }
   std::vector<std::string>& names = machine.gpu_names.front();
   if (machine.has_driver && static_cast<std::size_t>(gpus) > names.size()) {
-    return fail(Code::usage, fmt::format("--gpus {}: the driver knows {}", gpus, names.size()));
+    return fail(Code::usage, fmt::format("--gpus {}: the driver reports {}", gpus, names.size()));
   }
   while (names.size() < static_cast<std::size_t>(gpus))
     names.push_back(std::to_string(names.size()));
@@ -123,7 +124,7 @@ Result<void> set_gpus(machine::Machine& machine, int gpus) {
   cluster::set_gpus(machine.cluster.classes.front(), gpus);
   std::erase_if(machine.standing, [&](const machine::Standing& each) { return each.gpu >= gpus; });
   if (!machine.has_driver) {
-    machine.notes = {fmt::format("there is no driver; the {} GPUs are those of --gpus", gpus)};
+    machine.notes = {fmt::format("no NVIDIA driver found: using {} simulated GPUs (--gpus)", gpus)};
   }
   return {};
 }
@@ -138,7 +139,7 @@ Result<SlurmEngine::Speeds> read_speeds(const ServeOptions& options) {
 
 Result<machine::Config> read_config(const ServeOptions& options) {
   if (options.make_instances && ::geteuid() != 0) {
-    return fail(Code::usage, "--make-instances: only root may make instances of GPUs");
+    return fail(Code::usage, "--make-instances requires root");
   }
   auto machine = machine::find_machine(options.cluster, options.make_instances);
   if (!machine) return tl::unexpected(machine.error());
@@ -149,7 +150,7 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   std::filesystem::create_directories(options.state, failed);
   if (failed) {
     return fail(Code::unavailable, failed.message(), {.file = options.state},
-                "give another folder with --state");
+                "choose another directory with --state");
   }
   machine::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
                          .machine = *std::move(machine)};
@@ -167,7 +168,7 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   if (!options.max_grace.empty()) {
     const auto most = text::parse_duration(options.max_grace);
     if (!most || *most < Duration{0} || *most > kLongestGrace) {
-      return fail(Code::usage, fmt::format("--max-grace is a time of at most a week, not {}",
+      return fail(Code::usage, fmt::format("--max-grace must be a time of at most a week, found {}",
                                            options.max_grace));
     }
     config.max_grace = *most;
@@ -175,16 +176,17 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   if (!options.requeue_for.empty()) {
     const auto kept = text::parse_duration(options.requeue_for);
     if (!kept || *kept < Duration{0} || *kept > kLongestRequeue) {
-      return fail(Code::usage, fmt::format("--requeue-for is a time of at most 90 days, not {}",
-                                           options.requeue_for));
+      return fail(Code::usage,
+                  fmt::format("--requeue-for must be a time of at most 90 days, found {}",
+                              options.requeue_for));
     }
     config.requeue_for = *kept;
   }
   if (!options.age_cap.empty()) {
     const auto cap = text::parse_duration(options.age_cap);
     if (!cap || *cap < Duration{0} || *cap > kLongestAgeCap) {
-      return fail(Code::usage,
-                  fmt::format("--age-cap is a time of at most 365 days, not {}", options.age_cap));
+      return fail(Code::usage, fmt::format("--age-cap must be a time of at most 365 days, found {}",
+                                           options.age_cap));
     }
     config.age_cap = *cap > Duration{0} ? *cap : kNoDuration;
   }
@@ -214,26 +216,25 @@ Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& optio
         !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
         !options.limits.empty() || !options.idle.empty() || !options.hooks.empty() ||
         options.make_instances) {
-      return fail(
-          Code::usage,
-          "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, --idle, "
-          "--hooks and --make-instances are of one machine",
-          {}, "Slurm tells what there is, and its nodes' watts are not counted");
+      return fail(Code::usage,
+                  "--cluster, --gpus, --power, --max-grace, --requeue-for, --age-cap, --limits, "
+                  "--idle, --hooks and --make-instances require --engine machine",
+                  {}, "a Slurm cluster describes itself, and its power is not measured");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
     return options.slurm.open(options.state, options.policy, options.shadow, *std::move(speeds));
   }
   if (options.slurm.is_told_anything()) {
-    return fail(Code::usage, "--way, --levers, --order and --agents are of a Slurm", {},
-                "with --engine slurm the service steers one");
+    return fail(Code::usage, "--way, --levers, --order and --agents require --engine slurm", {},
+                "add --engine slurm");
   }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
   config->open_files = open_files;
   machine::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) service::log_info(each);
-  service::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
+  service::log_info(fmt::format("resource limits are enforced by: {}", config->machine.limits_by));
   return machine::open_local_service(*std::move(config));
 }
 
@@ -273,20 +274,18 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGINT, stop_service);
   std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
-  service::log_info(fmt::format("answers at {}", (*server)->socket()));
+  service::log_info(fmt::format("listening on {}", (*server)->socket()));
   if ((*server)->port()) {
     service::log_info(fmt::format(
-        "answers at {}://{}:{}/, for changes and logs with a token "
-        "(almanac token create)",
+        "listening on {}://{}:{}/; changes and logs require a token (almanac token create)",
         options.certificate.empty() ? "http" : "https", listen->in_url(), *(*server)->port()));
     if (!listen->is_here() && options.certificate.empty()) {
       service::log_warning(
-          "what is said there is not encrypted (--plain): whoever hears it has the "
-          "tokens");
+          "connections are not encrypted (--plain), so others on the network can read tokens");
     }
   }
-  service::tell_ready(
-      fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
+  service::tell_ready(fmt::format("policy {}, listening on {}", (*service)->overview().policy,
+                                  (*server)->socket()));
   (*service)->run(service_stops);
   service::tell_stopping();
   // What low priority is at is waited for, and the next service waits for this one.
@@ -299,91 +298,98 @@ Result<int> run(const ServeOptions& options) {
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command = program.command(
-      Purpose::run, "serve", "Run this machine as a cluster, or steer a Slurm: the service");
+  CLI::App& command = program.command(Purpose::run, "serve",
+                                      "Start the scheduling service of a machine or Slurm cluster");
   const auto options = std::make_shared<ServeOptions>();
-  command.add_option("--state", options->state, "Folder of all that it keeps")
+  command.add_option("--state", options->state, "State directory")
       ->type_name("DIR")
       ->capture_default_str();
   CLI::Option* const cluster =
       command
           .add_option("--cluster", options->cluster,
-                      "What the machine has to give away; default: what is found")
-          ->type_name("FILE");
-  command.add_option("--gpus", options->gpus, "Only so many GPUs; without a driver: as many")
+                      "Cluster file of this machine (default: what is found)")
+          ->type_name("FILE")
+          ->group(heading(Group::cluster));
+  command
+      .add_option("--gpus", options->gpus,
+                  "Number of GPUs to manage; without a driver, of simulated GPUs")
       ->check(CLI::NonNegativeNumber)
-      ->excludes(cluster);
-  command.add_flag("--make-instances", options->make_instances,
-                   "Make instances of GPUs in MIG mode as jobs need them, and remove those that no "
-                   "job holds; needs root");
+      ->excludes(cluster)
+      ->group(heading(Group::cluster));
+  command
+      .add_flag("--make-instances", options->make_instances,
+                "Create and remove MIG instances as jobs need them; requires root")
+      ->group(heading(Group::cluster));
   command
       .add_option(
           "--policy", options->policy,
-          fmt::format("By which it decides, as in `almanac policy list`; default: the last one, or "
-                      "{}; of a Slurm qssf",
+          fmt::format("Scheduling policy (default: the last one; at first {}, for Slurm qssf)",
                       machine::kDefaultPolicy))
-      ->type_name("POLICY");
-  command.add_option("--shadow", options->shadow, "Another that is compared with it")
-      ->type_name("POLICY");
+      ->type_name("POLICY")
+      ->group(heading(Group::policies));
+  command.add_option("--shadow", options->shadow, "Second policy to compare with it")
+      ->type_name("POLICY")
+      ->group(heading(Group::policies));
   command
-      .add_option(
-          "--speed", options->speed,
-          "How jobs scale and slow each other, to tell users what other numbers of GPUs would "
-          "bring, and which may share a GPU: models of perf show, a name or a file of profile")
-      ->type_name("NAME|FILE");
+      .add_option("--speed", options->speed,
+                  "Speed models, to forecast other numbers of GPUs and to share GPUs: a name, or a "
+                  "file of almanac profile")
+      ->type_name("NAME|FILE")
+      ->group(heading(Group::policies));
   command
       .add_option("--listen", options->listen,
-                  "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free; "
-                  "other addresses than this machine's own need --tls-cert")
-      ->type_name("127.0.0.1:PORT");
+                  "Also listen here for the dashboard, API and Prometheus (port 0: any free port); "
+                  "addresses that other machines reach require --tls-cert")
+      ->type_name("127.0.0.1:PORT")
+      ->group(heading(Group::connection));
   CLI::Option* const certificate =
       command
-          .add_option("--tls-cert", options->certificate,
-                      "Encrypt what comes by TCP: the certificate of this host, and those of its "
-                      "authority, PEM")
-          ->type_name("FILE");
-  certificate->needs(
-      command.add_option("--tls-key", options->key, "The key of the certificate, PEM")
+          .add_option("--tls-cert", options->certificate, "TLS certificate chain of this host, PEM")
           ->type_name("FILE")
-          ->needs(certificate));
-  command.add_flag("--plain", options->plain,
-                   "Listen on an address that other machines reach though nothing is encrypted");
+          ->group(heading(Group::connection));
+  certificate->needs(command.add_option("--tls-key", options->key, "Key of the certificate, PEM")
+                         ->type_name("FILE")
+                         ->group(heading(Group::connection))
+                         ->needs(certificate));
+  command.add_flag("--plain", options->plain, "Allow unencrypted connections from other machines")
+      ->group(heading(Group::connection));
   command
       .add_option("--power", options->power,
-                  "What nodes draw where no driver tells: a name or a TOML file, see energy power; "
-                  "default: dgx1")
-      ->type_name("MODEL");
+                  "Power model for nodes that cannot measure (default dgx1)")
+      ->type_name("MODEL")
+      ->group(heading(Group::cluster));
   command
       .add_option("--max-grace", options->max_grace,
-                  "The longest --grace of a job, from SIGTERM to SIGKILL; default: 15:00")
-      ->type_name("TIME");
+                  "Longest grace period of a job between SIGTERM and SIGKILL (default 15:00)")
+      ->type_name("TIME")
+      ->group(heading(Group::limits));
   command
       .add_option("--requeue-for", options->requeue_for,
-                  "How long after its end a job can be run again, and its environment, which may "
-                  "hold secrets, is kept; 0 = it is not; default: 24:00:00")
-      ->type_name("TIME");
+                  "Time for which ended jobs can be requeued; their environment, which may hold "
+                  "secrets, is stored as long; 0 disables (default 24:00:00)")
+      ->type_name("TIME")
+      ->group(heading(Group::limits));
   command
       .add_option("--age-cap", options->age_cap,
-                  "A job that has waited for so long goes before all others, under any policy; 0 = "
-                  "no such bound; default: 24:00:00")
-      ->type_name("TIME");
+                  "Wait after which a job goes before all others under any policy; 0 disables "
+                  "(default 24:00:00)")
+      ->type_name("TIME")
+      ->group(heading(Group::limits));
   command
       .add_option("--limits", options->limits,
-                  "A TOML file of what each user may ask; default: 50000 jobs of a user, 200000 of "
-                  "all")
-      ->type_name("FILE");
+                  "TOML file of limits on users (default: 50000 jobs per user, 200000 in total)")
+      ->type_name("FILE")
+      ->group(heading(Group::limits));
   command
       .add_option("--idle", options->idle,
-                  "A TOML file: what is done about jobs whose GPUs do not compute (dry, notify, "
-                  "requeue); default: nothing")
-      ->type_name("FILE");
-  command
-      .add_option("--hooks", options->hooks,
-                  "A TOML file: commands that are run when something has happened to a job")
-      ->type_name("FILE");
-  command
-      .add_option("--engine", options->engine,
-                  "What runs the jobs: this machine itself, or the Slurm that it belongs to")
+                  "TOML file of what to do with jobs whose GPUs are idle: dry, notify or requeue "
+                  "(default: nothing)")
+      ->type_name("FILE")
+      ->group(heading(Group::limits));
+  command.add_option("--hooks", options->hooks, "TOML file of commands to run on job events")
+      ->type_name("FILE")
+      ->group(heading(Group::limits));
+  command.add_option("--engine", options->engine, "What runs the jobs")
       ->check(CLI::IsMember({"machine", "slurm"}))
       ->capture_default_str();
   options->slurm.add_to(command);

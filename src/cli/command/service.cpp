@@ -23,25 +23,26 @@ struct Options {
 }  // namespace
 
 void register_service(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::run, "service", "Answer requests with replicas of a command, here");
+  CLI::App& command = program.command(Purpose::run, "service",
+                                      "Run an inference service: replicas behind one port");
   const auto options = std::make_shared<Options>();
-  command.add_option("COMMAND", options->words,
-                     "The command of a replica after --; {port} in it, and $PORT, is its port");
-  options->service.add_to(command);
-  command.add_option("--name", options->name, "Of the service; its replicas are NAME-replica-PORT")
-      ->capture_default_str();
   command
-      .add_option("--each", options->each,
-                  "What each replica asks, as submit takes it: --each=--gpus=1; may be repeated")
+      .add_option("COMMAND", options->words,
+                  "Command of a replica; {port} in it, and $PORT, is its port")
+      ->option_text("-- COMMAND...");
+  options->service.add_to(command);
+  command
+      .add_option("--name", options->name,
+                  "Name of the service; its replicas are NAME-replica-PORT")
+      ->capture_default_str();
+  command.add_option("--each", options->each, "Option of submit for each replica: --each=--gpus=1")
       ->type_name("OPTION")
       // One each time: a list without end would take the "--" before the command for its own end.
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
-  command.add_flag(
-      "--in-place", options->in_place,
-      "Run COMMAND alone, and again where it ended by itself: what a replica's job does");
+  command.add_flag("--in-place", options->in_place,
+                   "Run COMMAND and restart it when it exits (used by replica jobs)");
   options->place.add_to(command);
   add_example(command,
               "almanac service --replicas 1..4 --each=--gpus=1 --port 8000 -- vllm serve MODEL "

@@ -58,8 +58,8 @@ std::string energy_text(const store::Energy& energy) {
   };
   const std::string all = amount(energy.total_j());
   if (energy.modelled_j <= 0) return all + ", measured";
-  if (energy.measured_j <= 0) return all + ", by the model";
-  return fmt::format("{}, of which {} measured and the rest by the model", all,
+  if (energy.measured_j <= 0) return all + ", estimated";
+  return fmt::format("{}, of which {} measured and the rest estimated", all,
                      amount(energy.measured_j));
 }
 
@@ -136,10 +136,9 @@ Result<int> show(const ShowOptions& options) {
 }  // namespace
 
 void register_show(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::jobs, "show", "Show all that the service tells of a job");
+  CLI::App& command = program.command(Purpose::jobs, "show", "Show details of a job");
   const auto options = std::make_shared<ShowOptions>();
-  command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
+  command.add_option("JOB", options->job, "Job id: 17, or 12_3 for a task of an array")->required();
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);
   add_example(command, "almanac show 17");

@@ -11,6 +11,7 @@
 
 #include "cli/experiment_options.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "cli/with_requests.h"
@@ -31,10 +32,10 @@ struct SimulateOptions {
 Result<script::Guest> meet_guest(const std::string& trace) {
   if (::isatty(STDIN_FILENO) != 0 || ::isatty(STDOUT_FILENO) != 0 || trace == "-") {
     return fail(Code::usage,
-                fmt::format("policy - is decided by a program at the other end of standard input "
-                            "and output, where there is {}",
+                fmt::format("policy - is decided by a program connected to standard input and "
+                            "output, but standard input is {}",
                             trace == "-" ? "the trace" : "a terminal"),
-                {}, "docs/guide/python.md says how");
+                {}, "see docs/guide/python.md");
   }
   return script::meet(STDIN_FILENO, STDOUT_FILENO);
 }
@@ -53,7 +54,7 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   for (const std::string& text : prepared->notes) note(text);
   if (!options.with.requests.empty()) {
     if (!options.out.empty()) {
-      return fail(Code::usage, "--with leaves no run directory", {}, "leave --out out, or --with");
+      return fail(Code::usage, "--with writes no run directory", {}, "leave out --out or --with");
     }
     return simulate_with_requests(options.with, *prepared, options.list);
   }
@@ -64,25 +65,29 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   if (!shown) return shown;
   note_run(options.out);
   if (!report->interrupted) return kDone;
-  note("interrupted: what was simulated until then is marked incomplete");
+  note("interrupted; results so far are marked as incomplete");
   return kInterrupted;
 }
 
 }  // namespace
 
 void register_simulate(Program& program) {
-  CLI::App& command = program.command(Purpose::choose, "simulate",
-                                      "Run a job log through scheduling policies and compare them");
+  CLI::App& command = program.command(
+      Purpose::simulate, "simulate", "Replay a job log under scheduling policies and compare them");
   const auto options = std::make_shared<SimulateOptions>();
   options->experiment.add_to(command);
   options->experiment.add_single_run_to(command);
   options->with.add_to(command);
   command.add_option("--out", options->out, "Run directory to write, with report.html")
-      ->type_name("DIR");
-  command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
+  command
+      .add_option("--threads", options->threads,
+                  "Policies to simulate at once (default 0: one per core)")
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   options->list.add_to(command);
   add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");
   add_example(command, "almanac simulate log.csv --policy easy+gpu_time+best_fit");

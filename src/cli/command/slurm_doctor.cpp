@@ -59,10 +59,10 @@ std::string reasons(const Diagnosis& diagnosis, Lever lever) {
 
 figure::Listing rows_of(const Diagnosis& diagnosis) {
   figure::Rows rows{std::span<const Lever>(slurm::kLevers)};
-  rows.add("lever", "LEVER", [](Lever lever) { return to_string(lever); });
-  rows.add(figure::Tier::key, "works", "WORKS",
+  rows.add("lever", "FEATURE", [](Lever lever) { return to_string(lever); });
+  rows.add(figure::Tier::key, "works", "STATUS",
            [&](Lever lever) { return to_string(diagnosis.of(lever)); });
-  rows.add(figure::Tier::key, "because_of", "BECAUSE OF",
+  rows.add(figure::Tier::key, "because_of", "DEPENDS ON",
            [&](Lever lever) { return reasons(diagnosis, lever); });
   return rows;
 }
@@ -90,8 +90,7 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
   if (!site) {
     // Slurm's own programs say of a silence no more than that it is one.
     if (site.error().code == Code::unavailable && site.error().hint.empty()) {
-      site.error().hint =
-          "scontrol ping says whether slurmctld answers, munge -n | unmunge whether munge does";
+      site.error().hint = "check slurmctld with scontrol ping, and munge with munge -n | unmunge";
     }
     return tl::unexpected(site.error());
   }
@@ -103,7 +102,7 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
   } else {
     if (options.list.explains()) {
       fmt::print("Slurm {} of cluster {}\n\n", site->version,
-                 site->cluster.empty() ? "(not told)" : site->cluster);
+                 site->cluster.empty() ? "(unknown)" : site->cluster);
     }
     const auto shown = options.list.print(rows_of(diagnosis), findings_in_words(diagnosis));
     if (!shown) return shown;
@@ -118,13 +117,14 @@ Result<int> doctor(const SlurmDoctorOptions& options) {
 
 void register_slurm_doctor(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
-           .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
+      *program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster")
+           .add_subcommand("doctor", "Check which features of Almanac work on this Slurm cluster");
   const auto options = std::make_shared<SlurmDoctorOptions>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   options->list.add_to(command);
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");
+  add_exit_status(command, "1", "A feature does not work here");
   options->list.on(program, command, [options] { return doctor(*options); });
 }
 

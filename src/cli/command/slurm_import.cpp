@@ -42,15 +42,15 @@ Result<int> import(const SlurmImportOptions& options) {
     jobs += step->jobs;
     unread += step->unread;
     if (step->done) {
-      note(fmt::format("{} jobs new; the store has all that ended from {} to {}", jobs,
+      note(fmt::format("{} new jobs; the store has all jobs that ended from {} to {}", jobs,
                        text::moment(step->reach.from), text::moment(step->reach.until)));
-      if (unread > 0) note(fmt::format("{} rows of accounting could not be read", unread));
+      if (unread > 0) note(fmt::format("cannot read {} rows of accounting", unread));
       return kDone;
     }
-    note(fmt::format("{} to {}: {} rows, {} jobs new", text::moment(step->reach.from),
+    note(fmt::format("{} to {}: {} rows, {} new jobs", text::moment(step->reach.from),
                      text::moment(step->reach.until), step->rows, step->jobs));
   }
-  note("interrupted; the same command goes on from here");
+  note("interrupted; run the same command to continue");
   return kInterrupted;
 }
 
@@ -58,11 +58,12 @@ Result<int> import(const SlurmImportOptions& options) {
 
 void register_slurm_import(Program& program) {
   CLI::App& command =
-      *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
-           .add_subcommand("import", "Bring the past from Slurm's accounting into a state folder");
+      *program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster")
+           .add_subcommand("import",
+                           "Import past jobs from Slurm's accounting into a state directory");
   const auto options = std::make_shared<SlurmImportOptions>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
-  command.add_option("--state", options->state, "Folder with the store, not in use by a service")
+  command.add_option("--state", options->state, "State directory, not in use by a service")
       ->type_name("DIR")
       ->capture_default_str();
   command.add_option("--since", options->since, "How far back: 365d, 2024-01-01")

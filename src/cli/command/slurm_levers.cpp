@@ -60,14 +60,13 @@ figure::Listing rows_of(const std::vector<service::LeverView>& levers) {
 
 std::string summary_of(const steer::Status& status) {
   std::string made;
-  made += fmt::format("Slurm {} ({}), by {}, policy {}\n", status.manager.cluster,
+  made += fmt::format("Slurm cluster {} ({}) by {}, policy {}\n", status.manager.cluster,
                       status.manager.version, status.manager.way, status.policy);
-  made += fmt::format("{} wait, {} of them not for the policy; {} run\n", status.waiting,
+  made += fmt::format("{} pending, of which {} outside the policy; {} running\n", status.waiting,
                       status.manager.aside, status.running);
-  made += fmt::format(
-      "the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
-      text::human_time(status.manager.news_s), text::human_time(status.manager.round_s),
-      status.manager.changes_per_s);
+  made += fmt::format("last answer in {}, last decision in {}; at most {:.0f} changes per second\n",
+                      text::human_time(status.manager.news_s),
+                      text::human_time(status.manager.round_s), status.manager.changes_per_s);
   if (!status.canary.empty()) made += fmt::format("{}\n", status.canary);
   for (const std::string& each : status.warnings) made += fmt::format("warning: {}\n", each);
   return made;
@@ -89,18 +88,19 @@ Result<int> show_status(const SlurmLeversOptions& options) {
   const auto printed = options.list.print(rows_of(status->manager.levers), next_in_words(*status));
   if (!printed) return printed;
   const Duration age = wall_clock() - status->at;
-  const std::string old = fmt::format("this is {} old", text::human_time(seconds(age)));
+  const std::string old = fmt::format("this status is {} old", text::human_time(seconds(age)));
   const auto is_held = steer::Lock::is_held(steer::lock_of_folder(options.state));
   if (!is_held.has_value()) {
     if (age > kOld)
-      note(fmt::format("{}; only its user sees whether process {} is there", old, status->process));
+      note(fmt::format("{}; only the service's user can see whether process {} is running", old,
+                       status->process));
     return kDone;
   }
   if (*is_held) {
-    if (age > kOld) note(fmt::format("{}: process {} waits for something", old, status->process));
+    if (age > kOld) note(fmt::format("{}: process {} is waiting", old, status->process));
     return kDone;
   }
-  note(fmt::format("process {} is gone; {}", status->process, old));
+  note(fmt::format("process {} is not running; {}", status->process, old));
   return kUnavailable;
 }
 
@@ -109,7 +109,7 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
     if (auto done = agent::Keys::revoke(options.secret, options.revoked); !done) {
       return tl::unexpected(done.error());
     }
-    note(fmt::format("the agent of {} is turned away until it has a new key", options.revoked));
+    note(fmt::format("the agent of {} is rejected until it gets a new key", options.revoked));
     return kDone;
   }
   if (!options.key.empty()) {
@@ -121,7 +121,7 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   if (status->manager.agents.empty()) {
-    note("no agent reports; almanac serve --agents HOST:PORT listens for them");
+    note("no agent reports (almanac serve --agents HOST:PORT listens for them)");
     return kDone;
   }
   using service::AgentView;
@@ -138,9 +138,9 @@ Result<int> show_agents(const SlurmLeversOptions& options) {
     });
   };
   add("load", "LOAD", &AgentView::load, "{:.1f}", 1);
-  add("cpu_pressure", "WANT CORES", &AgentView::cpu_pressure, "{:.0f} %", 100);
-  add("memory_pressure", "WANT MEMORY", &AgentView::memory_pressure, "{:.0f} %", 100);
-  add("io_pressure", "WANT IO", &AgentView::io_pressure, "{:.0f} %", 100);
+  add("cpu_pressure", "CPU PRESSURE", &AgentView::cpu_pressure, "{:.0f} %", 100);
+  add("memory_pressure", "MEMORY PRESSURE", &AgentView::memory_pressure, "{:.0f} %", 100);
+  add("io_pressure", "IO PRESSURE", &AgentView::io_pressure, "{:.0f} %", 100);
   add("bandwidth_gbs", "GB/S", &AgentView::bandwidth_gbs, "{:.1f}", 1);
   return options.list.print(std::move(rows));
 }
@@ -153,7 +153,7 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   std::vector<std::string> names;
   for (const service::LeverView& each : status->manager.levers) names.push_back(each.name);
   if (std::find(names.begin(), names.end(), options.lever) == names.end()) {
-    return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
+    return fail(Code::usage, fmt::format("unknown lever {}", options.lever), {},
                 text::meant_or_known(options.lever, names));
   }
   const auto written = steer::change_switches(
@@ -166,7 +166,7 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
 int say_what_is_left(const std::vector<std::string>& left) {
   if (left.empty()) return kDone;
   for (const std::string& each : left) note(each);
-  note("the service ended, almanac slurm undo --way commands, or gateway, may take it back");
+  note("the service ended; almanac slurm undo --way commands (or gateway) may undo its changes");
   return kCheckFailed;
 }
 
@@ -174,7 +174,7 @@ Result<int> undo(const SlurmLeversOptions& options) {
   const auto done =
       steer::undo_without_service(options.state, [&] { return slurm::connect(options.way); });
   if (done) {
-    fmt::print("{} taken back\n", done->changes);
+    fmt::print("{} undone\n", done->changes);
     return say_what_is_left(done->left);
   }
   if (done.error().code != Code::conflict) return tl::unexpected(done.error());
@@ -188,44 +188,46 @@ Result<int> undo(const SlurmLeversOptions& options) {
     if (!steer::undo_is_asked(options.state)) {
       const auto status = steer::read_status(options.state);
       if (!status) return tl::unexpected(status.error());
-      fmt::print("taken back{}; all levers are off\n",
-                 status->left.empty() ? "" : ", but for what follows");
+      fmt::print("changes undone{}; all levers are off\n", status->left.empty() ? "" : ", except:");
       return say_what_is_left(status->left);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1000 / kGlances_a_second));
   }
   return fail(Code::unavailable, fmt::format("not done after {} s", kPatience_s), {},
-              "the service goes on with it; almanac slurm status says how");
+              "the service continues; almanac slurm status shows the progress");
 }
 
 }  // namespace
 
 void register_slurm_levers(Program& program) {
-  CLI::App& slurm = program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster");
+  CLI::App& slurm = program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster");
   const auto options = std::make_shared<SlurmLeversOptions>();
   const auto add_state = [&](CLI::App& command) {
-    command.add_option("--state", options->state, "Folder of the service")
+    command.add_option("--state", options->state, "State directory of the service")
         ->type_name("DIR")
         ->capture_default_str();
   };
 
   CLI::App& status =
-      *slurm.add_subcommand("status", "Say what Almanac does to Slurm, and would do");
+      *slurm.add_subcommand("status", "Show what Almanac changes in Slurm, and would change");
   add_state(status);
   options->list.add_to(status);
   add_example(status, "almanac slurm status --state /var/lib/almanac");
   options->list.on(program, status, [options] { return show_status(*options); });
 
   CLI::App& agents = *slurm.add_subcommand(
-      "agents", "Say how nodes fare on which an agent reports, and how many jobs it holds back");
+      "agents",
+      "Show the resource pressure of nodes with an agent, or print and revoke their keys");
   add_state(agents);
   options->list.add_to(agents);
-  agents.add_option("--key", options->key, "Print the key of a node instead, for its agent")
+  agents.add_option("--key", options->key, "Print the key of a node, for its agent")
       ->type_name("NODE");
-  agents.add_option("--revoke", options->revoked, "Revoke the key of a node: it is good no more")
+  agents.add_option("--revoke", options->revoked, "Revoke the key of a node")
       ->type_name("NODE")
       ->excludes("--key");
-  agents.add_option("--agent-secret", options->secret, "The service's, which keys are made from")
+  agents
+      .add_option("--agent-secret", options->secret,
+                  "Secret of the service, from which keys are derived")
       ->type_name("FILE")
       ->capture_default_str();
   add_example(agents, "almanac slurm agents --state /var/lib/almanac");
@@ -236,14 +238,14 @@ void register_slurm_levers(Program& program) {
 
   CLI::App& levers = *slurm.add_subcommand("levers", "Turn a lever off, dry or on");
   add_state(levers);
-  levers.add_option("LEVER", options->lever, "As almanac slurm status names it")->required();
-  levers.add_option("SWITCH", options->how, "off, dry (say what would be done) or on")->required();
+  levers.add_option("LEVER", options->lever, "Lever, from almanac slurm status")->required();
+  levers.add_option("SWITCH", options->how, "off, dry (only show what would change) or on")
+      ->required();
   add_example(levers, "almanac slurm levers order on --state /var/lib/almanac");
   program.on(levers, [options] { return set_lever(*options); });
 
-  CLI::App& back = *slurm.add_subcommand(
-      "undo",
-      "Take back all that Almanac has changed of what still waits, and turn all levers off");
+  CLI::App& back =
+      *slurm.add_subcommand("undo", "Undo all changes to pending jobs, and turn all levers off");
   add_state(back);
   back.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   add_example(back, "almanac slurm undo --state /var/lib/almanac");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/judged_logs.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/show_document.h"
@@ -101,55 +102,58 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
 
 void register_study(Program& program) {
   const auto options = std::make_shared<StudyRunOptions>();
-  CLI::App& command =
-      program.noun(Purpose::understand, "study",
-                   "Show how a cluster is used: the Helios and Philly analyses of its job log");
+  CLI::App& command = program.noun(Purpose::understand, "study",
+                                   "Analyse jobs, waits and use, as the Helios and Philly studies");
   command.require_subcommand(0, 1);
   options->trace.add_to(command);
   options->study.add_to(command);
   command
       .add_option("--gpu-util", options->gpu_util,
-                  "GPU utilisation by the minute, as Philly's cluster_gpu_util")
-      ->type_name("FILE");
+                  "GPU utilization by the minute, as Philly's cluster_gpu_util")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   command
       .add_option("--cpu-util", options->cpu_util,
-                  "CPU utilisation by the minute, as Philly's cluster_cpu_util")
-      ->type_name("FILE");
+                  "CPU utilization by the minute, as Philly's cluster_cpu_util")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   command
       .add_option("--mem-util", options->mem_util,
-                  "Memory by the minute, as Philly's cluster_mem_util")
-      ->type_name("FILE");
+                  "Memory use by the minute, as Philly's cluster_mem_util")
+      ->type_name("FILE")
+      ->group(heading(Group::input));
   CLI::Option* const series =
       command
           .add_option("--vc-series", options->vc_series,
-                      "Folder of utilisation by the minute, one CSV a virtual cluster, as Helios' "
-                      "cluster_sequence_vc.csv")
+                      "Directory of utilization by the minute, one CSV file per virtual cluster, "
+                      "as Helios' cluster_sequence_vc.csv")
           ->type_name("DIR");
   command
       .add_option("--exclude-day", options->excluded_days,
-                  "Leave a day out of these series, such as one of maintenance")
+                  "Day to leave out of these series, such as one of maintenance")
       ->type_name("DATE")
       ->needs(series);
   CLI::Option* const logs =
       command
-          .add_option("--logs", options->logs,
-                      "Folder of the logs that jobs left: says why they failed")
+          .add_option("--logs", options->logs, "Directory of job output, to find why jobs failed")
           ->type_name("DIR");
   command
       .add_option("--rules", options->rules,
-                  "TOML file of rules for these logs, on top of the built-in ones")
+                  "TOML file of failure rules, in addition to the built-in ones")
       ->type_name("FILE")
       ->needs(logs);
   command
-      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
-      ->type_name("DIR");
+      .add_option("--out", options->out,
+                  "Directory for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   add_output_option(command, options->output);
   // TRACE stands beside subcommands, so that only this may ask for it.
   command.get_option("TRACE")->required(false);
   add_example(command, "almanac study log.csv --out out/study");
   program.on(command, [options, &program]() -> Result<int> {
     if (options->trace.path.empty()) {
-      return fail(Code::usage, "TRACE is required", {}, "see almanac study --help");
+      return fail(Code::usage, "no job log is given", {}, "see almanac study --help");
     }
     return study(*options, program.command_line);
   });

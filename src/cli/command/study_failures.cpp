@@ -13,6 +13,7 @@
 
 #include "cli/judged_logs.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/trace_options.h"
 #include "figure/rows_json.h"
 #include "study/failure_table.h"
@@ -126,25 +127,29 @@ Result<int> study_failures(const StudyFailuresOptions& options) {
 
 void register_study_failures(Program& program) {
   const auto options = std::make_shared<StudyFailuresOptions>();
-  CLI::App& command = *program.noun(Purpose::understand, "study", "Analyse a job log")
-                           .add_subcommand("failures", "Say why jobs failed, from their logs");
+  CLI::App& command = *program
+                           .noun(Purpose::understand, "study",
+                                 "Analyse jobs, waits and use, as the Helios and Philly studies")
+                           .add_subcommand("failures", "Find why jobs failed, from their output");
   command
-      .add_option("LOGDIR", options->folder, "The logs: a folder, searched through, or one file")
+      .add_option("LOGDIR", options->folder,
+                  "Job output: a directory, searched recursively, or one file")
       ->required();
   command
-      .add_option("--trace", options->trace.path,
-                  "The job log that they belong to: adds jobs, users and GPU time")
+      .add_option("--trace", options->trace.path, "Job log of these jobs: adds users and GPU time")
       ->type_name("TRACE");
   options->trace.add_reading_to(command);
   command
-      .add_option("--rules", options->rules,
-                  "TOML file of rules to put on top of the built-in ones (docs/guide/failures.md)")
+      .add_option(
+          "--rules", options->rules,
+          "TOML file of failure rules, in addition to the built-in ones (docs/guide/failures.md)")
       ->type_name("FILE");
   command
       .add_option("--out", options->out,
-                  "Folder for philly_table7.csv, verdicts.csv (a line for each attempt, with the "
-                  "line of its log that decided) and failures.json")
-      ->type_name("DIR");
+                  "Directory for philly_table7.csv, verdicts.csv (one row per attempt, with the "
+                  "decisive line) and failures.json")
+      ->type_name("DIR")
+      ->group(heading(Group::output));
   options->list.add_to(command);
   command.footer("");  // not those of study
   add_example(command, "almanac study failures logs");

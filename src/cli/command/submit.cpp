@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <thread>
 #include <tuple>
@@ -22,6 +23,7 @@
 #include "cli/draft_submission.h"
 #include "cli/job_end.h"
 #include "cli/job_words.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/replica_service.h"
 #include "cli/service_options.h"
@@ -52,14 +54,54 @@ struct SubmitOptions {
   bool pty = false;
 };
 
+/// The heading of an option of the job.
+Group group_of(std::string_view option) {
+  static const std::map<std::string_view, Group> kGroups{{"gpus", Group::resources},
+                                                         {"max-gpus", Group::resources},
+                                                         {"gpu-share", Group::resources},
+                                                         {"gpu-type", Group::resources},
+                                                         {"gpu-profile", Group::resources},
+                                                         {"gpu-mem", Group::resources},
+                                                         {"cpus", Group::resources},
+                                                         {"mem", Group::resources},
+                                                         {"io", Group::resources},
+                                                         {"time", Group::time},
+                                                         {"deadline", Group::time},
+                                                         {"worthless-at", Group::time},
+                                                         {"value", Group::time},
+                                                         {"begin", Group::time},
+                                                         {"grace", Group::time},
+                                                         {"signal", Group::time},
+                                                         {"after", Group::dependencies},
+                                                         {"after-ok", Group::dependencies},
+                                                         {"after-not-ok", Group::dependencies},
+                                                         {"dependency", Group::dependencies},
+                                                         {"hold", Group::dependencies}};
+  const auto found = kGroups.find(option);
+  return found == kGroups.end() ? Group::job : found->second;
+}
+
+/// The description of an option with its default as all help has it: "(default 30s)".
+std::string help_of(const submission::Option& option) {
+  std::string help(option.help);
+  constexpr std::string_view kDefault = "; default: ";
+  if (const std::size_t at = help.find(kDefault); at != std::string::npos) {
+    const std::string value = help.substr(at + kDefault.size());
+    const bool is_phrase = value.find(' ') != std::string::npos;
+    help = fmt::format("{} (default{} {})", help.substr(0, at), is_phrase ? ":" : "", value);
+  }
+  return help;
+}
+
 void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
   for (const submission::Option& option : submission::own_options()) {
+    const InGroup group(command, group_of(option.name));
     const std::string name = fmt::format("--{}", option.name);
     const std::string spelled =
         option.letter == '\0' ? name : fmt::format("-{},{}", option.letter, name);
     if (option.argument == submission::Argument::none) {
       command.add_flag_callback(
-          spelled, [options, name] { options->asked.push_back(name); }, option.help);
+          spelled, [options, name] { options->asked.push_back(name); }, help_of(option));
       continue;
     }
     command
@@ -68,7 +110,7 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
             [options, name](const std::string& value) {
               options->asked.push_back(name + "=" + value);
             },
-            option.help)
+            help_of(option))
         ->type_name(std::string(option.value));
   }
 }
@@ -78,7 +120,7 @@ Result<store::Submission> read_script(const std::string& path, store::Submission
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
     return fail(Code::not_found, "cannot be read", {.file = path},
-                "a command stands behind --: almanac submit -- COMMAND...");
+                "put the command after --: almanac submit -- COMMAND...");
   }
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto script = submission::read_script(text, path, std::move(base), wall_clock());
@@ -110,8 +152,8 @@ Result<store::Submission> read_submission(const SubmitOptions& options,
   const std::vector<std::string> command = words_after_mark(command_line, {});
   if (options.is_service) {
     if (command.empty()) {
-      return fail(Code::usage, "there is no command to run replicas of", {},
-                  "almanac submit --service [OPTIONS] -- COMMAND...; {port} in it is its port");
+      return fail(Code::usage, "no command for the replicas is given", {},
+                  "almanac submit --service [options] -- COMMAND...; {port} in it is its port");
     }
     const auto named = std::find_if(options.asked.begin(), options.asked.end(),
                                     [](const auto& each) { return each.starts_with("--name="); });
@@ -124,8 +166,8 @@ Result<store::Submission> read_submission(const SubmitOptions& options,
   if (!base) return base;
   if (options.pty) return terminal_job(*std::move(base), command, options);
   if (command.empty() && options.words.empty()) {
-    return fail(Code::usage, "there is nothing to run", {},
-                "almanac submit [OPTIONS] -- COMMAND..., or almanac submit [OPTIONS] SCRIPT");
+    return fail(Code::usage, "no command or script is given", {},
+                "use almanac submit [options] -- COMMAND..., or almanac submit [options] SCRIPT");
   }
   if (command.empty()) {
     base = read_script(options.words.front(), *std::move(base));
@@ -162,10 +204,10 @@ void say_expected(const std::string& body) {
   const auto listed = serve::read_job(body);
   if (!listed) return;
   const auto& [job, expected] = std::tie(listed->view.job, listed->view.expected);
-  if (job.state == trace::JobState::running) fmt::print("It runs on {}\n", listed->nodes);
+  if (job.state == trace::JobState::running) fmt::print("Running on {}\n", listed->nodes);
   if (job.state != trace::JobState::pending || !expected) return;
   const Time now = wall_clock();
-  fmt::print("It {}\n", in_words(*expected, now));
+  fmt::print("Expected: {}\n", in_words(*expected, now));
   if (!expected->other_gpus) return;
   for (const service::WithGpus& each : *expected->other_gpus) {
     fmt::print("  {}\n", in_words(each, now));
@@ -178,7 +220,7 @@ void say_means(serve::Client& client) {
   if (!said) return;
   const auto overview = serve::read_overview(said->body);
   if (!overview || overview->limits_by.empty()) return;
-  fmt::print("Limits are held by: {}\n", overview->limits_by);
+  fmt::print("Limits are enforced by: {}\n", overview->limits_by);
 }
 
 void relay_job(const std::vector<store::JobNumber>& numbers, const std::string& first) {
@@ -239,35 +281,41 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
 }  // namespace
 
 void register_submit(Program& program) {
-  CLI::App& command = program.command(Purpose::jobs, "submit", "Give a job to the service");
+  CLI::App& command = program.command(Purpose::jobs, "submit", "Submit a job");
   const auto options = std::make_shared<SubmitOptions>();
-  command.add_option("COMMAND", options->words,
-                     "A command and its arguments after --, or a script and its arguments");
+  command
+      .add_option("COMMAND", options->words,
+                  "Command and its arguments, or a script and its arguments")
+      ->option_text("[--] COMMAND...");
   add_asked(command, options);
   CLI::Option* const service =
-      command.add_flag("--service", options->is_service,
-                       "Run it as a service: replicas of the command behind one port");
+      command
+          .add_flag("--service", options->is_service,
+                    "Run an inference service: replicas of COMMAND behind one port")
+          ->group(heading(Group::replicas));
   options->replicas.add_to(command);
   for (const char* const each :
        {"--replicas", "--slo", "--port", "--scaler", "--health", "--at-once", "--rate"}) {
     command.get_option(each)->needs(service);
   }
   CLI::Option* const parsable =
-      command.add_flag("--parsable", options->parsable, "Print the job's number only");
+      command.add_flag("--parsable", options->parsable, "Print only the job number")
+          ->group(heading(Group::output));
   CLI::Option* const json =
       command
           .add_flag("--json", options->json,
-                    "Print the numbers and the first job as JSON, with what is expected of it")
-          ->excludes(parsable);
-  command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
-  CLI::Option* const wait = command.add_flag(
-      "--wait", options->wait,
-      "Return when it has ended, with its exit status, and say how it ended and where its log is; "
-      "of an array the highest");
-  CLI::Option* const pty =
-      command.add_flag("--pty", options->pty,
-                       "Run it on a terminal that is this one: a shell, or any program, on the "
-                       "GPUs given; default command: $SHELL");
+                    "Print the job numbers and the first job as JSON, with its forecast")
+          ->excludes(parsable)
+          ->group(heading(Group::output));
+  command.add_flag("--dry-run", options->dry_run, "Print the submission as JSON; submit nothing")
+      ->group(heading(Group::output));
+  CLI::Option* const wait =
+      command
+          .add_flag("--wait", options->wait,
+                    "Wait for the end; print how it ended and where its log is")
+          ->group(heading(Group::output));
+  CLI::Option* const pty = command.add_flag(
+      "--pty", options->pty, "Run on this terminal: a shell or any program (default $SHELL)");
   for (CLI::Option* const each : {service, parsable, json, wait}) pty->excludes(each);
   options->service.add_to(command);
   add_example(command,
@@ -279,6 +327,9 @@ void register_submit(Program& program) {
               "8000 -- vllm serve MODEL --port {port}");
   add_example(command, "almanac submit --pty --gpus 1 -- bash");
   add_example(command, "almanac submit --json --gpus 1 --max-gpus 4 --deadline 16:00 -- ./train");
+  add_exit_status(
+      command, "N",
+      "With --wait or --pty: exit status of the job, the highest of an array; 1 after a signal");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }
 

@@ -21,6 +21,7 @@
 #include "cli/experiment_options.h"
 #include "cli/interrupt.h"
 #include "cli/list_options.h"
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cluster/read.h"
@@ -64,7 +65,8 @@ constexpr int kMostParts = 100'000;
 Result<std::vector<double>> parse_range(const std::string& option, const std::string& text,
                                         double step) {
   const auto bad = [&] {
-    return fail(Code::usage, fmt::format("{} takes numbers like 1,2,3 or 1..3: {}", option, text));
+    return fail(Code::usage,
+                fmt::format("{} takes numbers such as 1,2,3 or 1..3, found \"{}\"", option, text));
   };
   std::vector<double> values;
   if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
@@ -125,7 +127,7 @@ Result<void> write_points(const SweepOptions& options,
   if (auto written = table::write_file(options.out, experiment::to_csv(points)); !written)
     return written;
   if (!report::has_page()) {
-    note(fmt::format("all points are in {}", options.out));
+    note(fmt::format("wrote all points to {}", options.out));
     note(std::string(report::kNoPage));
     return {};
   }
@@ -135,7 +137,7 @@ Result<void> write_points(const SweepOptions& options,
   if (auto written = table::write_file(file, report::page(figure::to_json(document))); !written) {
     return written;
   }
-  note(fmt::format("all points are in {}; their report is {}", options.out, file));
+  note(fmt::format("wrote all points to {}; report: {}", options.out, file));
   return {};
 }
 
@@ -166,7 +168,7 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
       std::all_of(seeds->begin(), seeds->end(),
                   [](double seed) { return seed >= 0 && seed == std::floor(seed); });
   if (!valid)
-    return fail(Code::usage, "loads must be above 0 and seeds whole numbers of 0 or more");
+    return fail(Code::usage, "loads must be above 0, and seeds whole numbers of 0 or more");
 
   experiment::SweepPlan plan{
       .loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
@@ -178,7 +180,9 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
   } else {
     plan.prepare = prepare_recorded(*experiment);
     if (plan.seeds.size() > 1) {
-      note("the trace is the same for every seed; a workload file (.toml) is generated for each");
+      note(
+          "a job log is the same for every seed; give a workload file (.toml) to generate one for "
+          "each");
     }
   }
   plan.prepare = saying_what_is_left_out(std::move(plan.prepare));
@@ -204,7 +208,7 @@ Result<experiment::SweepPart> parse_part(const std::string& text) {
   const auto number = text::parse_whole(text.substr(0, slash));
   const auto of = text::parse_whole(text.substr(std::min(slash + 1, text.size())));
   if (!number || !of || *number < 1 || *number > *of) {
-    return fail(Code::usage, "--part takes K/N, the K-th of N parts, like 3/8: " + text);
+    return fail(Code::usage, "--part takes K/N, part K of N, such as 3/8; found " + text);
   }
   return experiment::SweepPart{.number = static_cast<std::size_t>(*number),
                                .of = static_cast<std::size_t>(*of)};
@@ -215,7 +219,7 @@ Result<int> run_part_here(experiment::SweepPlan plan, const experiment::SweepPar
                           experiment::SweepPart part) {
   const std::string file = parts.file(part.number);
   if (parts.has(part.number)) {
-    note(file + " is there, of the same inputs: not run again");
+    note(file + " exists, of the same inputs: skipped");
     return kDone;
   }
   const auto pairs = static_cast<double>((plan.pairs() + part.of - part.number) / part.of);
@@ -266,7 +270,8 @@ Result<int> show(const SweepOptions& options, const experiment::SweepPlan& plan,
 Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPlan& plan,
                          const std::vector<std::string>& command) {
   if (options.out.empty()) {
-    return fail(Code::usage, "parts are kept next to the file of all points: --out is needed");
+    return fail(Code::usage,
+                "parts are stored next to the file of all points, so --out is required");
   }
   experiment::SweepPart part{.of = options.parts > 0 ? options.parts
                                                      : std::min(plan.pairs(), kMostTasks)};
@@ -276,9 +281,9 @@ Result<int> run_in_parts(const SweepOptions& options, const experiment::SweepPla
     part = *parsed;
   }
   if (part.of > plan.pairs()) {
-    return fail(Code::usage, fmt::format("{} parts are too many: a part is at least one of the {} "
-                                         "pairs of a load and a seed",
-                                         part.of, plan.pairs()));
+    return fail(Code::usage,
+                fmt::format("{} parts are too many: the sweep has {} pairs of a load and a seed",
+                            part.of, plan.pairs()));
   }
   auto inputs = experiment::inputs_of(plan, options.experiment.trace.path);
   if (!inputs) return tl::unexpected(inputs.error());
@@ -322,54 +327,59 @@ Result<int> run(const SweepOptions& options, const std::vector<std::string>& com
 
 void register_sweep(Program& program) {
   CLI::App& command =
-      program.command(Purpose::choose, "sweep",
-                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
+      program.command(Purpose::simulate, "sweep", "Simulate policies at many loads and seeds");
   const auto options = std::make_shared<SweepOptions>();
   options->experiment.add_to(command);
   command
       .add_option("--load", options->loads,
-                  "Jobs arrive this many times as fast: 0.8,1,1.2 or "
-                  "0.8..1.2 in steps of 0.1")
+                  "Factors on the arrival rate: 0.8,1,1.2, or 0.8..1.2 in steps of 0.1")
       ->type_name("LIST")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   command.add_option("--seeds", options->seeds, "Seeds: 1,2,3 or 1..10")
       ->type_name("LIST")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   command
       .add_option("--out", options->out,
                   "CSV file for all points; the report is next to it, as .html")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(heading(Group::output));
   command
       .add_option("--threads", options->threads,
-                  "Simulations at once; 0 = all cores; on Slurm the cores of a task, 0 = one")
+                  "Simulations at once, on Slurm cores of a task (default 0: all cores)")
       ->type_name("N")
       ->check(CLI::Range(0, kMostThreads))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->group(heading(Group::simulation));
   CLI::Option* const engine =
       command
           .add_option("--engine", options->engine,
-                      "What runs it: this machine, or a job array of Slurm, which needs --out in a "
-                      "folder that the nodes see")
+                      "What runs the simulations; slurm is a job array, whose nodes must see --out")
           ->check(CLI::IsMember({"machine", "slurm"}))
-          ->capture_default_str();
+          ->capture_default_str()
+          ->group(heading(Group::slurm));
   command
       .add_option("--sbatch", options->sbatch,
-                  "More options of sbatch, by blanks: \"--partition=cpu --time=2:00:00\"")
+                  "Options for sbatch: \"--partition=cpu --time=2:00:00\"")
       ->type_name("OPTIONS")
-      ->needs(engine);
+      ->needs(engine)
+      ->group(heading(Group::slurm));
   CLI::Option* const parts =
       command
           .add_option("--parts", options->parts,
-                      "Cut it into N parts, kept in FILE.parts; those that are there are not run "
-                      "again. Default on Slurm: one for each load and seed, at most 1,000")
+                      "Number of parts, stored in FILE.parts; existing parts are not repeated "
+                      "(default on Slurm: one per load and seed, at most 1,000)")
           ->check(CLI::Range(1, kMostParts))
-          ->type_name("N");
+          ->type_name("N")
+          ->group(heading(Group::simulation));
   command
       .add_option("--part", options->part,
-                  "Run only the K-th of N parts; --parts N gathers them when all are there")
+                  "Run only part K of N; --parts N gathers them when all exist")
       ->type_name("K/N")
       ->excludes(engine)
-      ->excludes(parts);
+      ->excludes(parts)
+      ->group(heading(Group::simulation));
   add_example(
       command,
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");

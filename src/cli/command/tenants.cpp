@@ -70,11 +70,11 @@ figure::Listing rows_of(const service::Tenancy& tenancy) {
                          each.guarantee > 0 ? fmt::format("{:.4g}", each.guarantee) : "");
            });
   add_gpus("limit", "LIMIT", &TenantView::limit).in(has_limits ? Tier::detail : Tier::data);
-  add_gpus("gpus_held", "HOLDS", &TenantView::gpus_held);
-  add_gpus("gpus_waiting", "WAITS", &TenantView::gpus_waiting);
-  add_hours("had_gpu_s", "HAD", &TenantView::had_gpu_s);
-  add_hours("due_gpu_s", "DUE", &TenantView::due_gpu_s);
-  rows.add("due_share", "OF ITS DUE", [](const TenantView& each) {
+  add_gpus("gpus_held", "GPUS", &TenantView::gpus_held);
+  add_gpus("gpus_waiting", "PENDING", &TenantView::gpus_waiting);
+  add_hours("had_gpu_s", "USED", &TenantView::had_gpu_s);
+  add_hours("due_gpu_s", "FAIR SHARE", &TenantView::due_gpu_s);
+  rows.add("due_share", "OF SHARE", [](const TenantView& each) {
     const double part = each.had_gpu_s / each.due_gpu_s;
     return each.due_gpu_s > 0 ? Cell(part, text::human_share(part)) : Cell::nothing("");
   });
@@ -86,20 +86,22 @@ figure::Listing rows_of(const service::Tenancy& tenancy) {
     const double ratio = each.finish_time_ratio;
     return Cell(ratio, std::isnan(ratio) ? "" : fmt::format("{:.2f}", ratio));
   });
-  add_hours("use_gpu_s", "USE", &TenantView::use_gpu_s).detail();
+  add_hours("use_gpu_s", "DECAYED", &TenantView::use_gpu_s).detail();
   return rows;
 }
 
 std::string explanation(const service::Tenancy& tenancy) {
   std::string made = fmt::format(
-      "HAD, DUE: GPU-hours of the last {}. USE: GPU-hours, half forgotten after {}{}.\n",
+      "USED, FAIR SHARE: GPU-hours of the last {}. DECAYED: GPU-hours with a "
+      "half-life of {}{}.\n",
       text::human_time(seconds(tenancy.to - tenancy.from)),
       text::human_time(seconds(tenancy.half_life)),
-      tenancy.use_by.empty() ? "" : fmt::format(", as {} counts it", tenancy.use_by));
+      tenancy.use_by.empty() ? "" : fmt::format(", as {} counts them", tenancy.use_by));
   if (!tenancy.worst.empty()) {
-    made += fmt::format("share error {}; Jain {:.2f}; worst off: {}, with {} of its fair share\n",
-                        text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
-                        text::human_share(tenancy.worst_due));
+    made += fmt::format(
+        "share error {}; Jain's fairness index {:.2f}; worst off: {}, with {} of its fair share\n",
+        text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
+        text::human_share(tenancy.worst_due));
   }
   for (const service::TenantLoan& loan : tenancy.loans) {
     constexpr double kWorthSaying = 360;
@@ -128,8 +130,7 @@ Result<int> tenants(const TenantsOptions& options) {
 
 void register_tenants(Program& program) {
   CLI::App& command =
-      program.command(Purpose::jobs, "tenants",
-                      "Show usage against fair share, by tenant or, without tenants, by user");
+      program.command(Purpose::jobs, "tenants", "Show usage against fair share, by tenant or user");
   const auto options = std::make_shared<TenantsOptions>();
   options->list.add_to(command);
   options->service.add_to(command);

@@ -39,7 +39,7 @@ Result<std::uint32_t> user_called(const std::string& name) {
   std::uint32_t uid = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
   if (error == std::errc() && end == name.data() + name.size()) return uid;
-  return fail(Code::usage, fmt::format("--user: there is no user {}", name));
+  return fail(Code::usage, fmt::format("--user: unknown user {}", name));
 }
 
 std::string user_name(std::uint32_t uid) {
@@ -54,7 +54,7 @@ Time expiry_of(const json& token) {
 /// Text of the service, as JSON; it is ours, so what it lacks is its fault.
 Result<json> read(const std::string& text) {
   json made = json::parse(text, nullptr, false);
-  if (made.is_discarded()) return fail(Code::unavailable, "the service's answer is no JSON");
+  if (made.is_discarded()) return fail(Code::unavailable, "the service's answer is not JSON");
   return made;
 }
 
@@ -62,7 +62,7 @@ Result<int> create(const TokenOptions& options) {
   const auto lasts = text::parse_duration(options.expires);
   if (!lasts || *lasts <= Duration{0}) {
     return fail(Code::usage,
-                fmt::format("--expires is a time such as 90d, not {}", options.expires));
+                fmt::format("--expires must be a time such as 90d, found {}", options.expires));
   }
   json asked{{"scope", options.scope}, {"name", options.name}, {"lasts_s", seconds(*lasts)}};
   if (!options.user.empty()) {
@@ -77,11 +77,9 @@ Result<int> create(const TokenOptions& options) {
   const auto made = read(said->body);
   if (!made) return tl::unexpected(made.error());
   fmt::print("{}\n", made->value("token", ""));
-  note(
-      fmt::format("it is shown this once; it may {} as {} until {}, or until almanac token revoke "
-                  "{}",
-                  options.scope, user_name(made->value("uid", 0U)), text::moment(expiry_of(*made)),
-                  made->value("id", "")));
+  note(fmt::format("shown only once; it may {} as {} until {}, or until almanac token revoke {}",
+                   options.scope, user_name(made->value("uid", 0U)), text::moment(expiry_of(*made)),
+                   made->value("id", "")));
   return kDone;
 }
 
@@ -120,36 +118,36 @@ Result<int> revoke(const TokenOptions& options) {
 }  // namespace
 
 void register_token(Program& program) {
-  CLI::App& noun =
-      program.noun(Purpose::jobs, "token", "Tokens, to ask the service by TCP as their user");
+  CLI::App& noun = program.noun(Purpose::jobs, "token", "Create, list and revoke API tokens");
   const auto options = std::make_shared<TokenOptions>();
-  CLI::App& creates = *noun.add_subcommand("create", "Make one, and print it");
+  CLI::App& creates = *noun.add_subcommand("create", "Create a token and print it");
   creates
-      .add_option(
-          "--scope", options->scope,
-          "What it may: look (read), submit and change its user's jobs too (own), or change "
-          "all jobs, nodes and policies too (operate; root makes it)")
+      .add_option("--scope", options->scope,
+                  "Permission, where own may change its user's jobs, and operate (root only) all "
+                  "jobs, nodes and policies")
       ->check(CLI::IsMember({"read", "own", "operate"}))
       ->capture_default_str();
-  creates.add_option("--name", options->name, "What it is for")->type_name("TEXT");
-  creates.add_option("--expires", options->expires, "How long it holds; at most 366d")
+  creates.add_option("--name", options->name, "Name, to recognize it in the list")
+      ->type_name("TEXT");
+  creates.add_option("--expires", options->expires, "Lifetime, at most 366d")
       ->type_name("TIME")
       ->capture_default_str();
-  creates.add_option("--user", options->user, "Whose it is; root's to say; default: yours")
+  creates
+      .add_option("--user", options->user, "User of the token (default: you; others: root only)")
       ->type_name("NAME");
   options->service.add_to(creates);
   add_example(creates, "export ALMANAC_TOKEN=$(almanac token create --name laptop --expires 30d)");
   add_example(creates, "almanac token create --scope read --name prometheus --user prometheus");
   program.on(creates, [options] { return create(*options); });
 
-  CLI::App& lists = *noun.add_subcommand("list", "Show yours; root sees all");
+  CLI::App& lists = *noun.add_subcommand("list", "List your tokens; root sees all");
   options->list.add_to(lists);
   options->service.add_to(lists);
   add_example(lists, "almanac token list");
   options->list.on(program, lists, [options] { return list(*options); });
 
-  CLI::App& revokes = *noun.add_subcommand("revoke", "End some at once");
-  revokes.add_option("ID", options->ids, "As almanac token list shows it")->required();
+  CLI::App& revokes = *noun.add_subcommand("revoke", "Revoke tokens");
+  revokes.add_option("ID", options->ids, "Id of a token, from almanac token list")->required();
   options->service.add_to(revokes);
   add_example(revokes, "almanac token revoke 5f1c09aa");
   program.on(revokes, [options] { return revoke(*options); });

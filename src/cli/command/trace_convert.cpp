@@ -4,6 +4,7 @@
 /// `almanac trace convert`: writes a job log of any known format as our CSV or as SWF.
 #include <memory>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "trace/write.h"
@@ -20,18 +21,18 @@ void register_trace_convert(Program& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
-           .add_subcommand("convert", "Write a job log as our CSV or as SWF");
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
+           .add_subcommand("convert", "Write a job log as CSV or SWF");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,
-                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
-      ->capture_default_str();
+                  "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(heading(Group::output));
   command
-      .add_option(
-          "--to", arguments->to,
-          "csv, dated (a CSV with ISO 8601 dates beside the seconds) or swf; by the name of "
-          "OUT if not given")
+      .add_option("--to", arguments->to,
+                  "Format, where dated is CSV with ISO 8601 dates (default: by the name of OUT)")
       ->check(CLI::IsMember({"csv", "dated", "swf"}));
   add_example(command, "almanac trace convert sacct.txt log.csv.gz");
   program.on(command, [arguments]() -> Result<int> {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "experiment/deadlines.h"
@@ -38,7 +39,7 @@ Result<int> run(DeadlinesArguments& arguments) {
   if (auto saved = save_trace(*trace, arguments.out); !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
-  note(fmt::format("deadlines for {} of {} jobs; drew the model of {}", done->jobs,
+  note(fmt::format("gave {} of {} jobs a deadline; drew the model of {}", done->jobs,
                    trace->jobs.size(), done->drawn));
   return kDone;
 }
@@ -48,39 +49,39 @@ Result<int> run(DeadlinesArguments& arguments) {
 void register_trace_deadlines(Program& program) {
   const auto arguments = std::make_shared<DeadlinesArguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
            .add_subcommand("deadlines",
-                           "Give the jobs of a log deadlines, and let their GPUs vary");
+                           "Add deadlines to a job log, and let the number of GPUs vary");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,
-                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
-      ->capture_default_str();
+                  "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(heading(Group::output));
   command
       .add_option("--speed", arguments->speed,
-                  "Speed models that say how long a job takes on one GPU: a name or a file")
+                  "Speed models for the run time on one GPU: a name or a file")
       ->capture_default_str();
   command
-      .add_option(
-          "--mix", arguments->mix,
-          "Weights: urgent (to end at once), prior (within its run time on one GPU), normal "
-          "(within twice that)")
+      .add_option("--mix", arguments->mix,
+                  "Weights of deadline classes: urgent (immediately), prior (within its run time "
+                  "on one GPU), normal (within twice that)")
       ->delimiter(',')
       ->expected(3)
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       .add_option("--node-gpus", arguments->options.node_gpus,
-                  "GPUs of a node: jobs ran on as few nodes as hold them")
+                  "GPUs per node: jobs ran on as few nodes as possible")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command
       .add_option("--most-gpus", arguments->options.most_gpus,
-                  "A job may run on so many, if its batch has as many samples")
+                  "Limit on the GPUs of a job, if its batch is as large")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", arguments->options.seed, "Which job gets which deadline")
-      ->capture_default_str();
+  command.add_option("--seed", arguments->options.seed, "Random seed")->capture_default_str();
   add_example(command, "almanac trace deadlines log.csv --out strict.csv");
   program.on(command, [arguments] { return run(*arguments); });
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
@@ -58,7 +59,7 @@ std::vector<std::string> workload_presets() {
 Result<Workload> from_preset(const std::string& name) {
   const std::vector<std::string> known = workload_presets();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
-    return fail(Code::usage, fmt::format("there is no preset \"{}\"", name), {},
+    return fail(Code::usage, fmt::format("unknown preset \"{}\"", name), {},
                 text::meant_or_known(name, known));
   }
   return trace::parse_workload(*trace::preset(name), name + ".toml");
@@ -103,7 +104,7 @@ double offered_load(const Workload& workload) {
 /// jobs and the length of the span is not given.
 Result<Workload> resized(Workload workload, const GenerateArguments& arguments) {
   if (arguments.jobs && arguments.days && arguments.gpu_load) {
-    return fail(Code::usage, "give two of --jobs, --days and --gpu-load: the third follows");
+    return fail(Code::usage, "use two of --jobs, --days and --gpu-load; the third follows");
   }
   workload = trace::scaled(std::move(workload), arguments.scale);
   trace::Workload::Span& span = workload.span;
@@ -175,46 +176,59 @@ Result<int> run(const GenerateArguments& arguments) {
 void register_trace_generate(Program& program) {
   const auto arguments = std::make_shared<GenerateArguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
-           .add_subcommand("generate", "Make a job log: from a preset, a workload, a log");
-  CLI::Option* const preset = command.add_option(
-      "--preset", arguments->preset, "Parameters that come with the program; list shows them");
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
+           .add_subcommand("generate",
+                           "Generate a job log from a preset, a workload file or another log");
+  CLI::Option* const preset =
+      command
+          .add_option("--preset", arguments->preset, "Built-in parameters; list prints their names")
+          ->group(heading(Group::input));
   CLI::Option* const file =
-      command.add_option("--workload", arguments->workload, "TOML file of parameters");
+      command.add_option("--workload", arguments->workload, "TOML file of parameters")
+          ->type_name("FILE")
+          ->group(heading(Group::input));
   CLI::Option* const like =
-      command.add_option("--like", arguments->like, "Job log to learn the parameters from");
+      command.add_option("--like", arguments->like, "Job log to learn the parameters from")
+          ->type_name("TRACE")
+          ->group(heading(Group::input));
   preset->excludes(file)->excludes(like);
   file->excludes(like);
   command
       .add_option("--jobs", arguments->jobs,
-                  "Number of GPU jobs: the span becomes as long as it takes")
+                  "Number of GPU jobs (the log becomes as long as needed)")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command
       .add_option("--days", arguments->days,
-                  "Length of the span; without --jobs, as many jobs as go into it")
+                  "Length of the log (without --jobs, with as many jobs as fit)")
       ->check(CLI::Range(1e-3, 1e6));
   constexpr double kMostLoad = 100;
   command
-      .add_option("--gpu-load", arguments->gpu_load,
-                  "GPU time of all jobs / that of all GPUs: as many jobs as it takes, or with "
-                  "--jobs as short a span")
+      .add_option(
+          "--gpu-load", arguments->gpu_load,
+          "Requested GPU time over available GPU time (sets the jobs, or with --jobs the length)")
       ->check(CLI::Range(1e-3, kMostLoad));
   command
       .add_option("--cpu-load", arguments->cpu_load,
-                  "Core time of the CPU jobs / that of all nodes: makes them long or short")
+                  "Requested core time of CPU jobs over available core time (sets their run times)")
       ->check(CLI::Range(1e-3, kMostLoad));
-  command.add_option("--scale", arguments->scale, "Copies of the cluster, its users and its jobs")
+  command.add_option("--scale", arguments->scale, "Factor on the cluster, its users and its jobs")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->capture_default_str();
-  command.add_option("--seed", arguments->seed, "Same seed, same log")->capture_default_str();
+  command.add_option("--seed", arguments->seed, "Random seed")->capture_default_str();
   command
       .add_option("--out,OUT", arguments->out,
-                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
-      ->capture_default_str();
-  command.add_option("--save-workload", arguments->save_workload,
-                     "TOML file for the parameters used, to edit");
-  command.add_option("--cluster-out", arguments->cluster_out,
-                     "TOML file for the cluster that the log is for");
+                  "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(heading(Group::output));
+  command
+      .add_option("--save-workload", arguments->save_workload,
+                  "TOML file to write the parameters to")
+      ->type_name("FILE")
+      ->group(heading(Group::output));
+  command.add_option("--cluster-out", arguments->cluster_out, "TOML file to write the cluster to")
+      ->type_name("FILE")
+      ->group(heading(Group::output));
   add_example(
       command,
       "almanac trace generate --preset venus --seed 1 --out log.csv.gz --cluster-out cluster.toml");

@@ -114,11 +114,11 @@ void say(const trace::Trace& trace, const Summary& summary) {
   fmt::print("{:14} {}\n", "trace", trace.path);
   fmt::print("{:14} {}\n", "format", trace.format);
   fmt::print("{:14} {}\n", "sha256", trace.sha256);
-  fmt::print("{:14} {}: {} on GPUs, {} on CPUs alone\n", "jobs", summary.jobs, summary.gpu_jobs,
+  fmt::print("{:14} {}: {} on GPUs, {} CPU-only\n", "jobs", summary.jobs, summary.gpu_jobs,
              summary.jobs - summary.gpu_jobs);
   if (summary.never_ran > 0) {
-    fmt::print("{:14} {}: left the queue without having run, not in the averages below\n",
-               "never ran", summary.never_ran);
+    fmt::print("{:14} {}: cancelled before they ran, not in the averages below\n", "never ran",
+               summary.never_ran);
   }
   // Times from a zero of the log's own are no dates.
   constexpr Time kFirstDate{Duration(1LL * 365 * 24 * 3600 * 1000)};
@@ -131,7 +131,7 @@ void say(const trace::Trace& trace, const Summary& summary) {
              length(seconds(summary.last_submit - summary.first_submit)));
   if (trace.local_times) {
     fmt::print("{:14} {}\n", "time zone",
-               trace.time_zone.empty() ? "none in the log, read as UTC (--time-zone names it)"
+               trace.time_zone.empty() ? "not in the log, read as UTC (use --time-zone to change)"
                                        : trace.time_zone);
   }
   if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
@@ -145,8 +145,8 @@ void say(const trace::Trace& trace, const Summary& summary) {
   say_lengths("wait", summary.wait_s);
   if (summary.wait_s.count > 0 && !trace.knows_eligible) {
     fmt::print(
-        "{:14} from submission: the log does not say when jobs became eligible{}, so waits may "
-        "include dependencies, begin times and holds\n",
+        "{:14} since submission: the log does not record eligible times{}, so waits may include "
+        "dependencies, begin times and holds\n",
         "", missing_column(trace.format));
   }
   if (summary.jobs > summary.gpu_jobs) {
@@ -174,8 +174,8 @@ void register_trace_info(Program& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
-           .add_subcommand("info", "Say what a job log holds");
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
+           .add_subcommand("info", "Summarize a job log");
   arguments->trace.add_to(command);
   add_output_option(command, arguments->output);
   add_example(command, "almanac trace info log.csv");

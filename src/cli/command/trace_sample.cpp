@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "trace/select.h"
@@ -59,31 +60,34 @@ Result<int> run(SampleArguments& arguments) {
 void register_trace_sample(Program& program) {
   const auto arguments = std::make_shared<SampleArguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
            .add_subcommand("sample", "Write a part of a job log");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,
-                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
-      ->capture_default_str();
-  command.add_option("--as", arguments->to_format, "csv or swf; by the name of OUT if not given")
+                  "File to write (.gz and .zst are compressed); - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str()
+      ->group(heading(Group::output));
+  command.add_option("--as", arguments->to_format, "Format (default: by the name of OUT)")
       ->check(CLI::IsMember({"csv", "swf"}));
-  command.add_option("--from", arguments->from, "Keep jobs submitted at this time or later");
-  command.add_option("--to", arguments->to, "Keep jobs submitted before this time");
-  command.add_option("--vc", arguments->sample.vcs, "Keep the jobs of these VCs")->delimiter(',');
-  command.add_option("--user", arguments->sample.users, "Keep the jobs of these users")
+  command.add_option("--from", arguments->from, "Only jobs submitted at this time or later")
+      ->type_name("TIME");
+  command.add_option("--to", arguments->to, "Only jobs submitted before this time")
+      ->type_name("TIME");
+  command.add_option("--vc", arguments->sample.vcs, "Only jobs of these virtual clusters")
       ->delimiter(',');
-  command.add_option("--min-gpus", arguments->sample.min_gpus, "Keep jobs of so many GPUs or more");
+  command.add_option("--user", arguments->sample.users, "Only jobs of these users")->delimiter(',');
+  command.add_option("--min-gpus", arguments->sample.min_gpus,
+                     "Only jobs with at least this many GPUs");
   CLI::Option* const fraction =
-      command
-          .add_option("--fraction", arguments->fraction, "Keep this part of the jobs, at random")
+      command.add_option("--fraction", arguments->fraction, "Share of the jobs to keep, at random")
           ->check(CLI::Range(0.0, 1.0));
   CLI::Option* const count =
-      command.add_option("--count", arguments->count, "Keep so many jobs, at random")
+      command.add_option("--count", arguments->count, "Number of jobs to keep, at random")
           ->check(CLI::PositiveNumber)
           ->excludes(fraction);
-  command.add_option("--seed", arguments->sample.seed, "Which ones are drawn")
-      ->capture_default_str();
+  command.add_option("--seed", arguments->sample.seed, "Random seed")->capture_default_str();
   add_example(command, "almanac trace sample log.csv part.csv --fraction 0.1");
   program.on(command, [arguments, fraction, count] {
     if (fraction->count() > 0) arguments->sample.fraction = arguments->fraction;

@@ -46,7 +46,7 @@ std::string in_words(const trace::Trace& trace, const std::vector<trace::Finding
                   text::counted(trace.jobs.size(), "job"),
                   text::counted(static_cast<std::uint64_t>(trace.rows), "row"), trace.dropped);
   for (const trace::Finding& finding : findings) {
-    made += fmt::format("  odd: {}: {}, the first is {}\n", finding.what,
+    made += fmt::format("  warning: {}: {}, the first is {}\n", finding.what,
                         text::counted(static_cast<std::uint64_t>(finding.jobs), "job"),
                         finding.first_job);
   }
@@ -62,11 +62,12 @@ void register_trace_validate(Program& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
-           .add_subcommand("validate", "Check a job log; exit status 65 if it is bad");
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and generate job logs")
+           .add_subcommand("validate", "Check a job log");
   arguments->trace.add_to(command);
   arguments->list.add_to(command);
   add_example(command, "almanac trace validate log.csv");
+  add_exit_status(command, "65", "The job log is invalid");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());

@@ -45,11 +45,12 @@ Result<int> cancel_tuning(const TuneCancelOptions& options) {
 void register_tune_cancel(Program& program) {
   const auto options = std::make_shared<TuneCancelOptions>();
   CLI::App& command =
-      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
-           .add_subcommand("cancel", "End the trials of a tuning run that wait or run");
-  command.add_option("NAME", options->name, "Name of the tuning run; for jobs, their --group")
+      *program.noun(Purpose::jobs, "tune", "Search for hyperparameters with jobs of the service")
+           .add_subcommand("cancel", "Cancel the pending and running trials of a tuning run");
+  command
+      .add_option("NAME", options->name, "Name of the tuning run, which is the --group of its jobs")
       ->required();
-  command.add_flag("--now", options->now, "Kill them: without SIGTERM and grace");
+  command.add_flag("--now", options->now, "Kill immediately, without SIGTERM and grace period");
   options->service.add_to(command);
   add_example(command, "almanac tune cancel mnist");
   program.on(command, [options] { return cancel_tuning(*options); });

@@ -61,8 +61,8 @@ Result<Tuning> read_tuning(const TuneRunOptions& options) {
   if (made.name.empty()) made.name = made.space.name;
   if (made.name.empty()) made.name = std::filesystem::path(options.file).stem();
   if (!trials::is_tuning_name(made.name)) {
-    return fail(Code::usage, fmt::format("a tuning run cannot be called \"{}\"", made.name), {},
-                "--name takes 1 to 48 letters, digits, dots, _ or -");
+    return fail(Code::usage, fmt::format("\"{}\" is not a valid name for a tuning run", made.name),
+                {}, "--name takes 1 to 48 letters, digits, dots, _ or -");
   }
   made.trials = trials::draw(made.space);
   return made;
@@ -96,18 +96,18 @@ Result<void> check_policy(serve::Client& client) {
   const auto overview = serve::read_overview(said->body);
   if (!overview) return tl::unexpected(overview.error());
   if (!overview->manager.empty()) {
-    return fail(Code::unsupported,
-                fmt::format("this service steers {}, which is given jobs by its own commands and "
-                            "asks no metric of them: trials cannot be compared there",
-                            overview->manager),
-                {},
-                "run it at an `almanac serve` of a machine; --dry-run -o json has the commands");
+    return fail(
+        Code::unsupported,
+        fmt::format(
+            "this service steers {}, whose jobs report no metric, so it cannot compare trials",
+            overview->manager),
+        {}, "use almanac serve on a machine; --dry-run -o json prints the commands");
   }
   const auto composition = policy::registry().compose(overview->policy);
   if (composition && !policy::registry().traits(*composition).has(policy::Trait::reads_groups)) {
     note(
-        fmt::format("the service's policy, {}, does not compare trials: each runs to its end "
-                    "(almanac policy set asha has the best go on)",
+        fmt::format("the service's policy {} does not compare trials, so each runs to its end "
+                    "(almanac policy set asha stops bad ones early)",
                     overview->policy));
   }
   return {};
@@ -120,24 +120,24 @@ Result<std::size_t> count_known(const Tuning& tuning, const serve::ListedTuning&
   std::size_t known = 0;
   const auto other = [&](const store::Job& job, const std::string& why) {
     return fail(Code::conflict,
-                fmt::format("there is a tuning run {} already, and its job {} {}", tuning.name,
+                fmt::format("a tuning run {} exists already, and its job {} {}", tuning.name,
                             static_cast<std::int64_t>(job.number), why),
-                {}, "give this one another --name");
+                {}, "use another --name");
   };
   for (const serve::ListedTrial& each : there.trials) {
     const store::Job& job = each.job.view.job;
     if (is_here && job.asked->uid != ::geteuid()) return other(job, "is " + job.asked->user + "'s");
     if (job.asked->smaller_is_better != tuning.space.smaller_is_better) {
-      return other(job, "has another goal");
+      return other(job, "has another objective");
     }
     const auto same =
         std::find_if(tuning.trials.begin(), tuning.trials.end(), [&](const trials::Trial& trial) {
           return trials::job_name(tuning.name, trial) == job.asked->name;
         });
-    if (same == tuning.trials.end()) return other(job, "is none of these trials");
+    if (same == tuning.trials.end()) return other(job, "is not one of these trials");
     if (trials::parameters(tuning.space, *same) != job.asked->parameters) {
       return other(job,
-                   fmt::format("was drawn otherwise: {}", fmt::join(job.asked->parameters, " ")));
+                   fmt::format("has other parameters: {}", fmt::join(job.asked->parameters, " ")));
     }
     ++known;
   }
@@ -153,7 +153,7 @@ bool may_pass(const Error& error) {
 class Patience {
  public:
   void wait(const Error& error) {
-    if (error.message != said_) note(to_string(error) + "; this goes on when that is over");
+    if (error.message != said_) note(to_string(error) + "; waiting to try again");
     said_ = error.message;
     std::this_thread::sleep_for(kLookPause);
   }
@@ -258,15 +258,14 @@ Result<int> run_tuning(const TuneRunOptions& options) {
   static_cast<void>(interrupted());  // from now on it ends in good order
   const auto submitted = submit_all(*client, *tuning, *base);
   if (!submitted) return tl::unexpected(submitted.error());
-  const std::string later = fmt::format("almanac tune show {} has how it stands", tuning->name);
+  const std::string later = fmt::format("almanac tune show {} shows the results", tuning->name);
   if (!*submitted) {
-    note("not all trials are submitted; the same command goes on");
+    note("some trials are not submitted; run the same command to continue");
     return kInterrupted;
   }
   const std::size_t all = tuning->trials.size();
-  note(*known == 0
-           ? fmt::format("{}: {} trials submitted", tuning->name, all)
-           : fmt::format("{}: {} trials, of which {} were there", tuning->name, all, *known));
+  note(*known == 0 ? fmt::format("{}: {} trials submitted", tuning->name, all)
+                   : fmt::format("{}: {} trials, of which {} existed", tuning->name, all, *known));
   if (options.detach) {
     there = serve::look_at_tuning(*client, tuning->name);
     if (!there) return tl::unexpected(there.error());
@@ -278,7 +277,7 @@ Result<int> run_tuning(const TuneRunOptions& options) {
   const auto over = follow(*client, tuning->name, shows);
   if (!over) return tl::unexpected(over.error());
   if (!*over) {
-    note("the trials go on; " + later);
+    note("the trials continue; " + later);
     return kInterrupted;
   }
   if (auto shown = show_trials(*client, **over, options.list); !shown) return shown;
@@ -291,20 +290,20 @@ Result<int> run_tuning(const TuneRunOptions& options) {
 void register_tune_run(Program& program) {
   const auto options = std::make_shared<TuneRunOptions>();
   CLI::App& command =
-      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
-           .add_subcommand("run", "Try hyper-parameters with real jobs, drawn from a TOML space");
-  command.add_option("SPACE", options->file, "What may be tried (docs/guide/tuning.md)")
-      ->required();
+      *program.noun(Purpose::jobs, "tune", "Search for hyperparameters with jobs of the service")
+           .add_subcommand("run", "Run the trials of a TOML search space");
+  command.add_option("SPACE", options->file, "Search space (docs/guide/tuning.md)")->required();
   command
       .add_option("--name", options->name,
-                  "Name of the tuning run; default: name in SPACE, or its file name")
+                  "Name of the tuning run (default: name in SPACE, or its file name)")
       ->type_name("NAME");
   command.add_flag("--detach", options->detach, "Return when all trials are submitted");
-  command.add_flag("--dry-run", options->dry_run, "Print the trials, submit nothing");
+  command.add_flag("--dry-run", options->dry_run, "Print the trials; submit nothing");
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac tune run mnist.toml");
   add_example(command, "almanac tune run mnist.toml --name mnist-2 --detach");
+  add_exit_status(command, "1", "No trial reported a metric");
   program.on(command, [options] { return run_tuning(*options); });
 }
 

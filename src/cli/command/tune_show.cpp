@@ -42,7 +42,7 @@ Result<int> show_tuning(const TuneShowOptions& options, const std::vector<std::s
         !written) {
       return tl::unexpected(written.error());
     }
-    note(fmt::format("the report is {}", options.out));
+    note(fmt::format("wrote the report {}", options.out));
     return kDone;
   }
   const Time now = wall_clock();
@@ -55,13 +55,13 @@ Result<int> show_tuning(const TuneShowOptions& options, const std::vector<std::s
 void register_tune_show(Program& program) {
   const auto options = std::make_shared<TuneShowOptions>();
   CLI::App& command =
-      *program.noun(Purpose::choose, "tune", "Try hyper-parameters with real jobs")
+      *program.noun(Purpose::jobs, "tune", "Search for hyperparameters with jobs of the service")
            .add_subcommand("show", "Show the trials of a tuning run, the best first");
-  command.add_option("NAME", options->name, "Name of the tuning run; for jobs, their --group")
+  command
+      .add_option("NAME", options->name, "Name of the tuning run, which is the --group of its jobs")
       ->required();
   options->list.add_to(command);
-  command.add_option("--out", options->out, "Write a report instead, an HTML file")
-      ->type_name("FILE");
+  command.add_option("--out", options->out, "HTML report to write instead")->type_name("FILE");
   options->service.add_to(command);
   add_example(command, "almanac tune show mnist");
   add_example(command, "almanac tune show mnist --out mnist.html");

@@ -28,19 +28,19 @@ Result<store::Amended> wanted_by(const UpdateOptions& options) {
   if (!options.gpus.empty()) asked.push_back("--gpus=" + options.gpus);
   if (!options.time.empty()) asked.push_back("--time=" + options.time);
   if (asked.empty()) {
-    return fail(Code::usage, "there is nothing to change", {}, "--time, --gpus or both");
+    return fail(Code::usage, "nothing to change is given", {}, "use --time, --gpus or both");
   }
   const auto read = with_asked({.directory = "/"}, asked);
   if (!read) return tl::unexpected(read.error());
   if (!read->gpu_type.empty()) {
-    return fail(Code::usage, fmt::format("--gpus takes a number here, not {}", options.gpus), {},
-                "the type stays");
+    return fail(Code::usage, fmt::format("--gpus must be a number, found {}", options.gpus), {},
+                "the GPU type cannot change");
   }
   store::Amended made{.time_limit = read->time_limit};
   if (!options.gpus.empty()) made.gpus = read->gpus;
   if (!options.time.empty() && made.time_limit == kNoDuration) {
-    return fail(Code::usage, "a time limit is not taken away: expected a length", {},
-                "--time 2:00:00");
+    return fail(Code::usage, "--time must be a length; a time limit cannot be removed", {},
+                "for example --time 2:00:00");
   }
   return made;
 }
@@ -67,19 +67,17 @@ Result<int> update(const UpdateOptions& options) {
 }  // namespace
 
 void register_update(Program& program) {
-  CLI::App& command =
-      program.command(Purpose::jobs, "update", "Change what jobs of the service ask");
+  CLI::App& command = program.command(Purpose::jobs, "update", "Change pending and running jobs");
   const auto options = std::make_shared<UpdateOptions>();
   command
-      .add_option("JOB", options->jobs,
-                  "17; of an array 12 for all its tasks, 12_3 for one of them")
+      .add_option("JOB", options->jobs, "Job id: 17; 12 for all tasks of an array, 12_3 for one")
       ->required();
   command
       .add_option("--time", options->time,
-                  "Limit of its run time, from its begin; of one that runs only less, unless by an "
-                  "operator")
+                  "New time limit; only an operator may raise that of a running job")
       ->type_name("[D-]HH:MM:SS");
-  command.add_option("--gpus", options->gpus, "GPUs; of one that waits")->type_name("N");
+  command.add_option("--gpus", options->gpus, "New number of GPUs, for a pending job")
+      ->type_name("N");
   options->service.add_to(command);
   add_example(command, "almanac update 17 --time 1:00:00");
   program.on(command, [options] { return update(*options); });

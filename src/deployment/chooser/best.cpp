@@ -28,7 +28,7 @@ class Best final : public Chooser {
 
 void register_best(Registry& registry) {
   registry.choosers.add({.name = "best",
-                         .summary = "the variant that is right most often",
+                         .summary = "the most accurate variant",
                          .source = "",
                          .make = {.make = [](const ChooserCase& told) -> std::unique_ptr<Chooser> {
                            return std::make_unique<Best>(told);

@@ -32,7 +32,7 @@ class InTurn final : public Chooser {
 
 void register_cascade(Registry& registry) {
   registry.choosers.add({.name = "cascade",
-                         .summary = "a fast variant, and a better one where it is not sure",
+                         .summary = "a fast variant, and a better one when it is unsure",
                          .source = "Halpern et al. ISPASS'19; Wang et al. EuroSys'23",
                          .make = {.make = [](const ChooserCase& told) -> std::unique_ptr<Chooser> {
                                     return std::make_unique<InTurn>(told);

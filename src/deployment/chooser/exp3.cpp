@@ -31,7 +31,7 @@ class OneByWeights final : public Chooser {
 
 void register_exp3(Registry& registry) {
   registry.choosers.add({.name = "exp3",
-                         .summary = "one variant, the more likely the more often it was right",
+                         .summary = "one variant, chosen more often the more often it was right",
                          .source = "Crankshaw et al. NSDI'17 §5.1; Auer et al. 2002",
                          .make = {.make = [](const ChooserCase& told) -> std::unique_ptr<Chooser> {
                                     return std::make_unique<OneByWeights>(told.variants.size());

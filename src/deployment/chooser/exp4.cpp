@@ -38,7 +38,7 @@ class AllByWeights final : public Chooser {
 
 void register_exp4(Registry& registry) {
   registry.choosers.add({.name = "exp4",
-                         .summary = "all variants, each counts as it was right",
+                         .summary = "all variants, weighted by how often each was right",
                          .source = "Crankshaw et al. NSDI'17 §5.2",
                          .make = {.make = [](const ChooserCase& told) -> std::unique_ptr<Chooser> {
                                     return std::make_unique<AllByWeights>(told.variants.size());

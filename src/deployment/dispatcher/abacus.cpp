@@ -62,11 +62,11 @@ class Abacus final : public Dispatcher {
 }  // namespace
 
 void register_abacus(Registry& registry) {
-  registry.dispatchers.add({.name = "abacus",
-                            .summary = "operators of four queries at a time, so that the most "
-                                       "urgent is in time",
-                            .source = "Cui et al. SC'21",
-                            .make = [] { return std::make_unique<Abacus>(); }});
+  registry.dispatchers.add(
+      {.name = "abacus",
+       .summary = "operators of four queries at a time, so that the most urgent finishes in time",
+       .source = "Cui et al. SC'21",
+       .make = [] { return std::make_unique<Abacus>(); }});
 }
 
 }  // namespace almanac::deployment::dispatcher

@@ -48,11 +48,12 @@ class EarliestStart final : public Dispatcher {
 }  // namespace
 
 void register_earliest_start(Registry& registry) {
-  registry.dispatchers.add({.name = "earliest_start",
-                            .summary = "the model whose batch must start soonest, as many as are "
-                                       "in time",
-                            .source = "Gujarati et al. OSDI'20 §5.3",
-                            .make = [] { return std::make_unique<EarliestStart>(); }});
+  registry.dispatchers.add(
+      {.name = "earliest_start",
+       .summary =
+           "the model whose batch must start soonest, with as many requests as finish in time",
+       .source = "Gujarati et al. OSDI'20 §5.3",
+       .make = [] { return std::make_unique<EarliestStart>(); }});
 }
 
 }  // namespace almanac::deployment::dispatcher

@@ -34,8 +34,8 @@ class Shepherd final : public Dispatcher {
 
 void register_shepherd(Registry& registry) {
   registry.dispatchers.add({.name = "shepherd",
-                            .summary = "the largest batch that is in time; one three times as "
-                                       "large takes the place of one that runs",
+                            .summary = "the largest batch that finishes in time; a batch three "
+                                       "times as large preempts a running one",
                             .source = "Zhang et al. NSDI'23 (Flex)",
                             .make = [] { return std::make_unique<Shepherd>(); }});
 }

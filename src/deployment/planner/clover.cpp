@@ -159,7 +159,7 @@ Result<Deployment> plan_clover(const PlanningCase& asked) {
 
 void register_clover(Registry& registry) {
   registry.planners.add({.name = "clover",
-                         .summary = "cut GPUs and variants that trade accuracy for carbon",
+                         .summary = "MIG partitions and variants that trade accuracy for carbon",
                          .source = "Li et al. SC'23",
                          .make = {plan_clover, true}});
 }

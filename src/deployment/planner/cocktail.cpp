@@ -75,7 +75,7 @@ Result<Deployment> plan_cocktail(const PlanningCase& asked) {
 
 void register_cocktail(Registry& registry) {
   registry.planners.add({.name = "cocktail",
-                         .summary = "as few variants as vote right often enough",
+                         .summary = "the smallest ensemble whose vote is right often enough",
                          .source = "Gunasekaran et al. NSDI'22",
                          .make = {plan_cocktail, false}});
 }

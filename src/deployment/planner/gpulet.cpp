@@ -159,7 +159,7 @@ Result<Deployment> plan_gpulet(const PlanningCase& asked) {
 
 void register_gpulet(Registry& registry) {
   registry.planners.add({.name = "gpulet",
-                         .summary = "GPUs in two parts, on which services take turns",
+                         .summary = "GPUs split into two parts, on which services take turns",
                          .source = "Choi et al. ATC'22, Algorithm 1",
                          .make = {plan_gpulet, false}});
 }

@@ -73,10 +73,11 @@ Result<Deployment> plan_gslice(const PlanningCase& asked) {
 }  // namespace
 
 void register_gslice(Registry& registry) {
-  registry.planners.add({.name = "gslice",
-                         .summary = "batch and share by feedback from latency and throughput",
-                         .source = "Dhakal et al. SoCC'20",
-                         .make = {plan_gslice, false}});
+  registry.planners.add(
+      {.name = "gslice",
+       .summary = "batch and GPU share adjusted by feedback from latency and throughput",
+       .source = "Dhakal et al. SoCC'20",
+       .make = {plan_gslice, false}});
 }
 
 }  // namespace almanac::deployment::planner

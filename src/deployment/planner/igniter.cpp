@@ -135,10 +135,11 @@ Result<Deployment> plan_igniter(const PlanningCase& asked) { return IgniterPlan(
 }  // namespace
 
 void register_igniter(Registry& registry) {
-  registry.planners.add({.name = "igniter",
-                         .summary = "beside each other, where shares grow least",
-                         .source = "Xu et al. TPDS'22, Algorithms 1 and 2",
-                         .make = {plan_igniter, false}});
+  registry.planners.add(
+      {.name = "igniter",
+       .summary = "services side by side on the GPU where their shares grow least",
+       .source = "Xu et al. TPDS'22, Algorithms 1 and 2",
+       .make = {plan_igniter, false}});
 }
 
 }  // namespace almanac::deployment::planner

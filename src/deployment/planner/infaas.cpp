@@ -69,11 +69,12 @@ Result<Deployment> plan_infaas(const PlanningCase& asked) {
 }  // namespace
 
 void register_infaas(Registry& registry) {
-  registry.planners.add({.name = "infaas",
-                         .summary = "the variant that is loaded and answers soonest, upgraded "
-                                    "where its copies take longer to load",
-                         .source = "Romero et al. ATC'21",
-                         .make = {plan_infaas, false}});
+  registry.planners.add(
+      {.name = "infaas",
+       .summary =
+           "the loaded variant that answers soonest, upgraded if more copies take longer to load",
+       .source = "Romero et al. ATC'21",
+       .make = {plan_infaas, false}});
 }
 
 }  // namespace almanac::deployment::planner

@@ -140,7 +140,7 @@ class KubeKnots {
 void register_kube_knots(Registry& registry) {
   registry.planners.add(
       {.name = "kube_knots",
-       .summary = "services together on a GPU whose loads do not rise together",
+       .summary = "services on the same GPU if their loads do not rise together",
        .source = "Thinakaran et al. CLUSTER'19",
        .make = {[](const PlanningCase& asked) { return KubeKnots(asked).plan(); }, false}});
 }

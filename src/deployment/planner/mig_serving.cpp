@@ -226,7 +226,7 @@ class MigServing {
 void register_mig_serving(Registry& registry) {
   registry.planners.add(
       {.name = "mig_serving",
-       .summary = "MIG GPUs cut so that services are completed with few of them",
+       .summary = "MIG partitions that serve all requests with the fewest GPUs",
        .source = "Tan et al. 2021 (MIG-Serving)",
        .make = {[](const PlanningCase& asked) { return MigServing(asked).plan(); }, true}});
 }

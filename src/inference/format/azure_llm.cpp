@@ -14,7 +14,7 @@ void note_images(const std::string& path, Requests& requests) {
   const auto table = table::CsvReader::open_any(path);
   if (!table || !table->find("NumImages")) return;
   requests.notes.emplace_back(
-      "NumImages is not used: the log does not say how many tokens an image takes");
+      "NumImages is not used, because the log does not say how many tokens an image takes");
 }
 
 }  // namespace

@@ -9,27 +9,27 @@
 namespace almanac::inference::format {
 
 void register_bailian(Registry& registry) {
-  registry.formats.add(
-      {.name = "bailian",
-       .summary = "one JSON a line: chat_id, parent_chat_id, timestamp (s), input_length, "
-                  "output_length, turn, hash_ids",
-       .source = "Qwen-Bailian usage traces; Wang et al. ATC'25",
-       .make = {.knows =
-                    [](std::string_view line) {
-                      return line.starts_with("{") && line.find("\"input_length\"") != line.npos &&
-                             (line.find("\"chat_id\"") != line.npos ||
-                              line.find("\"parent_chat_id\"") != line.npos);
-                    },
-                .read =
-                    [](const std::string& path) {
-                      return read_json_lines(path, {.arrival = "timestamp",
-                                                    .prompt = "input_length",
-                                                    .output = "output_length",
-                                                    .blocks = "hash_ids",
-                                                    .micros = 1e6,
-                                                    .may_be_other = true,
-                                                    .block = {.tokens = 16}});
-                    }}});
+  registry.formats.add({.name = "bailian",
+                        .summary = "JSON lines: chat_id, parent_chat_id, timestamp (s), "
+                                   "input_length, output_length, turn, hash_ids",
+                        .source = "Qwen-Bailian usage traces; Wang et al. ATC'25",
+                        .make = {.knows =
+                                     [](std::string_view line) {
+                                       return line.starts_with("{") &&
+                                              line.find("\"input_length\"") != line.npos &&
+                                              (line.find("\"chat_id\"") != line.npos ||
+                                               line.find("\"parent_chat_id\"") != line.npos);
+                                     },
+                                 .read =
+                                     [](const std::string& path) {
+                                       return read_json_lines(path, {.arrival = "timestamp",
+                                                                     .prompt = "input_length",
+                                                                     .output = "output_length",
+                                                                     .blocks = "hash_ids",
+                                                                     .micros = 1e6,
+                                                                     .may_be_other = true,
+                                                                     .block = {.tokens = 16}});
+                                     }}});
 }
 
 }  // namespace almanac::inference::format

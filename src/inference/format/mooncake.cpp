@@ -12,7 +12,7 @@ namespace almanac::inference::format {
 void register_mooncake(Registry& registry) {
   registry.formats.add(
       {.name = "mooncake",
-       .summary = "one JSON a line: timestamp (ms), input_length, output_length, hash_ids",
+       .summary = "JSON lines: timestamp (ms), input_length, output_length, hash_ids",
        .source = "Qin et al. FAST'25 (Mooncake)",
        .make = {.knows =
                     [](std::string_view line) {

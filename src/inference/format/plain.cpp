@@ -10,8 +10,8 @@ namespace almanac::inference::format {
 void register_plain(Registry& registry) {
   registry.formats.add(
       {.name = "plain",
-       .summary = "arrival_s, prompt_tokens, output_tokens; model, tenant, adapter, block_ids (of "
-                  "512 tokens) if told",
+       .summary = "arrival_s, prompt_tokens, output_tokens; optional: model, tenant, adapter, "
+                  "block_ids (of 512 tokens)",
        .source = "",
        .make = {.knows =
                     [](std::string_view header) {

@@ -58,8 +58,9 @@ Result<Requests> read_clients(const std::string& path, const LogPart& part) {
   const std::string name = file.filename().string();
   const std::size_t end = name.find(kRhythms);
   if (end == std::string::npos) {
-    return fail(Code::invalid, "has rhythms of clients, and is not called NAME_windows.csv.gz",
-                {.file = path}, "NAME_lengths.json.gz must lie beside it");
+    return fail(Code::invalid,
+                "has arrival patterns of clients, but is not named NAME_windows.csv.gz",
+                {.file = path}, "NAME_lengths.json.gz must be in the same folder");
   }
   const auto clients = published::read_servegen(file.parent_path().string(), name.substr(0, end));
   if (!clients) return tl::unexpected(clients.error());
@@ -69,7 +70,7 @@ Result<Requests> read_clients(const std::string& path, const LogPart& part) {
   if (requests > kMost) {
     return fail(Code::usage,
                 fmt::format("its clients send some {:.0f} million requests", requests / 1e6),
-                {.file = path}, "say which part of the time counts, as --from 10h --until 12h");
+                {.file = path}, "choose a part of the time, such as --from 10h --until 12h");
   }
   RequestIntake intake;
   for (const auto& [start, rate] : rates) {
@@ -90,7 +91,8 @@ Result<Requests> read_clients(const std::string& path, const LogPart& part) {
 void register_servegen_clients(Registry& registry) {
   registry.formats.add(
       {.name = "servegen_clients",
-       .summary = "clients: client, start_s, rate_rps, pattern, shape, scale; lengths beside them",
+       .summary =
+           "clients: client, start_s, rate_rps, pattern, shape, scale; lengths in a second file",
        .source = "Xiang et al. 2025 (ServeGen)",
        .make = {.knows =
                     [](std::string_view header) {

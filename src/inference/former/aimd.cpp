@@ -46,11 +46,11 @@ class Aimd final : public Former {
 }  // namespace
 
 void register_aimd(Registry& registry) {
-  registry.formers.add(
-      {.name = "aimd",
-       .summary = "as many sequences as decode in time: one more each, a tenth fewer after a miss",
-       .source = "Crankshaw et al. NSDI'17 §4.3",
-       .make = [] { return std::make_unique<Aimd>(); }});
+  registry.formers.add({.name = "aimd",
+                        .summary = "additive increase, multiplicative decrease: one more sequence "
+                                   "while decodes are in time, a tenth fewer after a miss",
+                        .source = "Crankshaw et al. NSDI'17 §4.3",
+                        .make = [] { return std::make_unique<Aimd>(); }});
 }
 
 }  // namespace almanac::inference::former

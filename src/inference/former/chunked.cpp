@@ -53,7 +53,7 @@ class Chunked final : public Former {
 
 void register_chunked(Registry& registry) {
   registry.formers.add({.name = "chunked",
-                        .summary = "decodes first, then parts of prompts, up to a token budget",
+                        .summary = "decodes first, then chunks of prompts, up to a token budget",
                         .source = "vLLM v1; Agrawal et al. OSDI'24 §4",
                         .make = [] { return std::make_unique<Chunked>(); }});
 }

@@ -37,10 +37,11 @@ class Clockwork final : public Former {
 }  // namespace
 
 void register_clockwork(Registry& registry) {
-  registry.formers.add({.name = "clockwork",
-                        .summary = "the largest batch of prompts with which the oldest is in time",
-                        .source = "Gujarati et al. OSDI'20 §5.3",
-                        .make = [] { return std::make_unique<Clockwork>(); }});
+  registry.formers.add(
+      {.name = "clockwork",
+       .summary = "largest batch of prompts that still meets the deadline of the oldest",
+       .source = "Gujarati et al. OSDI'20 §5.3",
+       .make = [] { return std::make_unique<Clockwork>(); }});
 }
 
 }  // namespace almanac::inference::former

@@ -26,7 +26,8 @@ class DropLate final : public Former {
 void register_drop_late(Registry& registry) {
   registry.formers.add(
       {.name = "drop_late",
-       .summary = "first come first served; what can no longer be in time is turned away",
+       .summary =
+           "first come, first served; rejects requests that can no longer meet the objective",
        .source = "Shen et al. SOSP'19 §6.3",
        .make = [] { return std::make_unique<DropLate>(); }});
 }

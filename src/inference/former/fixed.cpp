@@ -37,10 +37,11 @@ class Fixed final : public Former {
 }  // namespace
 
 void register_fixed(Registry& registry) {
-  registry.formers.add({.name = "fixed",
-                        .summary = "a batch stays together until all of it is answered",
-                        .source = "Yu et al. OSDI'22 §2, the servers before Orca",
-                        .make = [] { return std::make_unique<Fixed>(); }});
+  registry.formers.add(
+      {.name = "fixed",
+       .summary = "static batches: a batch stays together until all of it is answered",
+       .source = "Yu et al. OSDI'22 §2, the servers before Orca",
+       .make = [] { return std::make_unique<Fixed>(); }});
 }
 
 }  // namespace almanac::inference::former

@@ -99,9 +99,8 @@ class Reader {
       const std::string act = fields_.text_or("hidden_act", "silu");
       if (act != "silu" && act != "swiglu") {
         throw BadField(
-            fmt::format("model_type: \"{}\" is not known, and with hidden_act \"{}\" a "
-                        "feed-forward part may have "
-                        "two or three matrices",
+            fmt::format("model_type: \"{}\" is unknown, and with hidden_act \"{}\" a feed-forward "
+                        "part may have two or three matrices",
                         type_, act));
       }
     }
@@ -138,8 +137,8 @@ class Reader {
     if (is("gpt2")) made.rest += fields_.count({"n_positions"}) * d;
     if (const int wide = fields_.count_or({"word_embed_proj_dim"}, 0);
         wide != 0 && wide != hidden_) {
-      throw BadField(
-          fmt::format("word_embed_proj_dim: {} is not hidden_size, and not understood", wide));
+      throw BadField(fmt::format(
+          "word_embed_proj_dim: {} differs from hidden_size, which is not supported", wide));
     }
     for (int layer = 0; layer < count_; ++layer) {
       Layers one{.count = 1, .small = family_.norms * d};
@@ -187,14 +186,14 @@ class Reader {
     dense_width_ = fields_.count_or({"intermediate_size_mlp"}, width_);
     if (const json* const frequency = fields_.find("moe_layer_freq");
         frequency != nullptr && *frequency != 1) {
-      throw BadField(fmt::format("moe_layer_freq: {} is not understood", frequency->dump()));
+      throw BadField(fmt::format("moe_layer_freq: {} is not supported", frequency->dump()));
     }
     dense_layers_ = fields_.find("mlp_only_layers");
     if (experts_ == 0) {
       for (const char* const field : {"moe_intermediate_size", "num_experts_per_tok",
                                       "n_shared_experts", "shared_expert_intermediate_size"}) {
         if (fields_.count_or({field}, 0) == 0) continue;
-        throw BadField(fmt::format("{}: the file names no number of experts", field));
+        throw BadField(fmt::format("{}: the file gives no number of experts", field));
       }
       return;
     }
@@ -230,7 +229,7 @@ class Reader {
       if (type == "linear_attention") return -1;
       if (type == "sliding_attention" && window_ > 0) return window_;
       if (type == "chunked_attention" && chunk_ > 0) return chunk_;
-      throw BadField(fmt::format("layer_types: {} is not understood", type.dump()));
+      throw BadField(fmt::format("layer_types: {} is not supported", type.dump()));
     }
     const auto each = [&](int n) { return n > 0 && (layer + 1) % n == 0; };
     if (full_every_ > 0) return each(full_every_) ? 0 : -1;
@@ -375,7 +374,7 @@ Result<Model> parse(std::string_view text, const json* quantization, const std::
   return made;
 } catch (const BadField& wrong) {
   return fail(Code::invalid, wrong.what(), {.file = name},
-              "give the config.json of a decoder, or a model that is known by name");
+              "give the config.json of a decoder, or the name of a known model");
 } catch (const json::exception& wrong) {
   return fail(Code::invalid, wrong.what(), {.file = name});
 }

@@ -93,7 +93,7 @@ void Fields::refuse_rest() const {
         has_any(name, kHarmless)) {
       continue;
     }
-    throw BadField(fmt::format("{}: {} is not understood, and may change weights or KV cache", name,
+    throw BadField(fmt::format("{}: {} is not supported, and may change weights or KV cache", name,
                                value.dump().substr(0, 60)));
   }
 }

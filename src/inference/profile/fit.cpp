@@ -88,10 +88,11 @@ Result<FittedLines> fit(std::span<const Probe> probes) {
   }
   constexpr std::size_t kCoefficients = 3;
   if (prefills.size() < kCoefficients || decodes.size() < kCoefficients) {
-    return fail(Code::invalid,
-                fmt::format("{} prefills and {} decodes were measured, 3 of each are needed",
-                            prefills.size(), decodes.size()),
-                {}, "more lengths of prompts");
+    return fail(
+        Code::invalid,
+        fmt::format("{} prefills and {} decodes were measured, but at least 3 of each are needed",
+                    prefills.size(), decodes.size()),
+        {}, "measure more prompt lengths");
   }
   made.prefill = in_micros(fit_line(prefills, made.prefill_error));
   made.decode = in_micros(fit_line(decodes, made.decode_error));
@@ -130,7 +131,7 @@ Result<Measured> read_measured(const std::string& path) {
   if (!step) return tl::unexpected(step.error());
   Measured made{.step = *step};
   if (!sheet->has("warning") || !sheet->has("slots")) {
-    made.warning = "was never tested against its server: measure it again";
+    made.warning = "was never validated against its server: measure it again";
     return made;
   }
   const auto slots = sheet->number("slots", 0);

@@ -50,8 +50,8 @@ std::string not_batched(std::span<const Probe> probes, int at_once) {
   }
   if (at_once < 2 || together_ms < kNearly * at_once * alone_ms) return "";
   return fmt::format(
-      "it does not batch, for a token takes {:.1f} times as long when {} requests are answered at "
-      "once",
+      "the server does not batch: a token takes {:.1f} times as long when {} requests are answered "
+      "at once",
       together_ms / alone_ms, at_once);
 }
 
@@ -68,8 +68,8 @@ std::string uneven(std::span<const Probe> probes) {
   }
   if (alone == 0 || mean_ms < kMore * median_ms) return "";
   return fmt::format(
-      "its steps vary, for one client alone gets a token each {:.3g} ms on the mean and {:.3g} ms "
-      "by the median: it pauses, or sends tokens in bunches",
+      "its steps vary: a single client gets a token every {:.3g} ms on average, but {:.3g} ms in "
+      "the median, so the server pauses or sends tokens in bursts",
       mean_ms / alone, median_ms / alone);
 }
 
@@ -80,8 +80,8 @@ std::string pausing(const Seen& measured, const Seen& simulated) {
                told_ms = simulated.longest_gap.mean / 1e3;
   if (std::isnan(seen_ms) || seen_ms < kMore * told_ms) return "";
   return fmt::format(
-      "answers pause, for the longest time from token to token of a request is {:.3g} ms on the "
-      "mean and {:.3g} ms by the profile",
+      "answers pause: the longest time between tokens of a request is {:.3g} ms on average, but "
+      "{:.3g} ms by the profile",
       seen_ms, told_ms);
 }
 
@@ -99,8 +99,8 @@ std::string apart(std::span<const Probe> probes, const Seen& measured, const See
   const double slowed = (1 + Tested::kMeanBound) * measured.per_token.mean;
   if (std::isnan(slowed) || measured.per_token.mean > usual || simulated.per_token.mean <= slowed)
     return "";
-  return "requests do not slow each other: there are several replicas, or prompts are computed "
-         "apart from tokens";
+  return "requests do not slow each other down: there may be several replicas, or separate prefill "
+         "and decode";
 }
 
 }  // namespace
@@ -160,9 +160,9 @@ Tested test(const FittedLines& lines, std::span<const Probe> probes, const Mixed
            uneven(probes), pausing(measured, simulated), apart(probes, measured, simulated)}) {
     if (!reason.empty()) reasons.push_back(std::move(reason));
   }
-  made.warning = fmt::format("does not describe its server: of {} requests held out, {}; {}",
+  made.warning = fmt::format("does not describe its server: of {} held-out requests, {}; {}",
                              held_out.requests.size(), fmt::join(off, ", "),
-                             reasons.empty() ? "nothing that was measured says why"
+                             reasons.empty() ? "the measurements do not show why"
                                              : fmt::format("likely {}", fmt::join(reasons, "; ")));
   return made;
 }

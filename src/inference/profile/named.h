@@ -59,7 +59,7 @@ tl::unexpected<Error> no_such(const char* what, std::string_view name,
     hint = fmt::format("nearest: {}", fmt::join(near, ", "));
   }
   if (!instead.empty()) hint += "; " + instead;
-  return fail(Code::not_found, fmt::format("no {} is called \"{}\"", what, name), {}, hint);
+  return fail(Code::not_found, fmt::format("no {} is named \"{}\"", what, name), {}, hint);
 }
 
 }  // namespace almanac::inference

@@ -31,7 +31,7 @@ std::string text_of(const json& from, const char* name) {
 }
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw BadField(fmt::format("quantization_config: {} is not understood", what));
+  throw BadField(fmt::format("quantization_config: {} is not supported", what));
 }
 
 constexpr Precision kMxfp4{4.25 / 8, Arithmetic::fp4}, kNvfp4{4.5 / 8, Arithmetic::fp4};

@@ -49,7 +49,7 @@ Result<double> Sheet::number(std::string_view column, std::size_t row) const {
   const std::string& cell = text(column, row);
   const auto value = text::parse_decimal(cell);
   if (value) return *value;
-  return fail(Code::invalid, fmt::format("{}: \"{}\" is no number", column, cell),
+  return fail(Code::invalid, fmt::format("{}: \"{}\" is not a number", column, cell),
               {.file = path_, .line = lines_[row]});
 }
 

@@ -56,11 +56,11 @@ class AdapterAffinity final : public Router {
 }  // namespace
 
 void register_adapter_affinity(Registry& registry) {
-  registry.routers.add(
-      {.name = "adapter_affinity",
-       .summary = "a replica that has the adapter, else one with a place for it; short queues",
-       .source = "Kubernetes Gateway API Inference Extension v0.3, scheduler",
-       .make = [](std::uint64_t) { return std::make_unique<AdapterAffinity>(); }});
+  registry.routers.add({.name = "adapter_affinity",
+                        .summary = "a replica that has the adapter loaded, else one with a free "
+                                   "slot for it; shorter queues first",
+                        .source = "Kubernetes Gateway API Inference Extension v0.3, scheduler",
+                        .make = [](std::uint64_t) { return std::make_unique<AdapterAffinity>(); }});
 }
 
 }  // namespace almanac::inference::router

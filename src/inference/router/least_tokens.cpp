@@ -17,10 +17,11 @@ class LeastTokens final : public Router {
 }  // namespace
 
 void register_least_tokens(Registry& registry) {
-  registry.routers.add({.name = "least_tokens",
-                        .summary = "fewest tokens still to compute; knows the length of answers",
-                        .source = "Patel et al. ISCA'24 (Splitwise), simulator: token_jsq",
-                        .make = [](std::uint64_t) { return std::make_unique<LeastTokens>(); }});
+  registry.routers.add(
+      {.name = "least_tokens",
+       .summary = "fewest tokens still to compute; knows answer lengths in advance",
+       .source = "Patel et al. ISCA'24 (Splitwise), simulator: token_jsq",
+       .make = [](std::uint64_t) { return std::make_unique<LeastTokens>(); }});
 }
 
 }  // namespace almanac::inference::router

@@ -65,7 +65,8 @@ class Llumnix final : public Router {
 void register_llumnix(Registry& registry) {
   registry.routers.add(
       {.name = "llumnix",
-       .summary = "most free KV memory, what waits left out; moves requests where it runs out",
+       .summary =
+           "most free KV memory, not counting waiting requests; migrates requests when it runs out",
        .source = "Sun et al. OSDI'24",
        .make = [](std::uint64_t) { return std::make_unique<Llumnix>(); }});
 }

@@ -21,7 +21,7 @@ class MostMemory final : public Router {
 
 void register_most_memory(Registry& registry) {
   registry.routers.add({.name = "most_memory",
-                        .summary = "most free KV memory for each request that is there",
+                        .summary = "most free KV memory per request",
                         .source = "Sun et al. OSDI'24 (Llumnix), remaining steps",
                         .make = [](std::uint64_t) { return std::make_unique<MostMemory>(); }});
 }

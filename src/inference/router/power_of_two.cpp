@@ -27,7 +27,7 @@ class PowerOfTwo final : public Router {
 void register_power_of_two(Registry& registry) {
   registry.routers.add(
       {.name = "power_of_two",
-       .summary = "the shorter queue of two drawn at random",
+       .summary = "the shorter of two random queues",
        .source = "Mitzenmacher, TPDS'01",
        .make = [](std::uint64_t seed) { return std::make_unique<PowerOfTwo>(seed); }});
 }

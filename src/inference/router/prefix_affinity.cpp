@@ -24,7 +24,7 @@ class PrefixAffinity final : public Router {
 void register_prefix_affinity(Registry& registry) {
   registry.routers.add(
       {.name = "prefix_affinity",
-       .summary = "fewest tokens to compute, those found in the prefix cache left out",
+       .summary = "fewest tokens to compute, not counting those in the prefix cache",
        .source = "Qin et al. FAST'25 (Mooncake) §5, local prefixes",
        .make = [](std::uint64_t) { return std::make_unique<PrefixAffinity>(); }});
 }

@@ -69,7 +69,7 @@ class Inferline final : public Scaler {
 void register_inferline(Registry& registry) {
   registry.scalers.add(
       {.name = "inferline",
-       .summary = "for the burstiest stretch of the last minute",
+       .summary = "for the burstiest part of the last minute",
        .source = "Crankshaw et al. SoCC'20 §5",
        .make = {[](const ScalerCase& told) { return std::make_unique<Inferline>(told); }, true}});
 }

@@ -61,7 +61,7 @@ class Mark final : public Scaler {
 void register_mark(Registry& registry) {
   registry.scalers.add(
       {.name = "mark",
-       .summary = "for the rate that is expected once new replicas are ready",
+       .summary = "for the rate expected once new replicas are ready",
        .source = "Zhang et al. ATC'19 §4",
        .make = {[](const ScalerCase& told) { return std::make_unique<Mark>(told); }, true}});
 }

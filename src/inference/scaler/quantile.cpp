@@ -57,7 +57,7 @@ class Quantile final : public Scaler {
 void register_quantile(Registry& registry) {
   registry.scalers.add(
       {.name = "quantile",
-       .summary = "for the 0.9 quantile of the rate that is forecast",
+       .summary = "for the 0.9 quantile of the forecast rate",
        .source = "split conformal prediction",
        .make = {[](const ScalerCase& told) { return std::make_unique<Quantile>(told); }, true}});
 }

@@ -49,7 +49,7 @@ class Reactive final : public Scaler {
 
 void register_reactive(Registry& registry) {
   registry.scalers.add({.name = "reactive",
-                        .summary = "by requests that wait and KV memory in use",
+                        .summary = "by waiting requests and KV memory in use",
                         .source = "Kubernetes HPA; llm-d saturation rule",
                         .make = {[](const ScalerCase&) { return std::make_unique<Reactive>(); }}});
 }

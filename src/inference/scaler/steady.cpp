@@ -22,8 +22,8 @@ class Steady final : public Scaler {
 void register_steady(Registry& registry) {
   registry.scalers.add(
       {.name = "steady",
-       .summary = "as many replicas as may be, all the time",
-       .source = "the fleet that is sized for its peak",
+       .summary = "the largest number of replicas, all the time",
+       .source = "a fleet sized for its peak",
        .make = {[](const ScalerCase& told) { return std::make_unique<Steady>(told); }}});
 }
 

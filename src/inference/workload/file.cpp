@@ -75,7 +75,7 @@ class WorkloadReader final : text::TomlReader {
     made.adapters = words(from, "adapters");
     made.adapter_requests = numbers(from, "adapter_requests", 0, 1e12);
     if (made.adapters.size() != made.adapter_requests.size()) {
-      refuse(from, "adapters and adapter_requests must be lists of one length");
+      refuse(from, "adapters and adapter_requests must be lists of the same length");
     }
     made.common_tokens =
         static_cast<std::int32_t>(number(from, "common_tokens", 0, 0, kMostTokens));
@@ -89,7 +89,7 @@ class WorkloadReader final : text::TomlReader {
     made.follow_age_s = quantiles(from, "follow_age_s", 0, kEndless);
     if (!made.follow.empty() && (made.follow_part.empty() || made.follow_age_s.empty())) {
       refuse(*from.get("follow"),
-             "requests that follow others need follow_part and follow_age_s beside them");
+             "requests that follow others also need follow_part and follow_age_s");
     }
     return made;
   }
@@ -202,8 +202,8 @@ Result<Workload> load_workload(const std::string& path) {
 
 std::string to_toml(const Workload& workload) {
   std::string made =
-      "# The requests of a service, for `almanac inference generate --workload THIS_FILE`;\n"
-      "# docs/guide/generator.md says what each key means.\n\n[span]\n";
+      "# The requests of a service, for `almanac inference generate --workload THIS_FILE`;\n# "
+      "docs/guide/generator.md explains each key.\n\n[span]\n";
   made += fmt::format("hours = {:.9g}\nrequests = {}\n", workload.hours, workload.requests);
   if (!workload.day.empty()) made += fmt::format("day = {}\n", spelled(workload.day));
   if (workload.block_tokens != kPlainBlockTokens) {

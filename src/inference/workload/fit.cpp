@@ -337,7 +337,7 @@ Result<Workload> fit_workload(const Requests& requests) {
   const double span_s = (requests.all.back().arrival - first) / 1e6 *
                         static_cast<double>(requests.size()) /
                         static_cast<double>(requests.size() - 1);
-  if (span_s <= 0) return fail(Code::invalid, "has all its requests at one instant");
+  if (span_s <= 0) return fail(Code::invalid, "has all its requests at the same instant");
   Requests shifted = requests;
   for (Request& each : shifted.all) each.arrival -= first;
   Workload made{.hours = span_s / 3600, .requests = static_cast<std::int64_t>(requests.size())};

@@ -45,7 +45,7 @@ ServegenLengths lengths_of(const json& told) {
     made.reach.push_back(sum += each.at(1).get<double>());
   }
   if (made.values.empty() || sum <= 0 || !std::is_sorted(made.values.begin(), made.values.end())) {
-    throw std::runtime_error("values must ascend, and some must come");
+    throw std::runtime_error("values must ascend, and there must be at least one");
   }
   for (double& each : made.reach) each /= sum;
   made.reach.back() = 1;

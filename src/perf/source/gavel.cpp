@@ -99,7 +99,7 @@ Profile read_gavel(const std::string& path, const std::string& text) {
     for (const auto& [type, jobs] : types) read_type(type, jobs, path, profile);
   } catch (const simdjson::simdjson_error& error) {
     throw Refused{{Code::invalid,
-                   fmt::format("expected throughputs as Gavel writes them: {}", error.what()),
+                   fmt::format("expected throughputs in Gavel's format: {}", error.what()),
                    {path}}};
   }
   return profile;

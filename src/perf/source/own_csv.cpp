@@ -67,7 +67,7 @@ Profile read_own_csv(Rows rows, const std::string& path) {
     if (says(rows, "gpus")) made.gpus = rows.whole("gpus", 1, 100'000);
     if (says(rows, "nodes")) made.nodes = rows.whole("nodes", 1, 100'000);
     if (made.nodes > made.gpus) {
-      rows.refuse(fmt::format("{} GPUs do not lie on {} nodes", made.gpus, made.nodes));
+      rows.refuse(fmt::format("{} GPUs cannot be on {} nodes", made.gpus, made.nodes));
     }
     if (says(rows, "cpus_per_gpu")) made.cpus_per_gpu = rows.number("cpus_per_gpu", 1e-3, 1e6);
     if (says(rows, "memory_gb_per_gpu")) {

@@ -25,7 +25,7 @@ std::string_view Rows::text(std::string_view column) const {
   const auto at = csv_.find(column);
   if (!at) {
     throw Refused{{Code::not_found,
-                   fmt::format("there is no column {}", column),
+                   fmt::format("column {} is missing", column),
                    {csv_.where().file, 1},
                    text::did_you_mean(column, csv_.header())}};
   }
@@ -56,8 +56,8 @@ std::pair<int, int> placement_of(const Rows& rows, std::string_view digits) {
   int gpus = 0;
   for (const char digit : digits) {
     if (digit < '1' || digit > '9') {
-      rows.refuse(
-          fmt::format("a placement is GPUs of each node, a digit 1 to 9 each: \"{}\"", digits));
+      rows.refuse(fmt::format(
+          "a placement is the number of GPUs on each node, a digit 1 to 9 each: \"{}\"", digits));
     }
     gpus += digit - '0';
   }

@@ -17,8 +17,8 @@ namespace almanac::policy::builtin {
 
 void register_chronus(Registry& registry) {
   registry.add_policy({.name = "chronus",
-                       .summary = "leases of 20 min: deadlines are promised if enough leases are "
-                                  "free, and kept; the others share the rest",
+                       .summary = "leases of 20 min: accepts a deadline if enough leases are free "
+                                  "and then guarantees it; other jobs share the rest",
                        .source = "Gao et al. SoCC'21 (Chronus)",
                        .order = "srtf",
                        .placement = "consolidate_first",

@@ -12,13 +12,14 @@
 namespace almanac::policy::builtin {
 
 void register_coda(Registry& registry) {
-  registry.add_policy({.name = "coda",
-                       .summary = "cores by feedback, CPU jobs next to GPU jobs in an array of "
-                                  "their own, slowed where they take memory bandwidth",
-                       .source = "Zhao et al. ICDCS'20 (CODA)",
-                       .size = "adaptive",
-                       .pass = "arrays",
-                       .throttle = "halve"});
+  registry.add_policy(
+      {.name = "coda",
+       .summary = "tunes CPU cores by feedback; CPU jobs have a partition of cores of their own "
+                  "and are throttled when they use too much memory bandwidth",
+       .source = "Zhao et al. ICDCS'20 (CODA)",
+       .size = "adaptive",
+       .pass = "arrays",
+       .throttle = "halve"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -9,12 +9,12 @@
 namespace almanac::policy::builtin {
 
 void register_conservative(Registry& registry) {
-  registry.add_policy(
-      {.name = "conservative",
-       .summary = "first come, first served; a job may pass others if it delays none of them",
-       .source = "Mu'alem & Feitelson 2001 §2",
-       .estimate = "limit",
-       .pass = "conservative"});
+  registry.add_policy({.name = "conservative",
+                       .summary = "first come, first served with conservative backfill: a job may "
+                                  "start early if it delays no earlier job",
+                       .source = "Mu'alem & Feitelson 2001 §2",
+                       .estimate = "limit",
+                       .pass = "conservative"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -9,11 +9,11 @@
 namespace almanac::policy::builtin {
 
 void register_drf(Registry& registry) {
-  registry.add_policy(
-      {.name = "drf",
-       .summary = "the user with the least dominant share of GPUs, cores and memory first",
-       .source = "Ghodsi et al. NSDI'11",
-       .pass = "users"});
+  registry.add_policy({.name = "drf",
+                       .summary = "dominant resource fairness: user with the smallest dominant "
+                                  "share of GPUs, cores and memory first",
+                       .source = "Ghodsi et al. NSDI'11",
+                       .pass = "users"});
 }
 
 }  // namespace almanac::policy::builtin

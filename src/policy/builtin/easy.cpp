@@ -9,13 +9,12 @@
 namespace almanac::policy::builtin {
 
 void register_easy(Registry& registry) {
-  registry.add_policy(
-      {.name = "easy",
-       .summary =
-           "first come, first served; short jobs fill the gap in front of the first blocked job",
-       .source = "Lifka JSSPP'95",
-       .estimate = "limit",
-       .pass = "easy"});
+  registry.add_policy({.name = "easy",
+                       .summary = "first come, first served with EASY backfill: short jobs fill "
+                                  "the gap before the first blocked job",
+                       .source = "Lifka JSSPP'95",
+                       .estimate = "limit",
+                       .pass = "easy"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -15,9 +15,8 @@ namespace almanac::policy::builtin {
 
 void register_elasticflow(Registry& registry) {
   registry.add_policy({.name = "elasticflow",
-                       .summary =
-                           "the fewest GPUs that keep a deadline, if it can be promised; the "
-                           "rest where they help most, again every 5 min",
+                       .summary = "elastic: fewest GPUs that meet each accepted deadline; spare "
+                                  "GPUs go where they speed up jobs most, every 5 min",
                        .source = "Gu et al. ASPLOS'23 (ElasticFlow) §4",
                        .order = "edf",
                        .placement = "consolidate_first",

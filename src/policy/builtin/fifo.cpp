@@ -11,7 +11,7 @@ namespace almanac::policy::builtin {
 void register_fifo(Registry& registry) {
   registry.add_policy(
       {.name = "fifo",
-       .summary = "first come, first served; no job passes one that cannot be placed",
+       .summary = "first come, first served; the first job that does not fit blocks all others",
        .source = "Hu et al. SC'21 §2.1"});
 }
 

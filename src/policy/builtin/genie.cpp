@@ -13,13 +13,13 @@
 namespace almanac::policy::builtin {
 
 void register_genie(Registry& registry) {
-  registry.add_policy({.name = "genie",
-                       .summary = "the job that must start soonest to meet its deadline first, in "
-                                  "the cheapest shape that meets it",
-                       .source = "Chen et al. TPDS'20 (GENIE) §6",
-                       .order = "allowance",
-                       .shape = "cer_in_time",
-                       .pass = "scan"});
+  registry.add_policy(
+      {.name = "genie",
+       .summary = "least slack to the deadline first, in the cheapest shape that meets it",
+       .source = "Chen et al. TPDS'20 (GENIE) §6",
+       .order = "allowance",
+       .shape = "cer_in_time",
+       .pass = "scan"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -10,14 +10,13 @@
 namespace almanac::policy::builtin {
 
 void register_gittins(Registry& registry) {
-  registry.add_policy(
-      {.name = "gittins",
-       .summary = "least Gittins rank of GPU time first, by learned run times; stops jobs that "
-                  "outlive their likely ends",
-       .source = "Gu et al. NSDI'19 §3.2",
-       .estimate = "learned",
-       .order = "gittins",
-       .pass = "by_rank"});
+  registry.add_policy({.name = "gittins",
+                       .summary = "lowest Gittins index of GPU time first, from learned run times; "
+                                  "preempts jobs that run longer than expected",
+                       .source = "Gu et al. NSDI'19 §3.2",
+                       .estimate = "learned",
+                       .order = "gittins",
+                       .pass = "by_rank"});
 }
 
 }  // namespace almanac::policy::builtin

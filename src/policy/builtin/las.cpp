@@ -9,13 +9,12 @@
 namespace almanac::policy::builtin {
 
 void register_las(Registry& registry) {
-  registry.add_policy(
-      {.name = "las",
-       .summary =
-           "least attained GPU time first, in two queues; stops jobs of the second for the first",
-       .source = "Gu et al. NSDI'19 §3",
-       .order = "las",
-       .pass = "by_rank"});
+  registry.add_policy({.name = "las",
+                       .summary = "least attained service (GPU time) first, in two queues; jobs in "
+                                  "the second queue are preempted for the first",
+                       .source = "Gu et al. NSDI'19 §3",
+                       .order = "las",
+                       .pass = "by_rank"});
 }
 
 }  // namespace almanac::policy::builtin

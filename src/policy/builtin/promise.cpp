@@ -11,13 +11,14 @@
 namespace almanac::policy::builtin {
 
 void register_promise(Registry& registry) {
-  registry.add_policy({.name = "promise",
-                       .summary = "the cheapest deadlines first that can still be met, in shapes "
-                                  "that suit the room there is",
-                       .source = "docs/guide/qos.md",
-                       .order = "promise",
-                       .shape = "by_room",
-                       .pass = "late"});
+  registry.add_policy(
+      {.name = "promise",
+       .summary =
+           "cheapest deadlines that can still be met first, in shapes that suit the free GPUs",
+       .source = "docs/guide/qos.md",
+       .order = "promise",
+       .shape = "by_room",
+       .pass = "late"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -13,7 +13,7 @@ namespace almanac::policy::builtin {
 
 void register_qssf(Registry& registry) {
   registry.add_policy({.name = "qssf",
-                       .summary = "quasi-shortest-service-first: least predicted GPU time first",
+                       .summary = "quasi-shortest-service-first: smallest predicted GPU time first",
                        .source = "Hu et al. SC'21 §4.2",
                        .estimate = "learned",
                        .order = "gpu_time"});

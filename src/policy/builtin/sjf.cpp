@@ -9,11 +9,11 @@
 namespace almanac::policy::builtin {
 
 void register_sjf(Registry& registry) {
-  registry.add_policy(
-      {.name = "sjf",
-       .summary = "shortest job first, knowing the truth; no job passes one that cannot be placed",
-       .source = "Hu et al. SC'21 §4.2.3",
-       .order = "sjf"});
+  registry.add_policy({.name = "sjf",
+                       .summary = "shortest job first, by true run times; the first job that does "
+                                  "not fit blocks all others",
+                       .source = "Hu et al. SC'21 §4.2.3",
+                       .order = "sjf"});
 }
 
 }  // namespace almanac::policy::builtin

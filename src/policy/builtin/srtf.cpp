@@ -14,7 +14,7 @@ namespace almanac::policy::builtin {
 void register_srtf(Registry& registry) {
   registry.add_policy(
       {.name = "srtf",
-       .summary = "shortest remaining time first, knowing the truth; stops longer jobs",
+       .summary = "shortest remaining time first, by true run times; preempts longer jobs",
        .source = "Hu et al. SC'21 §4.2.3",
        .order = "srtf",
        .pass = "by_rank"});

@@ -10,8 +10,8 @@ namespace almanac::policy::builtin {
 
 void register_synergy_greedy(Registry& registry) {
   registry.add_policy({.name = "synergy_greedy",
-                       .summary = "rounds of 300 s, first come, first served; each job with all "
-                                  "cores and memory that make it faster, or waiting for them",
+                       .summary = "rounds of 300 s, first come, first served; each job waits for "
+                                  "all cores and memory that speed it up",
                        .source = "Mohan et al. OSDI'22",
                        .size = "greedy",
                        .pass = "lease"});

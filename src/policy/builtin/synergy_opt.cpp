@@ -10,8 +10,8 @@ namespace almanac::policy::builtin {
 
 void register_synergy_opt(Registry& registry) {
   registry.add_policy({.name = "synergy_opt",
-                       .summary = "rounds of 300 s, first come, first served; cores and memory as "
-                                  "is best for all together, no job below its proportional share",
+                       .summary = "rounds of 300 s, first come, first served; cores and memory by "
+                                  "an optimal integer program, no job below its proportional share",
                        .source = "Mohan et al. OSDI'22",
                        .size = "opt",
                        .pass = "lease"});

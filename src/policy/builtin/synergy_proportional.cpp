@@ -11,8 +11,8 @@ namespace almanac::policy::builtin {
 
 void register_synergy_proportional(Registry& registry) {
   registry.add_policy({.name = "synergy_proportional",
-                       .summary = "rounds of 300 s, first come, first served; each GPU with its "
-                                  "proportional share of cores and memory",
+                       .summary = "rounds of 300 s, first come, first served; cores and memory in "
+                                  "proportion to the job's GPUs",
                        .source = "Mohan et al. OSDI'22",
                        .size = "proportional",
                        .pass = "lease"});

@@ -11,8 +11,8 @@ namespace almanac::policy::builtin {
 void register_synergy_tune(Registry& registry) {
   registry.add_policy(
       {.name = "synergy_tune",
-       .summary = "rounds of 300 s, first come, first served; cores and memory to the jobs that "
-                  "they make faster, none below its proportional share",
+       .summary = "rounds of 300 s, first come, first served; extra cores and memory to jobs that "
+                  "they speed up, no job below its proportional share",
        .source = "Mohan et al. OSDI'22",
        .size = "tune",
        .pass = "lease"});

@@ -13,15 +13,15 @@
 namespace almanac::policy::builtin {
 
 void register_thrift(Registry& registry) {
-  registry.add_policy({.name = "thrift",
-                       .summary =
-                           "the deadlines that cost least GPU time, chosen again every 5 min, each "
-                           "on the fewest GPUs; the rest where it helps most",
-                       .source = "Almanac; after Moore 1968 and ElasticFlow",
-                       .order = "gpu_time",
-                       .placement = "consolidate_first",
-                       .shape = "one",
-                       .pass = {"elastic", {{"deadlines", {1}}}}});
+  registry.add_policy(
+      {.name = "thrift",
+       .summary = "deadlines that cost the least GPU time, selected again every 5 min, each on the "
+                  "fewest GPUs; spare GPUs go where they speed up jobs most",
+       .source = "Almanac; after Moore 1968 and ElasticFlow",
+       .order = "gpu_time",
+       .placement = "consolidate_first",
+       .shape = "one",
+       .pass = {"elastic", {{"deadlines", {1}}}}});
 }
 
 }  // namespace almanac::policy::builtin

@@ -18,7 +18,7 @@ class FollowLoad final : public Capacity {
 
 void register_follow_load(Registry& registry) {
   registry.capacities.add({"follow_load",
-                           "nodes that ran nothing for 10 minutes sleep",
+                           "nodes that were idle for 10 minutes are powered down",
                            "vanilla DRS of Hu et al. SC'21 §4.3",
                            {.has = {Trait::sleeps_nodes}}},
                           [](const Parameters&) { return std::make_unique<FollowLoad>(); });

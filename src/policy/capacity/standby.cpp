@@ -29,7 +29,8 @@ class Standby final : public Capacity {
 
 void register_standby(Registry& registry) {
   registry.capacities.add({"standby",
-                           "what the forecast peak asks for, at prices of delay and sleep",
+                           "as many nodes as the forecast peak needs, weighing the cost of delays "
+                           "against the power saved",
                            "energy/standby.h",
                            {.has = {Trait::sleeps_nodes}}},
                           [](const Parameters&) { return std::make_unique<Standby>(); });

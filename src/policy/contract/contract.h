@@ -3,8 +3,8 @@
 /// \file
 /// The contract between a policy and its host: events in, a plan out.
 ///
-/// A policy touches no file, no clock, no thread and no random number but the view's. It cannot
-/// tell whether its host is the simulator or a live cluster.
+/// A policy uses no file, clock or thread, and no random numbers except the view's. It cannot
+/// distinguish the simulator from a live cluster.
 #pragma once
 
 #include <algorithm>
@@ -31,34 +31,34 @@
 
 namespace almanac::policy {
 
-/// In the order in which events of one instant are told. A job is withdrawn that waits and shall no
-/// longer: its user has cancelled or held it. A job is adopted that runs already when a policy is
-/// new: a service that starts again, a forecast. A host that cannot tell an event never does;
-/// policies live without.
+/// Kinds of events, in the order of delivery at one instant. A waiting job is withdrawn when its
+/// user cancels or holds it. A running job is adopted when a new policy takes over, after a restart
+/// of the service or in a forecast. A host that does not know a kind of event never sends it, and
+/// policies must work without.
 enum class EventKind : std::uint8_t {
   job_ended,
-  job_failed,  ///< It lost its nodes or its processes, and waits to go on from its checkpoint.
+  job_failed,  ///< The job lost its nodes or processes, and waits to resume from its checkpoint.
   job_withdrawn,
   job_adopted,
   job_arrived,
-  job_released,  ///< It waits, and the time until which it was held has come.
-  job_reported,  ///< View::training says something new of a job; `value` is the metric that it
-                 ///< reports now, NaN where it is something else.
-  node_down,     ///< A node is out of service; what ran there was told job_failed.
+  job_released,  ///< A waiting job is no longer held.
+  job_reported,  ///< View::training has changed; `value` is the reported metric, NaN for other
+                 ///< reports.
+  node_down,     ///< A node is out of service; its jobs got job_failed.
   node_up,
-  node_notice,  ///< A node will go; `value` is in how many seconds.
+  node_notice,  ///< A node will go down in `value` seconds.
   capacity_changed,
-  signal_changed,  ///< `value` is what View::signals says now.
+  signal_changed,  ///< `value` is the new value in View::signals.
   timer
 };
 
 struct Event {
   EventKind kind{};
-  std::uint32_t subject = 0;  ///< JobId, NodeId, VcId or SignalId; nothing for a timer.
+  std::uint32_t subject = 0;  ///< JobId, NodeId, VcId or SignalId; unused for a timer.
   double value = 0;
 };
 
-/// A job that was declined never ran; one that was cut off ended because the policy said so.
+/// State of a job. A declined job never ran; a job that was cut off was ended by the policy.
 enum class Phase : std::uint8_t {
   unknown,
   waiting,
@@ -73,43 +73,43 @@ enum class Phase : std::uint8_t {
 /// When a job on several nodes begins to send over their links (rules/links/contention.h).
 enum class Sending : std::uint8_t {
   at_once,
-  in_turn,  ///< Where no other does, or the rule of turns lets it begin beside one.
-  shifted,  ///< Its steps begin Config::shift_ms later than those of others that are shifted.
+  in_turn,  ///< Only when no other job sends, or when the rule of turns allows both.
+  shifted,  ///< With steps that begin Config::shift_ms later than those of other shifted jobs.
 };
 
-/// How a job is to run, beside where. What is 0 is as the job has it.
+/// Settings of a running job other than its place. 0 keeps the job's own setting.
 struct Config {
-  std::int32_t batch = 0;    ///< Samples of a step, over all its GPUs.
-  std::int32_t variant = 0;  ///< Which of its variants, from 1 on.
-  /// The power limit of each of its GPUs, in watts. Where the node's own is lower, that counts; a
-  /// board takes none below its least. Only policies that say so set one (Trait::limits_power).
+  std::int32_t batch = 0;    ///< Samples per step, over all its GPUs.
+  std::int32_t variant = 0;  ///< Number of the variant, from 1.
+  /// Power limit of each GPU in watts. A lower limit of the node takes precedence, and no limit may
+  /// be below the board's minimum. Requires Trait::limits_power.
   std::int32_t power_w = 0;
-  /// Whether it runs only in what the jobs beside it on its GPUs leave of them: these are as fast
-  /// as without it (perf/sharing.h). Only policies that say so set it (Trait::yields_gpus).
+  /// Whether the job only uses GPU time that the other jobs on its GPUs leave, which then run at
+  /// full speed (perf/sharing.h). Requires Trait::yields_gpus.
   bool yields = false;
-  /// How it shares what it has not to itself; only policies that say so set it
-  /// (Trait::paces_traffic).
+  /// Use of shared links and storage. Requires Trait::paces_traffic.
   Sending sending = Sending::at_once;
-  float shift_ms = 0;    ///< Of its steps, where `sending` is `shifted`.
-  float cache_gb = 0;    ///< Of its data set to be cached; of several jobs' words the most.
-  float remote_gbs = 0;  ///< GB/s that it reads of its data set from afar, at most.
+  float shift_ms = 0;  ///< Shift of its steps if `sending` is `shifted`.
+  float cache_gb = 0;  ///< Cache for its data set in GB; the largest value of several jobs counts.
+  float remote_gbs = 0;  ///< Limit on remote reads of its data set, GB/s.
 
   bool operator==(const Config&) const = default;
 };
 
-/// What a job is to hold and how it is to run. No grants = it does not run.
+/// Allocation and settings that a job should get. No grants = the job does not run.
 struct Target {
   std::span<const cluster::Grant> grants{};
   Config config{};
 };
 
-/// A demand that will do for a job.
+/// A demand that a job accepts.
 struct Acceptable {
   DemandId demand{};
-  float rate = 1;  ///< The job's speed there, beside that on what it asks.
+  float rate = 1;  ///< Speed of the job there, relative to its request.
 };
 
-/// What every policy may know and no job is about: the price of power, carbon, any named series.
+/// A named time series that does not belong to a job, such as the price of power or carbon
+/// intensity.
 struct Signal {
   std::string name;
   double value = 0;
@@ -118,63 +118,64 @@ struct Signal {
 
 enum class ServiceId : std::uint32_t {};  ///< Position in View::services.
 
-/// A service that answers requests with replicas. Each is a job without end, that only the host
-/// knows as one; more of them arrive, or some end, as Plan::scale says.
+/// A service that answers requests with replicas. Each replica is a job without an end; the host
+/// adds or ends replicas according to Plan::scale.
 struct Service {
   std::string name;
-  int least = 0;         ///< Replicas, while requests come.
-  int most = 0;          ///< Replicas.
-  int wanted = 0;        ///< As the last scale() said.
-  inference::Load load;  ///< At View::now.
+  int least = 0;         ///< Minimum number of replicas while requests arrive.
+  int most = 0;          ///< Maximum number of replicas.
+  int wanted = 0;        ///< Replicas requested by the last scale().
+  inference::Load load;  ///< Load at View::now.
 };
 
-/// Where a job stands. Kept by the host; one cache line.
+/// State of a job, kept by the host in one cache line.
 struct alignas(64) Progress {
-  Time since{};          ///< When the present run, or wait, began; ahead while its nodes boot.
-  Time start = kNoTime;  ///< Of the first run.
+  Time since{};          ///< Start of the current run or wait; in the future while nodes boot.
+  Time start = kNoTime;  ///< Start of the first run.
   Time end = kNoTime;
-  Duration attained{};  ///< Time run before the present run.
+  Duration attained{};  ///< Run time before the current run.
   Duration charged{};   ///< Work added by restarts so far.
   VcId vc = kNoVc;
   DemandId demand{};
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
-  std::uint16_t max_grants = 0;  ///< Of which there is room from first_grant on.
-  TenantId tenant = kNoTenant;   ///< Of Cluster::tenants; kNoTenant = none that is declared.
+  std::uint16_t max_grants = 0;  ///< Capacity for grants from first_grant.
+  TenantId tenant = kNoTenant;   ///< Index into Cluster::tenants; kNoTenant = no declared tenant.
   Phase phase = Phase::unknown;
 };
 
-/// What a job that trains tells of itself: its total and limits from its submission on, all else as
-/// it runs.
+/// Training state that a job reports: total and limits at submission, the rest while it runs.
 struct Training {
-  double total = 0;     ///< Progress at which it ends; 0 = it does not tell.
-  double progress = 0;  ///< In steps; where the batch may change, in steps at the initial one.
+  double total = 0;     ///< Progress at which the job ends; 0 = unknown.
+  double progress = 0;  ///< Steps so far; if the batch can change, steps at the initial batch.
   elastic::BatchLimits batches{};
-  std::optional<elastic::Gradient> gradient{};   ///< How noisy it is now; nothing = not measured.
-  std::span<const elastic::Observation> seen{};  ///< How long its steps took, each way once.
-  std::optional<double> metric{};                ///< As last reported; the larger the better.
-  double metric_at = 0;                          ///< The progress that it was reported at.
+  std::optional<elastic::Gradient> gradient{};  ///< Current gradient noise; nothing = not measured.
+  std::span<const elastic::Observation> seen{};  ///< Step times, one for each configuration.
+  std::optional<double> metric{};                ///< Last reported metric; larger is better.
+  double metric_at = 0;                          ///< Progress at that report.
 };
 
-/// What is measured while jobs run, with what they hold now. Nothing = not known: no host tells it,
-/// or it is too early after a start or a resize.
+/// Measurements of running jobs with their current allocation. Nothing = unknown: the host does not
+/// measure it, or the job started or was resized too recently.
 class Telemetry {
  public:
   virtual ~Telemetry() = default;
-  /// The part of its time in which a running job's GPUs compute.
+  /// Returns the fraction of time in which a running job's GPUs are busy.
   virtual std::optional<double> gpu_use(JobId job) const = 0;
-  /// Whether that will be known of a job once it has run for a while.
+  /// Returns whether gpu_use() will be known once the job has run for a while.
   virtual bool will_know_gpu_use(JobId job) const = 0;
-  /// What it draws of its nodes' memory bandwidth, in GB/s.
+  /// Returns the memory bandwidth that the job uses on its nodes, in GB/s.
   virtual std::optional<double> bandwidth_gbs(JobId job) const = 0;
-  /// What all jobs of a node draw.
+  /// Returns the memory bandwidth that all jobs on a node use, in GB/s.
   virtual std::optional<double> bandwidth_gbs(NodeId node) const = 0;
-  /// How often something new is told while no job starts, ends or is resized; kNoDuration = never.
+  /// Returns the interval between new measurements while no job starts, ends or is resized;
+  /// kNoDuration = never.
   virtual Duration renewed_every() const = 0;
-  /// Work that a job has done until `now`, as time at the speed at which its run time is given.
+  /// Returns the work that a job has done until `now`, as time at the reference speed of its run
+  /// time.
   virtual std::optional<Duration> worked(JobId job, Time now) const = 0;
-  /// What a job tells of its training; nothing = it tells nothing, or no host asks.
+  /// Returns the training state that a job reports; nothing = no reports.
   virtual std::optional<Training> training(JobId job, Time now) const {
     static_cast<void>(job);
     static_cast<void>(now);
@@ -182,10 +183,10 @@ class Telemetry {
   }
 };
 
-/// What a policy may know at `now`: no outcome of a job that has not ended.
+/// Everything a policy may know at `now`, which excludes the outcome of jobs that have not ended.
 class View {
  public:
-  /// The host's own records, which may grow while the view lasts. Null = the host has none.
+  /// Records of the host, which may grow while the view exists. Null = the host has none.
   struct Records {
     const std::vector<trace::Job>& jobs;
     const std::vector<Progress>& progress;
@@ -203,69 +204,67 @@ class View {
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
-  const Speeds* speeds = nullptr;        ///< How fast jobs run with what, as profiled; null = all
-                                         ///< run as recorded.
-  RestartCost restart{};                 ///< What it costs a job to be stopped or moved.
-  std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
-  std::span<const Service> services{};   ///< By ServiceId; none = the host runs none.
-  const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
+  const Speeds* speeds = nullptr;        ///< Speed profiles; null = all jobs run as recorded.
+  RestartCost restart{};                 ///< Cost of stopping or moving a job.
+  std::span<const Signal> signals{};     ///< Indexed by SignalId; empty = no signals.
+  std::span<const Service> services{};   ///< Indexed by ServiceId; empty = no services.
+  const Telemetry* telemetry = nullptr;  ///< Null = no measurements.
 
   const trace::Request& request(JobId job) const { return records_.jobs[index(job)].request; }
   const Progress& progress(JobId job) const { return records_.progress[index(job)]; }
-  /// How a job that has ended did end.
+  /// Returns the final state of a job that has ended.
   trace::JobState state(JobId job) const {
     ALMANAC_CHECK(progress(job).phase == Phase::ended, "job {} has not ended", index(job));
     return records_.jobs[index(job)].outcome.state;
   }
   const cluster::Demand& demand(DemandId id) const { return records_.demands[index(id)]; }
-  std::size_t num_demands() const { return records_.demands.size(); }
   std::size_t num_jobs() const { return records_.jobs.size(); }
-  /// What a running job holds.
+  /// Returns the allocation of a running job.
   std::span<const cluster::Grant> grants(JobId job) const {
     const Progress& state = progress(job);
     return {records_.grants.data() + state.first_grant, state.num_grants};
   }
-  /// How a running job runs.
+  /// Returns the settings of a running job.
   Config config(JobId job) const {
     if (records_.configs == nullptr) return {};
     const auto found = records_.configs->find(job);
     return found == records_.configs->end() ? Config{} : found->second;
   }
-  /// The demands that will do for a job that accepts several and can start with them, best first:
-  /// the first is Progress::demand. Empty = that one will do alone.
+  /// Returns the demands that a job accepts and can start with, best first. The first is
+  /// Progress::demand. Empty = the job accepts only that one.
   std::span<const Acceptable> acceptable(JobId job) const {
     if (records_.acceptable == nullptr || records_.acceptable->empty()) return {};
     const auto found = records_.acceptable->find(job);
     return found == records_.acceptable->end() ? std::span<const Acceptable>{} : found->second;
   }
-  /// The jobs of a group that have come so far, in the order in which they came, what has ended
-  /// too.
+  /// Returns the jobs of a group that have arrived so far, in order of arrival, including ended
+  /// ones.
   std::span<const JobId> group(NameId name) const {
     if (records_.groups == nullptr || name == kNoName) return {};
     const auto found = records_.groups->find(name);
     return found == records_.groups->end() ? std::span<const JobId>{} : found->second;
   }
-  /// What a job tells of its training; nothing = it tells nothing.
+  /// Returns the training state that a job reports; nothing = no reports.
   std::optional<Training> training(JobId job) const {
     return telemetry == nullptr ? std::nullopt : telemetry->training(job, now);
   }
-  /// Until when a waiting job is held; Time::min() = it is not.
+  /// Returns the time until which a waiting job is held; Time::min() = not held.
   Time held_until(JobId job) const {
     if (records_.holds == nullptr) return Time::min();
     const auto found = records_.holds->find(job);
     return found == records_.holds->end() ? Time::min() : found->second;
   }
-  /// What it costs a running job to be changed to `target`, as work added to it.
+  /// Returns the cost of changing a running job to `target`, as work added to the job.
   Duration cost(JobId job, const Target& target) const {
     return restart.of(request(job), worked(job), grants(job), target.grants);
   }
-  /// Time that the job has run so far, the present run included.
+  /// Returns the run time of the job so far, including the current run.
   Duration attained(JobId job) const {
     const Progress& state = progress(job);
     const Duration runs = state.phase == Phase::running ? now - state.since : Duration{0};
     return state.attained + std::max(Duration{0}, runs);
   }
-  /// Work that it has done so far; as long as the time it ran unless something tells otherwise.
+  /// Returns the work done so far; equals the run time unless it is measured.
   Duration worked(JobId job) const {
     const auto told = telemetry == nullptr ? std::nullopt : telemetry->worked(job, now);
     return told ? *told : attained(job);
@@ -275,20 +274,20 @@ class View {
   Records records_;
 };
 
-/// What shall change; whatever is not mentioned stays as it is.
+/// Changes that a decision makes; everything else stays as it is.
 ///
-/// A policy says what a job is to hold; what that means for the job - start, stop, move, resize -
-/// follows from what it holds now. The ledger is the cluster as the plan so far would leave it: a
-/// policy takes GPUs there and then says whose they are; what it takes for a what-if it must undo
-/// before it returns. What is said counts for quotas at once.
+/// A policy sets the allocation that a job should have. Whether this starts, stops, moves or
+/// resizes the job follows from its current allocation. The ledger shows the cluster after the plan
+/// so far: a policy takes GPUs in the ledger, then assigns them with set(). Anything taken for a
+/// what-if must be undone before returning. Changes count towards quotas immediately.
 class Plan {
  public:
   enum class Action : std::uint8_t {
-    none,    ///< It stays as it is, or was mentioned again later.
-    start,   ///< It waits, and is to run; where one of the nodes still boots, once it is there.
-    stop,    ///< It runs, and is to wait: it keeps what it has done, less what that costs.
-    move,    ///< It goes on on other GPUs: a stop and a start.
-    resize,  ///< It goes on on the same GPUs with other parts of them, cores, memory or settings.
+    none,    ///< No change, or replaced by a later change.
+    start,   ///< Start a waiting job, as soon as all its nodes have booted.
+    stop,    ///< Stop a running job, which keeps its progress less the cost of the stop.
+    move,    ///< Move a running job to other GPUs: a stop and a start.
+    resize,  ///< Change the fractions, cores, memory or settings of a running job on the same GPUs.
   };
   struct Change {
     JobId job{};
@@ -297,29 +296,29 @@ class Plan {
     std::uint32_t num_grants = 0;
     Config config{};
   };
-  /// A job, and until when it is not to start.
+  /// A job that must not start before `until`.
   struct Hold {
     JobId job{};
     Time until{};
   };
 
-  /// A service, and how many replicas it is to have.
+  /// A service and its new number of replicas.
   struct Scale {
     ServiceId service{};
     int replicas = 0;
   };
 
-  /// `view` tells what jobs hold now.
+  /// `view` has the current allocations.
   Plan(cluster::Ledger& working_copy, const View& view) : ledger(working_copy), view_(view) {}
 
   cluster::Ledger& ledger;
-  Quotas* quotas = nullptr;  ///< Null = there are none.
+  Quotas* quotas = nullptr;  ///< Null = no quotas.
 
-  /// Says what a job that waits or runs is to hold from now on, which is taken in the ledger
-  /// already, as what it lets go is given back. Said again, the last word counts. The quotas that
-  /// the job counts for must have room.
+  /// Sets the new allocation of a waiting or running job. The ledger must already reflect it: the
+  /// new GPUs taken, the old ones given back. A later call replaces an earlier one. The job's
+  /// quotas must have room.
   void set(JobId job, const Target& target);
-  /// What becomes of a job; null = it is not mentioned.
+  /// Returns the change of a job; null = none.
   const Change* find(JobId job) const {
     if (changes_.size() > kFew) return find_among_many(job);
     for (const Change& each : changes_) {
@@ -330,34 +329,33 @@ class Plan {
   std::span<const cluster::Grant> grants(const Change& change) const {
     return {grants_.data() + change.first_grant, change.num_grants};
   }
-  /// In the order in which they were said.
+  /// Returns all changes in the order in which they were made.
   std::span<const Change> changes() const { return changes_; }
-  /// How many running jobs stop or move.
+  /// Returns the number of running jobs that stop or move.
   std::size_t num_stops() const { return num_stops_; }
 
-  /// Keeps a waiting job from starting before `until`; then job_released is told.
+  /// Holds a waiting job until `until`, when the event job_released follows.
   void hold(JobId job, Time until) { said(holds).push_back({job, until}); }
-  /// Turns a waiting job away for good.
+  /// Rejects a waiting job permanently.
   void decline(JobId job) { said(declined).push_back(job); }
-  /// Ends a job that waits or runs, for good: nothing more is wanted of it. What it holds is given
-  /// back in the ledger already.
+  /// Ends a waiting or running job permanently. Its GPUs must already be given back in the ledger.
   void end(JobId job) { said(ended).push_back(job); }
-  /// Lets a service have so many replicas: jobs arrive, or end once they have answered what they
-  /// have begun, after this plan is carried out.
+  /// Sets the number of replicas of a service. After the plan is carried out, new replicas arrive
+  /// as jobs, or surplus ones end once they have answered their current requests.
   void scale(ServiceId service, int replicas) { said(scales).push_back({service, replicas}); }
-  /// Sends a node that runs nothing to sleep; in the ledger at once.
+  /// Powers down an idle node; takes effect in the ledger immediately.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
     said(sleeps).push_back(node);
   }
-  /// Boots a node that sleeps. Once it is there, the host tells capacity_changed.
+  /// Boots a sleeping node. The event capacity_changed follows once it is up.
   void boot(NodeId node) {
     ledger.set_power(node, cluster::Power::booting);
     said(boots).push_back(node);
   }
-  /// Says that a waiting job would run now if no node slept or booted.
+  /// Records that a waiting job would run now if no node were asleep or booting.
   void hold_back(JobId job) { said(held_back).push_back(job); }
-  /// Asks for a timer event; at `now` means one more decision at this instant.
+  /// Requests a timer event; `now` means one more decision at this instant.
   void wake(Time at) { wakes.push_back(at); }
   void clear() {
     changes_.clear();
@@ -366,7 +364,7 @@ class Plan {
     num_stops_ = 0;
     if (has_verbs_) clear_verbs();
   }
-  /// Whether any verb but wake() was said.
+  /// Returns whether any of the verbs above except wake() was used.
   bool has_verbs() const { return has_verbs_; }
 
   std::vector<Hold> holds;
@@ -403,12 +401,12 @@ class Plan {
 class Policy {
  public:
   virtual ~Policy() = default;
-  /// Answers all events of one instant at once. Same calls, same plans.
+  /// Handles all events of one instant. The same calls must give the same plans.
   virtual void decide(std::span<const Event> events, const View& view, Plan& plan) = 0;
-  /// Why `job`, which waits, does not run now. `ledger` is left as it was.
+  /// Returns why the waiting job `job` does not run now. Leaves `ledger` unchanged.
   virtual Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const = 0;
-  /// Appends the jobs that wait after the last decision, those of each virtual cluster in the order
-  /// in which it looks at them; not those yet that it stopped, nor those that quotas leave aside.
+  /// Appends the jobs waiting after the last decision, for each virtual cluster in queue order.
+  /// Omits jobs that the decision stopped and jobs excluded by quotas.
   virtual void line_up(std::vector<JobId>& line) const = 0;
 };
 

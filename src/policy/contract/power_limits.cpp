@@ -27,15 +27,15 @@ Result<PowerLimits> PowerLimits::of(const cluster::Cluster& cluster,
     if (!is_limited(make)) continue;
     if (!make.gpu_type.empty() && !perf::is_type(make.gpu_type, power.gpu_type)) {
       return fail(Code::invalid,
-                  fmt::format("gpu_power_limit_w is of GPUs of type {}, but the power model {} "
-                              "knows what a limit does to a {}",
+                  fmt::format("gpu_power_limit_w is set for GPUs of type {}, but the power model "
+                              "{} only knows how a limit affects a {}",
                               make.gpu_type, power.name, power.gpu_type),
-                  {}, "--power takes another model; almanac energy power lists them");
+                  {}, "choose another model with --power; almanac energy power lists them");
     }
     if (make.gpu_power_limit_w < power.gpu_least_limit_w) {
       return fail(Code::invalid,
                   fmt::format("gpu_power_limit_w must be {} to {}, the limits of a {} in the power "
-                              "model {}, or above, which is none: {}",
+                              "model {}, or higher for no limit; found {}",
                               power.gpu_least_limit_w, power.gpu_limit_w, power.gpu_type,
                               power.name, make.gpu_power_limit_w));
     }

@@ -27,37 +27,38 @@ namespace almanac::policy {
 
 class PowerLimits {
  public:
-  /// None.
+  /// No limits.
   PowerLimits() = default;
-  /// Those of `cluster`, whose GPUs under a limit are of the type of `power` or of no type. Fails
-  /// with invalid for another type, and for a limit below those that were measured.
+  /// Returns the limits of `cluster`. Limited GPUs must be of the type of `power` or have no type.
+  /// Fails with invalid for another type, and for a limit below the measured range.
   static Result<PowerLimits> of(const cluster::Cluster& cluster, const energy::PowerModel& power);
-  /// The same where policies may set limits of jobs, if all GPUs are of the type of `power` or of
-  /// no type; else may_be_set() says that they are not.
+  /// Returns the same, and lets policies set limits of jobs if all GPUs are of the type of `power`
+  /// or have no type; otherwise may_be_set() is false.
   static Result<PowerLimits> of_jobs_too(const cluster::Cluster& cluster,
                                          const energy::PowerModel& power);
 
-  /// Whether a GPU has a limit, or may be given one.
+  /// Returns whether a GPU has a limit or may get one.
   bool any() const { return !limits_w_.empty(); }
   bool may_be_set() const { return may_be_set_; }
-  /// The use of a model as `perf` names it; nothing where it was not measured.
+  /// Returns the utilization of a model, named as in `perf`; nothing if it was not measured.
   std::optional<double> use_of(std::string_view model) const;
-  /// Of a model that was not measured.
+  /// Returns the utilization assumed for a model that was not measured.
   double usual_use() const { return energy::mean_use(power_.gpu_use); }
   std::size_t known_uses() const { return power_.gpu_use.size(); }
-  /// How fast GPUs of each class of nodes compute a job of this use, relative to no limit; empty =
-  /// there is no limit.
+  /// Returns the speed of each node class for a job with utilization `use`, relative to no limit;
+  /// empty = no limits.
   std::vector<double> speeds(double use) const;
-  /// The same of one class, for a job whose own limit is `job_w`, 0 = it has none.
+  /// Returns the same for one class and a job with its own limit `job_w`, 0 = none.
   double speed(double use, std::size_t node_class, int job_w = 0) const;
-  /// What the limits take off the draw of a GPU that a job of this use has, as a part of what full
-  /// use adds to an idle node.
+  /// Returns the power saved by the limits on a GPU with utilization `use`, as a fraction of what
+  /// full load adds to an idle node.
   double spared(double use, std::size_t node_class, int job_w = 0) const;
 
-  /// Where they may be set: limits worth a choice, in watts, lowest first, ten at most. The last
-  /// one is no limit, or the highest of a class.
+  /// Returns limits that are worth choosing, in watts, ascending, at most ten. The last one is no
+  /// limit, or the highest limit of a class.
   std::vector<int> choices_w() const;
-  /// What a GPU draws that a job of this use has with the limit: with its part of an idle node.
+  /// Returns the power of a GPU with utilization `use` and the limit, including its share of an
+  /// idle node.
   double gpu_w(double use, int job_w) const;
 
  private:

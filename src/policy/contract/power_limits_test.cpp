@@ -98,10 +98,10 @@ TEST(PowerLimits, MayBeSetWhereAllGpusAreOfThePowerModel) {
 TEST(PowerLimits, SayWhatWasMeasured) {
   EXPECT_THAT(error_of({.gpus = 2, .gpu_power_limit_w = 40}),
               HasSubstr("gpu_power_limit_w must be 50 to 200, the limits of a V100 in the power "
-                        "model even, or above, which is none: 40"));
+                        "model even, or higher for no limit; found 40"));
   EXPECT_THAT(error_of({.gpus = 2, .gpu_type = "A100", .gpu_power_limit_w = 100}),
-              HasSubstr("gpu_power_limit_w is of GPUs of type A100, but the power model even knows "
-                        "what a limit does to a V100"));
+              HasSubstr("gpu_power_limit_w is set for GPUs of type A100, but the power model even "
+                        "only knows how a limit affects a V100"));
   EXPECT_EQ(error_of({.gpus = 2, .gpu_type = "Tesla V100-SXM2", .gpu_power_limit_w = 100}), "none");
 }
 

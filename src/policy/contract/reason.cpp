@@ -38,86 +38,88 @@ bool is_never(const Reason& reason) {
 std::string to_string(const Reason& reason, const std::string& other) {
   switch (reason.kind) {
     case ReasonKind::none:
-      return "nothing keeps it";
+      return "nothing prevents it from starting";
     case ReasonKind::short_of_gpus:
-      return fmt::format("not enough GPUs: asks {}, {} free where it may run", reason.wanted,
-                         reason.available);
+      return fmt::format("not enough GPUs: needs {}, {} free on the nodes it can use",
+                         reason.wanted, reason.available);
     case ReasonKind::short_of_cores:
       // CPU jobs ask no GPU.
       return reason.wanted == 0
-                 ? "not enough free cores or memory on the nodes where it may run"
-                 : fmt::format("not enough cores or memory beside the GPUs: asks {}, {} free",
-                               reason.wanted, reason.available);
+                 ? "not enough free cores or memory on the nodes it can use"
+                 : fmt::format(
+                       "not enough cores or memory next to the free GPUs: needs {}, {} free",
+                       reason.wanted, reason.available);
     case ReasonKind::reclaimed:
-      return fmt::format("held cores on loan that job {} took back; no room for it since", other);
+      return fmt::format("used cores on loan that job {} took back; has not fitted since", other);
     case ReasonKind::fragmented:
-      return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
+      return fmt::format("fragmentation: needs {}, {} free but spread over too many nodes",
                          reason.wanted, reason.available);
     case ReasonKind::booting:
-      return "waits for nodes to boot";
+      return "waiting for nodes to boot";
     case ReasonKind::behind:
       return fmt::format("would fit, but job {} is ahead in the queue", other);
     case ReasonKind::reserved:
       return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
     case ReasonKind::next_lease:
-      return "would fit, waits for the next lease to begin";
+      return "would fit, but waits for the next lease to begin";
     case ReasonKind::part_used:
-      return "would fit, but the part of the GPUs that its model owns is in use";
+      return "would fit, but its model's part of the GPUs is in use";
     case ReasonKind::at_quota:
-      return fmt::format("asks {}, more than a quota that it counts for has left",
-                         gpus(reason.wanted));
+      return fmt::format("needs {}, more than one of its quotas has left", gpus(reason.wanted));
     case ReasonKind::at_limit:
-      return fmt::format("asks {}, the limit of its tenant, or of one above, leaves {}",
+      return fmt::format("needs {}, but the limit of its tenant (or of a tenant above) leaves {}",
                          gpus(reason.wanted), reason.available);
     case ReasonKind::passed_over:
-      return "would fit, but the policy means the GPUs for other jobs";
+      return "would fit, but the policy keeps the GPUs for other jobs";
     case ReasonKind::awaits_signal:
-      return "would fit, but waits for power to be cheaper or cleaner";
+      return "would fit, but waits for cheaper or cleaner power";
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
-      return fmt::format("never: asks {}, where it may run there are at most {} of one type",
+      return fmt::format("never: needs {}, but the nodes it can use have at most {} of one type",
                          gpus(reason.wanted), reason.available);
     case ReasonKind::too_many_cores:
-      return "never: asks more cores or memory than its nodes have";
+      return "never: needs more cores or memory than its nodes have";
     case ReasonKind::over_limit:
-      return fmt::format("never: asks {}, the limit of its tenant, or of one above, is {}",
-                         gpus(reason.wanted), reason.available);
+      return fmt::format(
+          "never: needs {}, but the limit of its tenant (or of a tenant above) is {}",
+          gpus(reason.wanted), reason.available);
     case ReasonKind::declined:
-      return "never: the policy turned it away";
+      return "never: the policy rejected it";
     case ReasonKind::no_such_gpu:
-      return "never: where it may run there is no GPU of a type that it accepts";
+      return "never: the nodes it can use have no GPU of a type that it accepts";
     case ReasonKind::no_instance:
-      return fmt::format("no {} is free on any board where it may run{}", instance(reason),
-                         other.empty() ? "" : ", one can be made once job " + other + " ends");
+      return fmt::format(
+          "no {} is free on the nodes it can use{}", instance(reason),
+          other.empty() ? "" : ", but one can be created when job " + other + " ends");
     case ReasonKind::no_such_instance:
       // A run of an earlier version tells the kind only.
       if (reason.profile == slices::kNoProfile) {
-        return "never: where it may run no GPU is cut in the instance that it asks";
+        return "never: the nodes it can use are not partitioned into the MIG instance that it "
+               "needs";
       }
       if (reason.board == nullptr) {
         return fmt::format(
-            "never: asks a {}, where it may run there is none and no GPU is to be cut",
+            "never: needs a {}, but the nodes it can use have none and no GPU to partition",
             instance(reason));
       }
-      return fmt::format("never: asks a {}, an {} has {}", instance(reason), reason.board->name,
-                         instances(*reason.board));
+      return fmt::format("never: needs a {}, but an {} offers only {}", instance(reason),
+                         reason.board->name, instances(*reason.board));
     case ReasonKind::not_in_thousandths:
-      return "never: asks a part of a GPU in thousandths, where it may run GPUs are cut in "
-             "instances";
+      return "never: requests a fraction of a GPU, but the nodes it can use offer MIG instances "
+             "only";
     case ReasonKind::gpu_memory_too_small:
       return fmt::format(
-          "never: asks {:g} GB of GPU memory, more than there is for it on any GPU "
-          "where it may run",
+          "never: needs {:g} GB of GPU memory, more than any GPU on the nodes it can use offers",
           reason.wanted / 1e3);
     case ReasonKind::oldest:
       return fmt::format(
-          "has waited longer than the age cap and goes first; free GPUs are kept for it: asks {}, "
-          "{} free",
+          "first in line: it has waited longer than the age cap, so free GPUs are reserved for it; "
+          "needs {}, {} free",
           reason.wanted, reason.available);
     case ReasonKind::set_aside:
       return fmt::format(
-          "would fit, but GPUs are kept for job {}, which has waited longer than the age cap",
+          "would fit, but GPUs are reserved for job {}, which has waited longer than the age cap",
           other);
   }
   return "";

@@ -13,54 +13,54 @@
 namespace almanac::policy {
 
 enum class ReasonKind : std::uint8_t {
-  none,              ///< Nothing keeps it: it is about to start.
-  short_of_cores,    ///< Not now: GPUs are free, but not the cores or memory beside them.
-  reclaimed,         ///< Not now: stopped, since its cores were on loan; no room for it since.
-  short_of_gpus,     ///< Not now: fewer free GPUs in its virtual cluster than it asks.
+  none,              ///< Nothing prevents the start: the job is about to start.
+  short_of_cores,    ///< Not now: GPUs are free, but not enough cores or memory next to them.
+  reclaimed,         ///< Not now: stopped when its borrowed cores were reclaimed; no room since.
+  short_of_gpus,     ///< Not now: fewer free GPUs in its virtual cluster than requested.
   fragmented,        ///< Not now: enough are free, but not in the form that it needs.
   booting,           ///< Not now: it fits once nodes have booted.
   behind,            ///< Not now: it would fit, but another job is first in the queue.
   reserved,          ///< Not now: it would fit, but it would delay a job that holds a reservation.
-  next_lease,        ///< Not now: it would fit, and is looked at when the next lease begins.
+  next_lease,        ///< Not now: it would fit, but is only considered at the next lease.
   part_used,         ///< Not now: it would fit, but its model's part of the GPUs is in use.
   at_quota,          ///< Not now: a quota has too few GPUs left, whatever the nodes have.
-  at_limit,          ///< Not now: its tenant, or one above it, may hold too few GPUs more.
-  passed_over,       ///< Not now: it would fit, but the policy means the GPUs for other jobs.
+  at_limit,          ///< Not now: the limit of its tenant, or of one above it, leaves too few GPUs.
+  passed_over,       ///< Not now: it would fit, but the policy keeps the GPUs for other jobs.
   awaits_signal,     ///< Not now: it would fit, but waits for cheaper or cleaner power.
   unknown_vc,        ///< Never: the cluster has no such virtual cluster.
-  too_large,         ///< Never: it asks more than the virtual cluster has.
-  too_many_cores,    ///< Never: it asks more cores or memory than a node, or all nodes, have.
-  over_limit,        ///< Never: it asks more than its tenant, or one above it, may hold.
-  declined,          ///< Never: the policy turned it away.
+  too_large,         ///< Never: it requests more than the virtual cluster has.
+  too_many_cores,    ///< Never: it requests more cores or memory than a node, or all nodes, have.
+  over_limit,        ///< Never: it requests more than the limit of its tenant, or of one above it.
+  declined,          ///< Never: the policy rejected it.
   no_such_gpu,       ///< Never: no node of the virtual cluster has a GPU type that it accepts.
-  no_instance,       ///< Not now: no board where it may run has a free place for its instance.
-  no_such_instance,  ///< Never: no board where it may run can be cut so.
-  not_in_thousandths,    ///< Never: where it may run GPUs are cut in instances.
-  gpu_memory_too_small,  ///< Never: it asks more GPU memory than those where it may run have.
-  oldest,  ///< Not now: it has waited beyond the age cap, and GPUs are kept for it until it fits.
-  set_aside,  ///< Not now: it would fit, but what is free is kept for a job beyond the age cap.
+  no_instance,       ///< Not now: no board that it can use has room for its MIG instance.
+  no_such_instance,  ///< Never: no board that it can use supports its MIG instance.
+  not_in_thousandths,    ///< Never: it requests a fraction of a GPU, but only MIG instances exist.
+  gpu_memory_too_small,  ///< Never: it requests more GPU memory than the GPUs it can use have.
+  oldest,  ///< Not now: it has waited beyond the age cap, and free GPUs are reserved until it fits.
+  set_aside,  ///< Not now: it would fit, but GPUs are reserved for a job beyond the age cap.
 };
 
 struct Reason {
   ReasonKind kind = ReasonKind::none;
-  std::int32_t wanted = 0;     ///< GPUs that it asks.
-  std::int32_t available = 0;  ///< GPUs that are free, or that limits leave; for "never", that
-                               ///< exist, or that they allow.
-  JobId other = kNoJob;        ///< The job that it waits behind or for.
-  slices::ProfileId profile = slices::kNoProfile;  ///< The instance that it asks.
-  const slices::Board* board = nullptr;  ///< Of no_such_instance, one that it might lie on instead.
+  std::int32_t wanted = 0;     ///< GPUs requested.
+  std::int32_t available = 0;  ///< GPUs that are free or that limits leave; for "never", that exist
+                               ///< or that limits allow.
+  JobId other = kNoJob;        ///< Job that this one waits behind or for.
+  slices::ProfileId profile = slices::kNoProfile;  ///< MIG instance requested.
+  const slices::Board* board = nullptr;  ///< For no_such_instance: a board that it can use.
 
   bool operator==(const Reason&) const = default;
 };
 
-/// True when no change of load can ever let the job start.
+/// Returns true if no change of load can ever let the job start.
 bool is_never(const Reason& reason);
 
-/// One sentence: "asks 8 GPUs, 5 free where it may run".
-/// `other` is how the other job is called.
+/// Returns the reason as a clause: "not enough GPUs: needs 8, 5 free on the nodes it can use".
+/// `other` is the name of the other job.
 std::string to_string(const Reason& reason, const std::string& other);
 
-/// "SHORT_OF_GPUS": stable, for files.
+/// Returns a stable name for files, such as "SHORT_OF_GPUS".
 std::string name(ReasonKind kind);
 
 }  // namespace almanac::policy

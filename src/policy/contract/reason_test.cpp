@@ -8,41 +8,41 @@ namespace {
 
 TEST(Reason, SaysNotNowWithNumbersAndNames) {
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus, .wanted = 8, .available = 5}, ""),
-            "not enough GPUs: asks 8, 5 free where it may run");
+            "not enough GPUs: needs 8, 5 free on the nodes it can use");
   EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
-            "fragmentation: asks 8, 9 free but spread over too many nodes");
+            "fragmentation: needs 8, 9 free but spread over too many nodes");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
-            "not enough cores or memory beside the GPUs: asks 2, 5 free");
+            "not enough cores or memory next to the free GPUs: needs 2, 5 free");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
-            "not enough free cores or memory on the nodes where it may run");
+            "not enough free cores or memory on the nodes it can use");
   EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
             "would fit, but would delay job 17, which holds a reservation");
   EXPECT_EQ(to_string({.kind = ReasonKind::at_limit, .wanted = 4, .available = 1}, ""),
-            "asks 4 GPUs, the limit of its tenant, or of one above, leaves 1");
+            "needs 4 GPUs, but the limit of its tenant (or of a tenant above) leaves 1");
 }
 
 TEST(Reason, SaysWhichInstanceIsLacking) {
   const auto two = *slices::profile_id("2g.12gb");
   EXPECT_EQ(to_string({.kind = ReasonKind::no_instance, .profile = two}, "17"),
-            "no 2g.12gb is free on any board where it may run, one can be made once job 17 ends");
+            "no 2g.12gb is free on the nodes it can use, but one can be created when job 17 ends");
   EXPECT_EQ(to_string({.kind = ReasonKind::no_instance}, ""),
-            "no instance of its size is free on any board where it may run");
+            "no instance of its size is free on the nodes it can use");
   EXPECT_FALSE(is_never({.kind = ReasonKind::no_instance}));
   EXPECT_EQ(to_string({.kind = ReasonKind::no_such_instance}, ""),
-            "never: where it may run no GPU is cut in the instance that it asks");
+            "never: the nodes it can use are not partitioned into the MIG instance that it needs");
   EXPECT_EQ(to_string({.kind = ReasonKind::no_such_instance,
                        .profile = *slices::profile_id("3g.40gb"),
                        .board = slices::find_board("A30-24GB")},
                       ""),
-            "never: asks a 3g.40gb, an A30-24GB has 1g.6gb, 1g.6gb+me, 2g.12gb, 2g.12gb+me, "
-            "4g.24gb");
+            "never: needs a 3g.40gb, but an A30-24GB offers only 1g.6gb, 1g.6gb+me, 2g.12gb, "
+            "2g.12gb+me, 4g.24gb");
 }
 
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
-            "never: asks 9 GPUs, where it may run there are at most 8 of one type");
+            "never: needs 9 GPUs, but the nodes it can use have at most 8 of one type");
   for (const ReasonKind kind :
        {ReasonKind::unknown_vc, ReasonKind::too_large, ReasonKind::too_many_cores,
         ReasonKind::no_such_gpu, ReasonKind::over_limit, ReasonKind::no_such_instance,

@@ -181,13 +181,13 @@ class Pop final : public Policy {
 void register_pop(Registry& registry) {
   registry.divisions.add(
       {.name = "pop",
-       .summary = "the policy once for each part of the nodes, with part of the jobs",
+       .summary = "runs the policy separately on each part of the nodes, with part of the jobs",
        .source = "Narayanan et al. SOSP'21 (POP)",
        .traits = {.has = {Trait::splits_nodes},
                   .bars = {Trait::reads_tenants, Trait::reads_groups, Trait::sleeps_nodes,
                            Trait::limits_power, Trait::paces_traffic, Trait::parts_cluster}},
-       .parameters = {whole_number("parts", "into which nodes and jobs are split", 4, 2, 64),
-                      word("deal", "how jobs come to parts", {"turn", "random"})}},
+       .parameters = {whole_number("parts", "number of parts", 4, 2, 64),
+                      word("deal", "how jobs are assigned to parts", {"turn", "random"})}},
       [](const Parameters& told, const Composition& composition, Host& host) {
         Composition each = composition;
         each.division = Composition().division;

@@ -8,11 +8,11 @@
 namespace almanac::policy::estimate {
 
 void register_history(Registry& registry) {
-  registry.estimates.add(
-      {.name = "history",
-       .summary = "decaying mean of the user's jobs of the same name, else of the same GPU demand",
-       .source = "Hu et al. SC'21 §4.2"},
-      [](const Parameters&, const History&) { return predict::make_history(); });
+  registry.estimates.add({.name = "history",
+                          .summary = "decaying mean of the user's jobs with the same name, or else "
+                                     "with the same number of GPUs",
+                          .source = "Hu et al. SC'21 §4.2"},
+                         [](const Parameters&, const History&) { return predict::make_history(); });
 }
 
 }  // namespace almanac::policy::estimate

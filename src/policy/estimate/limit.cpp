@@ -8,7 +8,7 @@ namespace almanac::policy::estimate {
 
 void register_limit(Registry& registry) {
   registry.estimates.add({.name = "limit",
-                          .summary = "the user's time limit; where a job has none, history",
+                          .summary = "the user's time limit, or history for jobs without one",
                           .source = "Mu'alem & Feitelson 2001"},
                          [](const Parameters&, const History&) { return predict::make_limit(); });
 }

@@ -8,7 +8,7 @@ namespace almanac::policy::estimate {
 
 void register_noisy(Registry& registry) {
   registry.estimates.add({.name = "noisy",
-                          .summary = "the true run time with the paper's error mixture",
+                          .summary = "the true run time with the error distribution of the paper",
                           .source = "Hu et al. SC'21 §4.2.3",
                           .traits = {.has = {Trait::told_truth}}},
                          [](const Parameters&, const History& history) {

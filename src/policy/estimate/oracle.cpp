@@ -8,7 +8,7 @@ namespace almanac::policy::estimate {
 
 void register_oracle(Registry& registry) {
   registry.estimates.add({.name = "oracle",
-                          .summary = "the true run time; only a simulation can have it",
+                          .summary = "the true run time, known only in simulations of past logs",
                           .source = "Hu et al. SC'21 §4.2.3",
                           .traits = {.has = {Trait::told_truth}}},
                          [](const Parameters&, const History& history) {

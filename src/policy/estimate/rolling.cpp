@@ -10,7 +10,7 @@ namespace almanac::policy::estimate {
 void register_rolling(Registry& registry) {
   registry.estimates.add(
       {.name = "rolling",
-       .summary = "the same, and where the name is new to the user, the user's most similar name",
+       .summary = "like history, but a new job name uses the user's most similar name",
        .source = "Hu et al. SC'21 §4.2"},
       [](const Parameters&, const History& history) {
         return predict::make_rolling(history.log.names);

@@ -214,7 +214,7 @@ std::unique_ptr<Policy> age_capped(std::unique_ptr<Policy> policy, const Composi
 
 std::string age_cap_sentence(Duration cap) {
   return fmt::format(
-      "A service starts a job that has waited {:g} h before all others, and keeps free GPUs for it "
+      "In live use, a job that has waited {:g} h goes first, and free GPUs are reserved for it "
       "until it fits (serve --age-cap).",
       seconds(cap) / 3600);
 }

@@ -23,12 +23,11 @@ class Allowance final : public Order {
 }  // namespace
 
 void register_allowance(Registry& registry) {
-  registry.orders.add(
-      {"allowance",
-       "shortest waiting allowance first: the job that must start soonest to meet its deadline",
-       "Chen et al. TPDS'20 (GENIE) §6",
-       {.has = {Trait::reads_run_times, Trait::reads_deadlines}}},
-      [](const Parameters&) { return std::make_unique<Allowance>(); });
+  registry.orders.add({"allowance",
+                       "least slack first: the job that must start soonest to meet its deadline",
+                       "Chen et al. TPDS'20 (GENIE) §6",
+                       {.has = {Trait::reads_run_times, Trait::reads_deadlines}}},
+                      [](const Parameters&) { return std::make_unique<Allowance>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -23,7 +23,7 @@ class DominantShare final : public Order {
 }  // namespace
 
 void register_drf(Registry& registry) {
-  registry.orders.add({"drf", "least dominant share of GPUs, cores and memory first",
+  registry.orders.add({"drf", "smallest dominant share of GPUs, cores and memory first",
                        "Mohan et al. OSDI'22; Ghodsi et al. NSDI'11"},
                       [](const Parameters&) { return std::make_unique<DominantShare>(); });
 }

@@ -27,11 +27,12 @@ class FinishTimeFairness final : public Order {
 }  // namespace
 
 void register_ftf(Registry& registry) {
-  registry.orders.add({"ftf",
-                       "most unfair first: wait and work left, compared with all of its work",
-                       "Mahajan et al. NSDI'20",
-                       {.has = {Trait::reads_run_times}, .needs = {Trait::leases}}},
-                      [](const Parameters&) { return std::make_unique<FinishTimeFairness>(); });
+  registry.orders.add(
+      {"ftf",
+       "most unfairly treated first: waiting and remaining time relative to total work",
+       "Mahajan et al. NSDI'20",
+       {.has = {Trait::reads_run_times}, .needs = {Trait::leases}}},
+      [](const Parameters&) { return std::make_unique<FinishTimeFairness>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -99,7 +99,7 @@ class Gittins final : public Order {
 void register_gittins(Registry& registry) {
   registry.orders.add(
       {"gittins",
-       "least GPU time yet to come for each chance that it ends first (Gittins index)",
+       "lowest Gittins index first: expected GPU time still to spend per chance of completing",
        "Aalto et al. 2009; Gu et al. NSDI'19 §3.2",
        {.has = {Trait::reads_run_times}}},
       [](const Parameters&) { return std::make_unique<Gittins>(); });

@@ -23,7 +23,7 @@ class GpuTime final : public Order {
 
 void register_gpu_time(Registry& registry) {
   registry.orders.add({"gpu_time",
-                       "least believed GPU time first",
+                       "smallest predicted GPU time first",
                        "Hu et al. SC'21 §4.2",
                        {.has = {Trait::reads_run_times}}},
                       [](const Parameters&) { return std::make_unique<GpuTime>(); });

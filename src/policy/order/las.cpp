@@ -50,7 +50,7 @@ class Las final : public Order {
 void register_las(Registry& registry) {
   registry.orders.add(
       {.name = "las",
-       .summary = "least attained GPU time first, in queues",
+       .summary = "least attained service (GPU time) first, in queues",
        .source = "Gu et al. NSDI'19 §3",
        .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
                               {18'000}, 0, 1e15)}},

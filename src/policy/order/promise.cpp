@@ -40,7 +40,7 @@ class Promise final : public Order {
 void register_promise(Registry& registry) {
   registry.orders.add(
       {"promise",
-       "least GPU time first of those whose deadlines can be met, then of the others",
+       "jobs whose deadlines can be met first, then the others; each by GPU time",
        "Moore, Manag. Sci. 1968; ours",
        {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::ranks_late_apart},
         .bars = {Trait::splits_queue}}},

@@ -21,7 +21,7 @@ class Sjf final : public Order {
 
 void register_sjf(Registry& registry) {
   registry.orders.add({"sjf",
-                       "least believed run time first",
+                       "shortest predicted run time first",
                        "Hu et al. SC'21 §4.2.3",
                        {.has = {Trait::reads_run_times}}},
                       [](const Parameters&) { return std::make_unique<Sjf>(); });

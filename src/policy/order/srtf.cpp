@@ -23,7 +23,7 @@ class Srtf final : public Order {
 
 void register_srtf(Registry& registry) {
   registry.orders.add({"srtf",
-                       "least believed remaining time first",
+                       "shortest predicted remaining time first",
                        "Hu et al. SC'21 §4.2.3",
                        {.has = {Trait::reads_run_times}}},
                       [](const Parameters&) { return std::make_unique<Srtf>(); });

@@ -28,11 +28,12 @@ class Tetris final : public Order {
 }  // namespace
 
 void register_tetris(Registry& registry) {
-  registry.orders.add({"tetris",
-                       "least believed time left times shares of GPUs, cores and memory",
-                       "Mohan et al. OSDI'22; Grandl et al. SIGCOMM'14",
-                       {.has = {Trait::reads_run_times}}},
-                      [](const Parameters&) { return std::make_unique<Tetris>(); });
+  registry.orders.add(
+      {"tetris",
+       "smallest predicted remaining time times share of GPUs, cores and memory first",
+       "Mohan et al. OSDI'22; Grandl et al. SIGCOMM'14",
+       {.has = {Trait::reads_run_times}}},
+      [](const Parameters&) { return std::make_unique<Tetris>(); });
 }
 
 }  // namespace almanac::policy::order

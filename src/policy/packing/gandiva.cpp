@@ -39,13 +39,14 @@ class Gandiva final : public TrialPairs {
 void register_gandiva(Registry& registry) {
   registry.packings.add(
       {.name = "gandiva",
-       .summary = "a job that would wait tries a running one; a pair that does badly is parted",
+       .summary = "a waiting job is tried on the GPUs of a running one; pairs that run badly are "
+                  "separated",
        .source = "Xiao et al. OSDI'18 (Gandiva) §3.2",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs},
                   .needs = {Trait::lets_join},
                   // A pass with several queues keeps books of what runs, and stops jobs itself.
                   .bars = {Trait::chooses_gpus, Trait::splits_queue}},
-       .parameters = {number("trial_s", "after which a pair is measured", 60, 1, 1e9)}},
+       .parameters = {number("trial_s", "time until a pair is measured", 60, 1, 1e9)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Gandiva>(desk, std::move(may_share), told.duration("trial_s"));
       });

@@ -46,14 +46,15 @@ class Guarded final : public TrialPairs {
 void register_guarded(Registry& registry) {
   registry.packings.add(
       {.name = "guarded",
-       .summary = "as harmless, and a pair in which one is measured to be slower is parted",
+       .summary = "like harmless, but separates a pair when one of them measures slower",
        .source = "own; Xiao et al. OSDI'18 (Gandiva) §3.2",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs},
                   .needs = {Trait::lets_join},
                   // A pass with several queues keeps books of what runs, and stops jobs itself.
                   .bars = {Trait::chooses_gpus, Trait::splits_queue}},
-       .parameters = {number("least_rate", "what both keep of their speed alone", 0.85, 1e-9, 1),
-                      number("trial_s", "after which a pair is measured", 60, 1, 1e9)}},
+       .parameters = {number("least_rate", "fraction of its solo speed that each job must keep",
+                             0.85, 1e-9, 1),
+                      number("trial_s", "time until a pair is measured", 60, 1, 1e9)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Guarded>(desk, std::move(may_share), told.number("least_rate"),
                                          told.duration("trial_s"));

@@ -45,13 +45,13 @@ void register_harmless(Registry& registry) {
   registry.packings.add(
       {.name = "harmless",
        .summary =
-           "a job that would wait joins a running one where both keep nearly all their speed",
+           "a waiting job shares the GPUs of a running one if both keep nearly all their speed",
        .source = "Narayanan et al. OSDI'20 (Gavel)",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
                   .needs = {Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {number("harmless_rate", "what both keep of their speed alone", 0.9, 1e-9,
-                             1)}},
+       .parameters = {number("harmless_rate", "fraction of its solo speed that each job must keep",
+                             0.9, 1e-9, 1)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Harmless>(desk, std::move(may_share), told.number("harmless_rate"));
       });

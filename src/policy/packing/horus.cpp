@@ -41,12 +41,13 @@ class Horus final : public Grouping {
 void register_horus(Registry& registry) {
   registry.packings.add(
       {.name = "horus",
-       .summary = "a job that would wait joins one with which it does not overuse a GPU",
+       .summary = "a waiting job shares GPUs if the predicted utilization stays within the limit",
        .source = "Yeung et al. TPDS'21 (Horus)",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
                   .needs = {Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {number("most_use", "of a GPU's time, by both together", 1, 1e-9, 2)}},
+       .parameters = {number("most_use", "highest utilization of a GPU by both jobs together", 1,
+                             1e-9, 2)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Horus>(desk, std::move(may_share), told.number("most_use"));
       });

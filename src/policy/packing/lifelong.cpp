@@ -209,18 +209,20 @@ class Lifelong final : public Hosting {
 void register_lifelong(Registry& registry) {
   registry.packings.add(
       {.name = "lifelong",
-       .summary = "jobs that would wait join others while all keep enough speed over their lives",
+       .summary = "waiting jobs share GPUs as long as each keeps enough speed over its whole life",
        .source = "own; Xiao et al. OSDI'18 (Gandiva) §3.2",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
                           Trait::moves_jobs},
                   .needs = {Trait::lets_join},
                   // A pass with several queues keeps books of what runs, and stops jobs itself.
                   .bars = {Trait::chooses_gpus, Trait::splits_queue}},
-       .parameters = {number("least_rate", "what each keeps of its speed alone, over its life",
+       .parameters = {number("least_rate",
+                             "fraction of its solo speed that each job must keep over its life",
                              0.85, 1e-9, 1),
-                      number("least_stay_s", "for which credit must last for jobs to share", 3600,
+                      number("least_stay_s",
+                             "shortest stay that a job's credit must cover before it shares", 3600,
                              1, 1e9),
-                      number("trial_s", "after which a pair is measured", 60, 1, 1e9)}},
+                      number("trial_s", "time until a pair is measured", 60, 1, 1e9)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Lifelong>(desk, std::move(may_share), told.number("least_rate"),
                                           told.duration("least_stay_s"), told.duration("trial_s"));

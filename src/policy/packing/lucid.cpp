@@ -82,12 +82,12 @@ class Lucid final : public Grouping {
 void register_lucid(Registry& registry) {
   registry.packings.add(
       {.name = "lucid",
-       .summary = "a job that would wait joins one where both score low in harm by sharing",
+       .summary = "a waiting job shares GPUs if both jobs have low interference scores",
        .source = "Hu et al. ASPLOS'23 (Lucid) §3.3",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
                   .needs = {Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {whole_number("most_score", "of both together", 2, 0, 4)}},
+       .parameters = {whole_number("most_score", "highest sum of both scores", 2, 0, 4)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Lucid>(desk, std::move(may_share), told.whole("most_score"));
       });

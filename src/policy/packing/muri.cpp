@@ -44,17 +44,17 @@ class Muri final : public Grouping {
 }  // namespace
 
 void register_muri(Registry& registry) {
-  registry.packings.add({.name = "muri",
-                         .summary = "jobs that would wait join groups that do more work with them",
-                         .source = "Zhao et al. SIGCOMM'22 (Muri)",
-                         .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
-                                    .needs = {Trait::lets_join},
-                                    .bars = {Trait::chooses_gpus}},
-                         .parameters = {whole_number("most_jobs", "that share a GPU", 4, 2, 16)}},
-                        [](const Parameters& told, Desk& desk, MayShare may_share) {
-                          return std::make_unique<Muri>(desk, std::move(may_share),
-                                                        told.whole("most_jobs"));
-                        });
+  registry.packings.add(
+      {.name = "muri",
+       .summary = "waiting jobs join groups that interleave their stages and so do more work",
+       .source = "Zhao et al. SIGCOMM'22 (Muri)",
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
+                  .needs = {Trait::lets_join},
+                  .bars = {Trait::chooses_gpus}},
+       .parameters = {whole_number("most_jobs", "most jobs that share a GPU", 4, 2, 16)}},
+      [](const Parameters& told, Desk& desk, MayShare may_share) {
+        return std::make_unique<Muri>(desk, std::move(may_share), told.whole("most_jobs"));
+      });
 }
 
 }  // namespace almanac::policy::packing

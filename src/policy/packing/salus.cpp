@@ -47,12 +47,12 @@ class Salus final : public Grouping {
 void register_salus(Registry& registry) {
   registry.packings.add(
       {.name = "salus",
-       .summary = "a job that would wait joins others that fit into the memory of a GPU with it",
+       .summary = "waiting jobs share a GPU if they all fit into its memory",
        .source = "Yu, Chowdhury MLSys'20 (Salus)",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
                   .needs = {Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {whole_number("most_jobs", "that share a GPU", 16, 2, 16)}},
+       .parameters = {whole_number("most_jobs", "most jobs that share a GPU", 16, 2, 16)}},
       [](const Parameters& told, Desk& desk, MayShare may_share) {
         return std::make_unique<Salus>(desk, std::move(may_share), told.whole("most_jobs"));
       });

@@ -351,14 +351,13 @@ namespace pass {
 void register_arrays(Registry& registry) {
   registry.passes.add(
       {.name = "arrays",
-       .summary = "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to "
-                  "each other",
+       .summary = "like scan, with separate arrays of cores for CPU jobs and GPU jobs, which lend "
+                  "cores to each other",
        .source = "Zhao et al. ICDCS'20 (CODA)",
        .traits = {.has = {Trait::splits_queue, Trait::parts_cluster, Trait::stops_jobs,
                           Trait::lets_join},
                   .bars = {Trait::chooses_gpus}},
-       .parameters = {number("reserve_cpus", "cores of each GPU that are kept for GPU jobs", 3, 0,
-                             1e4)}},
+       .parameters = {number("reserve_cpus", "cores per GPU reserved for GPU jobs", 3, 0, 1e4)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<ArraysPass>(desk, told.number("reserve_cpus"));
       });

@@ -375,17 +375,18 @@ namespace pass {
 void register_backfill(Registry& registry) {
   registry.passes.add(
       {.name = "easy",
-       .summary = "jobs may pass the first blocked ones, each of which holds a reservation, if "
-                  "they delay none",
+       .summary = "EASY backfill: later jobs may start if they delay no reservation of the first "
+                  "blocked jobs",
        .source = "Lifka JSSPP'95",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves}, .bars = {Trait::gives_cores}},
-       .parameters = {whole_number("depth", "blocked jobs that hold a reservation", 1, 1, 1e6)}},
+       .parameters = {whole_number("depth", "number of blocked jobs that hold a reservation", 1, 1,
+                                   1e6)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<BackfillPass>(desk, told.whole("depth"));
       });
   registry.passes.add(
       {.name = "conservative",
-       .summary = "jobs may pass others if they delay none of all that wait",
+       .summary = "conservative backfill: later jobs may start if they delay no waiting job",
        .source = "Mu'alem & Feitelson 2001 §2",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves}, .bars = {Trait::gives_cores}}},
       [](const Parameters&, Desk& desk) {

@@ -129,14 +129,13 @@ namespace pass {
 void register_defragment(Registry& registry) {
   registry.passes.add(
       {.name = "defragment",
-       .summary =
-           "a job that fits passes those that do not, for which running jobs are moved aside",
+       .summary = "like scan, but moves running jobs aside to make room for a blocked job",
        .source = "Xiao et al. OSDI'18 (Gandiva) §3.2",
        .traits = {.has = {Trait::moves_jobs, Trait::lets_join},
                   .bars = {Trait::deals_out, Trait::revises_waiting}},
        .parameters = {number("lost_s",
-                             "how much work moves may lose, for each GPU of the job that starts",
-                             600, 0, 1e9)}},
+                             "most work that moves may lose, per GPU of the job that starts", 600,
+                             0, 1e9)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<DefragmentPass>(desk, told.number("lost_s"));
       });

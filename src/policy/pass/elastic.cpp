@@ -288,16 +288,17 @@ namespace pass {
 void register_elastic(Registry& registry) {
   registry.passes.add(
       {.name = "elastic",
-       .summary = "the same on the fewest GPUs that are enough, the rest where it helps most",
+       .summary = "guarantees deadlines on the fewest GPUs that meet them; spare GPUs go where "
+                  "they speed up jobs most",
        .source = "Gu et al. ASPLOS'23 (ElasticFlow) §4",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
                           Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs, Trait::leases,
                           Trait::remembers, Trait::keeps_line},
                   .bars = {Trait::deals_out, Trait::revises_waiting, Trait::shares_gpus}},
-       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9),
+       .parameters = {number("lease_s", "length of a lease", 300, 1, 1e9),
                       word("deadlines",
-                           "whose deadlines are promised: of the jobs that come first, or, chosen "
-                           "again in each lease, of those that need least GPU time",
+                           "which deadlines are accepted: those of the first jobs, or in each "
+                           "lease those that need the least GPU time",
                            {"first", "cheapest"})}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<ElasticPass>(desk, told.duration("lease_s"), Duration{0},

@@ -137,7 +137,7 @@ namespace pass {
 void register_late(Registry& registry) {
   registry.passes.add(
       {.name = "late",
-       .summary = "jobs that are late give way to those whose deadlines can be met",
+       .summary = "jobs that are already late yield to jobs whose deadlines can be met",
        .source = "docs/guide/qos.md",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::stops_jobs},
                   .needs = {Trait::ranks_late_apart}}},

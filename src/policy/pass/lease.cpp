@@ -196,11 +196,11 @@ namespace pass {
 void register_lease(Registry& registry) {
   registry.passes.add(
       {.name = "lease",
-       .summary = "all jobs are ranked and dealt out again in each lease",
+       .summary = "ranks all jobs and reallocates all GPUs at every lease",
        .source = "Mohan et al. OSDI'22",
        .traits = {.has = {Trait::stops_jobs, Trait::leases, Trait::keeps_line, Trait::lets_join},
                   .bars = {Trait::revises_waiting}},
-       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9)}},
+       .parameters = {number("lease_s", "length of a lease", 300, 1, 1e9)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<LeasePass>(desk, told.duration("lease_s"), Duration{0});
       });

@@ -101,7 +101,7 @@ namespace pass {
 void register_models(Registry& registry) {
   registry.passes.add(
       {.name = "models",
-       .summary = "each model owns an equal part of the GPUs and a queue of its own",
+       .summary = "each model has an equal part of the GPUs and its own queue",
        .source = "Chen et al. TPDS'20 (GENIE) §7.1",
        .traits = {.has = {Trait::splits_queue, Trait::parts_cluster},
                   .bars = {Trait::revises_waiting}}},

@@ -151,12 +151,12 @@ namespace pass {
 void register_pledged(Registry& registry) {
   registry.passes.add(
       {.name = "deadline_leases",
-       .summary = "deadlines for which enough leases are free are promised, and kept",
+       .summary = "accepts a deadline if enough leases are free, and then guarantees it",
        .source = "Gao et al. SoCC'21 (Chronus)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::stops_jobs,
                           Trait::leases, Trait::remembers, Trait::keeps_line},
                   .bars = {Trait::deals_out, Trait::revises_waiting, Trait::shares_gpus}},
-       .parameters = {number("lease_s", "how long a lease is", 1200, 1, 1e9)}},
+       .parameters = {number("lease_s", "length of a lease", 1200, 1, 1e9)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<PledgedPass>(desk, told.duration("lease_s"), Duration{0});
       });

@@ -278,7 +278,7 @@ namespace pass {
 void register_preempting(Registry& registry) {
   registry.passes.add(
       {.name = "by_rank",
-       .summary = "a running job is stopped for one of lower rank that takes its place",
+       .summary = "preempts running jobs for waiting jobs that rank before them",
        .source = "Gu et al. NSDI'19",
        .traits = {.has = {Trait::stops_jobs, Trait::lets_join}, .bars = {Trait::revises_waiting}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<PreemptingPass>(desk); });

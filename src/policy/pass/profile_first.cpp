@@ -170,14 +170,14 @@ namespace pass {
 void register_profile_first(Registry& registry) {
   registry.passes.add(
       {.name = "profile_first",
-       .summary = "new jobs run on a few nodes for a short time first; then as scan",
+       .summary = "profiles new jobs on a few nodes for a short time; then like scan",
        .source = "Hu et al. ASPLOS'23 (Lucid) §3.2",
        .traits = {.has = {Trait::lets_join, Trait::stops_jobs, Trait::parts_cluster},
                   .bars = {Trait::deals_out, Trait::revises_waiting, Trait::chooses_gpus}},
-       .parameters = {whole_number("nodes", "that measure new jobs, of each virtual cluster", 1, 1,
+       .parameters = {whole_number("nodes", "profiling nodes in each virtual cluster", 1, 1,
                                    10'000),
-                      number("time_s", "for which a new job is measured", 200, 1, 1e9),
-                      whole_number("most_gpus", "of a job that is measured", 8, 1, 64)}},
+                      number("time_s", "how long a new job is profiled", 200, 1, 1e9),
+                      whole_number("most_gpus", "largest job that is profiled", 8, 1, 64)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<ProfileFirstPass>(desk,
                                                   static_cast<std::size_t>(told.whole("nodes")),

@@ -86,10 +86,10 @@ namespace pass {
 void register_relax(Registry& registry) {
   registry.passes.add(
       {.name = "relax",
-       .summary = "a job that fits passes those that do not; one that has waited for long spreads",
+       .summary = "like scan, but a job spreads over more nodes after waiting for a while",
        .source = "Jeon et al. ATC'19 (Philly) §2.3",
-       .parameters = {number("wait_s", "how long a job waits for the place that is best for it",
-                             600, 0, 1e9)}},
+       .parameters = {number("wait_s", "how long a job waits for its preferred placement", 600, 0,
+                             1e9)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<RelaxPass>(desk, told.duration("wait_s"));
       });

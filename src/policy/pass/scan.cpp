@@ -39,7 +39,7 @@ namespace pass {
 void register_scan(Registry& registry) {
   registry.passes.add(
       {.name = "scan",
-       .summary = "a job that fits passes those that do not",
+       .summary = "any job that fits may start, whatever waits before it",
        .source = "Chen et al. TPDS'20 (GENIE) §6",
        .traits = {.has = {Trait::lets_join}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<ScanPass>(desk); });

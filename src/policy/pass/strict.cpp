@@ -41,7 +41,7 @@ namespace pass {
 void register_strict(Registry& registry) {
   registry.passes.add(
       {.name = "strict",
-       .summary = "no job passes one that cannot be placed",
+       .summary = "the first job that does not fit blocks all others",
        .source = "Hu et al. SC'21 §2.1",
        .traits = {.has = {Trait::keeps_line, Trait::lets_join}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<StrictPass>(desk); });

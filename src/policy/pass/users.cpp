@@ -107,7 +107,7 @@ namespace pass {
 void register_users(Registry& registry) {
   registry.passes.add(
       {.name = "users",
-       .summary = "the user with the least dominant share first, past jobs that do not fit",
+       .summary = "user with the smallest dominant share first; skips jobs that do not fit",
        .source = "Ghodsi et al. NSDI'11",
        .traits = {.has = {Trait::splits_queue, Trait::lets_join}, .bars = {Trait::chooses_gpus}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<UsersPass>(desk); });

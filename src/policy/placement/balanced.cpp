@@ -43,7 +43,8 @@ class Balanced final : public Gradient {
 
 void register_balanced(Registry& registry) {
   registry.placements.add(
-      {"balanced", "as fgd; then keeps models that are asked by name, and cores next to GPUs",
+      {"balanced",
+       "like fgd, then spares GPU models that jobs request by name, and cores next to GPUs",
        "ours, after Weng et al. ATC'23"},
       [](const Parameters&, const Host& host) {
         return make_scored_placement(std::make_unique<Balanced>(), host);

@@ -38,7 +38,7 @@ class BestFit final : public Placement {
 
 void register_best_fit(Registry& registry) {
   registry.placements.add(
-      {"best_fit", "on one node if it fits, else spread; always the fullest node first",
+      {"best_fit", "fullest node first; on one node if the job fits, else spread",
        "Johnson et al. 1974"},
       [](const Parameters&, const Host& host) { return std::make_unique<BestFit>(host.is_on); });
 }

@@ -26,11 +26,11 @@ class DotProd final : public fragment::Rule {
 }  // namespace
 
 void register_dot_prod(Registry& registry) {
-  registry.placements.add(
-      {"dot_prod", "where what is left aligns least with what is asked", "Weng et al. ATC'23 §6"},
-      [](const Parameters&, const Host& host) {
-        return make_scored_placement(std::make_unique<DotProd>(), host);
-      });
+  registry.placements.add({"dot_prod", "node whose free resources align least with the request",
+                           "Weng et al. ATC'23 §6"},
+                          [](const Parameters&, const Host& host) {
+                            return make_scored_placement(std::make_unique<DotProd>(), host);
+                          });
 }
 
 }  // namespace almanac::policy::placement

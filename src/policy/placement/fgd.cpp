@@ -32,15 +32,16 @@ class Fgd final : public Gradient {
 }  // namespace
 
 void register_fgd(Registry& registry) {
-  registry.placements.add({.name = "fgd",
-                           .summary = "where what jobs to come cannot use grows least",
-                           .source = "Weng et al. ATC'23 §4",
-                           .parameters = {word("score", "whole percents, as published, or exact",
-                                               {"percent", "exact"})}},
-                          [](const Parameters& told, const Host& host) {
-                            return make_scored_placement(
-                                std::make_unique<Fgd>(told.word("score") == "exact"), host);
-                          });
+  registry.placements.add(
+      {.name = "fgd",
+       .summary = "node where fragmentation grows least, for the jobs that are likely to come",
+       .source = "Weng et al. ATC'23 §4",
+       .parameters = {word("score",
+                           "rounding of the score: to whole percents, as published, or none",
+                           {"percent", "exact"})}},
+      [](const Parameters& told, const Host& host) {
+        return make_scored_placement(std::make_unique<Fgd>(told.word("score") == "exact"), host);
+      });
 }
 
 }  // namespace almanac::policy::placement

@@ -36,7 +36,7 @@ class GpuClustering final : public fragment::Rule {
 
 void register_gpu_clustering(Registry& registry) {
   registry.placements.add(
-      {"gpu_clustering", "next to jobs of as many GPUs", "Weng et al. ATC'23 §6"},
+      {"gpu_clustering", "next to jobs with the same number of GPUs", "Weng et al. ATC'23 §6"},
       [](const Parameters&, const Host& host) {
         return make_scored_placement(std::make_unique<GpuClustering>(), host);
       });

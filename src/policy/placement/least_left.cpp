@@ -26,7 +26,7 @@ class LeastLeft final : public fragment::Rule {
 
 void register_least_left(Registry& registry) {
   registry.placements.add(
-      {"least_left", "the node with the least left, cores and GPUs weighed alike",
+      {"least_left", "node with the least left over, weighing cores and GPUs equally",
        "Weng et al. ATC'23 §6"},
       [](const Parameters&, const Host& host) {
         return make_scored_placement(std::make_unique<LeastLeft>(), host);

@@ -36,7 +36,7 @@ class Random final : public Placement {
 
 void register_random(Registry& registry) {
   registry.placements.add(
-      {"random", "spread over nodes drawn at random", "baseline"},
+      {"random", "spread over random nodes", "baseline"},
       [](const Parameters&, const Host&) { return std::make_unique<Random>(); });
 }
 

@@ -22,11 +22,11 @@ class RandomNode final : public fragment::Rule {
 }  // namespace
 
 void register_random_node(Registry& registry) {
-  registry.placements.add({"random_node", "a node drawn from those that have room for all of a job",
-                           "Weng et al. ATC'23 §6"},
-                          [](const Parameters&, const Host& host) {
-                            return make_scored_placement(std::make_unique<RandomNode>(), host);
-                          });
+  registry.placements.add(
+      {"random_node", "random node that has room for the whole job", "Weng et al. ATC'23 §6"},
+      [](const Parameters&, const Host& host) {
+        return make_scored_placement(std::make_unique<RandomNode>(), host);
+      });
 }
 
 }  // namespace almanac::policy::placement

@@ -164,12 +164,12 @@ class Topology final : public Placement {
 void register_topology(Registry& registry) {
   registry.placements.add(
       {.name = "topology",
-       .summary = "GPUs that are connected best, breaking up no others; as consolidate where no "
-                  "connection is given",
+       .summary = "best-connected GPUs, without breaking up other groups; like consolidate if the "
+                  "connections are unknown",
        .source = "Amaral et al. SC'17",
        .parameters = {number("least_utility",
-                             "a job waits for a node where its GPUs have that utility to it, of 1",
-                             0, 0, 1)}},
+                             "lowest utility (0 to 1) at which a job starts rather than waits", 0,
+                             0, 1)}},
       [](const Parameters& told, const Host& host) {
         return std::make_unique<Topology>(told.number("least_utility"), host);
       });

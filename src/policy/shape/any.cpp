@@ -30,7 +30,7 @@ class Any final : public Shape {
 
 void register_any(Registry& registry) {
   registry.shapes.add({"any",
-                       "a possible shape, drawn once a job",
+                       "a random feasible shape for each job",
                        "baseline",
                        {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
                       [](const Parameters&) { return std::make_unique<Any>(); });

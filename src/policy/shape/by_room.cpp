@@ -47,7 +47,8 @@ class ByRoom final : public Shape {
 
 void register_by_room(Registry& registry) {
   registry.shapes.add({"by_room",
-                       "least GPU time while room is scarce, else the most cost-effective, in time",
+                       "least GPU time when GPUs are scarce, else the most cost-effective; always "
+                       "in time for the deadline",
                        "docs/guide/qos.md",
                        {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
                                 Trait::chooses_gpus, Trait::revises_waiting}}},

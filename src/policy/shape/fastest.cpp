@@ -29,7 +29,7 @@ class Fastest final : public Shape {
 
 void register_fastest(Registry& registry) {
   registry.shapes.add({"fastest",
-                       "the shape in which the job is fastest",
+                       "the fastest shape",
                        "Chen et al. TPDS'20 (GENIE) §7.1",
                        {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
                       [](const Parameters&) { return std::make_unique<Fastest>(); });

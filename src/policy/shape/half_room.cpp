@@ -45,11 +45,12 @@ class HalfRoom final : public Shape {
 }  // namespace
 
 void register_half_room(Registry& registry) {
-  registry.shapes.add({"half_room",
-                       "up to half of the GPUs that are free as it comes, at least what it asks",
-                       "ours",
-                       {.has = {Trait::chooses_gpus, Trait::revises_waiting}}},
-                      [](const Parameters&) { return std::make_unique<HalfRoom>(); });
+  registry.shapes.add(
+      {"half_room",
+       "up to half of the GPUs that are free at arrival, at least as many as requested",
+       "ours",
+       {.has = {Trait::chooses_gpus, Trait::revises_waiting}}},
+      [](const Parameters&) { return std::make_unique<HalfRoom>(); });
 }
 
 }  // namespace almanac::policy::shape

@@ -8,7 +8,8 @@ namespace almanac::policy::shape {
 
 void register_rigid(Registry& registry) {
   registry.shapes.add(
-      {"rigid", "as many GPUs as the job asks, spread as the placement likes", "common practice"},
+      {"rigid", "as many GPUs as the job requests, on the nodes that the placement chooses",
+       "common practice"},
       [](const Parameters&) { return nullptr; });
 }
 

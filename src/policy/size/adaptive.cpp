@@ -300,11 +300,10 @@ class Adaptive final : public Size {
 void register_adaptive(Registry& registry) {
   registry.sizes.add(
       {"adaptive",
-       "as many cores as keep the GPUs busy, found by trying",
+       "as many cores as keep the GPUs busy, found by trial",
        "Zhao et al. ICDCS'20 (CODA)",
        {.has = {Trait::reads_speeds, Trait::chooses_cores, Trait::gives_cores}},
-       {number("trial_s", "how long a job runs with other cores before that is judged", 90, 1,
-               1e9)}},
+       {number("trial_s", "how long each trial with another number of cores runs", 90, 1, 1e9)}},
       [](const Parameters& told) { return std::make_unique<Adaptive>(told.duration("trial_s")); });
 }
 

@@ -7,7 +7,7 @@
 namespace almanac::policy::size {
 
 void register_asked(Registry& registry) {
-  registry.sizes.add({"asked", "the cores and memory that the job asks", "common practice"},
+  registry.sizes.add({"asked", "the cores and memory that the job requests", "common practice"},
                      [](const Parameters&) { return nullptr; });
 }
 

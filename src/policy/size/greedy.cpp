@@ -13,7 +13,7 @@ namespace almanac::policy::size {
 void register_greedy(Registry& registry) {
   registry.sizes.add(
       {"greedy",
-       "all cores and memory that make the job faster, or wait for them",
+       "all cores and memory that speed the job up; it waits for them",
        "Mohan et al. OSDI'22",
        {.has = {Trait::reads_speeds, Trait::chooses_cores}}},
       [](const Parameters&) { return std::make_unique<ChosenSize>(ChosenSize::StartsWith::best); });

@@ -107,7 +107,7 @@ class Opt final : public ChosenSize {
 void register_opt(Registry& registry) {
   registry.sizes.add(
       {"opt",
-       "what is best for all together, by an integer program each lease",
+       "optimal for all jobs together, by an integer program at every lease",
        "Mohan et al. OSDI'22",
        {.has = {Trait::reads_speeds, Trait::moves_jobs, Trait::chooses_cores, Trait::deals_out},
         .needs = {Trait::leases},

@@ -27,7 +27,7 @@ class Proportional final : public Size {
 
 void register_proportional(Registry& registry) {
   registry.sizes.add({"proportional",
-                      "each GPU's proportional share of its node, whatever the job asks",
+                      "proportional to the job's GPUs, whatever it requests",
                       "Mohan et al. OSDI'22 §2",
                       {.has = {Trait::chooses_cores}}},
                      [](const Parameters&) { return std::make_unique<Proportional>(); });

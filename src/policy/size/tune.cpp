@@ -33,7 +33,7 @@ class Tune final : public ChosenSize {
 void register_tune(Registry& registry) {
   registry.sizes.add(
       {"tune",
-       "what makes jobs faster as far as there is some, never less than the proportional share",
+       "what speeds jobs up, as long as it lasts; never less than the proportional share",
        "Mohan et al. OSDI'22",
        {.has = {Trait::reads_speeds, Trait::moves_jobs, Trait::chooses_cores, Trait::deals_out},
         .needs = {Trait::leases},

@@ -44,11 +44,12 @@ class AdaDual final : public Throttle {
 }  // namespace
 
 void register_ada_dual(Registry& registry) {
-  registry.throttles.add({"ada_dual",
-                          "jobs send over shared links in turn, short transfers next to long ones",
-                          "Wang et al. (Ada-SRSF)",
-                          {.has = {Trait::reads_speeds, Trait::paces_traffic}}},
-                         [](const Parameters&) { return std::make_unique<AdaDual>(); });
+  registry.throttles.add(
+      {"ada_dual",
+       "jobs take turns on shared links; short transfers may run next to long ones",
+       "Wang et al. (Ada-SRSF)",
+       {.has = {Trait::reads_speeds, Trait::paces_traffic}}},
+      [](const Parameters&) { return std::make_unique<AdaDual>(); });
 }
 
 }  // namespace almanac::policy::throttle

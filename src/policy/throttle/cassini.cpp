@@ -265,7 +265,7 @@ class Cassini final : public Throttle {
 void register_cassini(Registry& registry) {
   registry.throttles.add(
       {"cassini",
-       "jobs that share links are placed and shifted so that they send at different times",
+       "places and shifts jobs on shared links so that they send at different times",
        "Rajasekaran et al. NSDI'24",
        {.has = {Trait::reads_speeds, Trait::paces_traffic},
         .bars = {Trait::reserves, Trait::remembers, Trait::shares_gpus, Trait::gives_cores,

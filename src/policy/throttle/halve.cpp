@@ -226,12 +226,12 @@ class Halve final : public Throttle {
 }  // namespace
 
 void register_halve(Registry& registry) {
-  registry.throttles.add({"halve",
-                          "where memory bandwidth runs out, CPU jobs that draw most get half their "
-                          "cores",
-                          "Zhao et al. ICDCS'20 (CODA)",
-                          {.has = {Trait::reads_speeds, Trait::gives_cores}}},
-                         [](const Parameters&) { return std::make_unique<Halve>(); });
+  registry.throttles.add(
+      {"halve",
+       "when memory bandwidth runs out, the CPU jobs that use most lose half their cores",
+       "Zhao et al. ICDCS'20 (CODA)",
+       {.has = {Trait::reads_speeds, Trait::gives_cores}}},
+      [](const Parameters&) { return std::make_unique<Halve>(); });
 }
 
 }  // namespace almanac::policy::throttle

@@ -7,7 +7,7 @@
 namespace almanac::policy::throttle {
 
 void register_none(Registry& registry) {
-  registry.throttles.add({"none", "no job is slowed", "common practice"},
+  registry.throttles.add({"none", "no throttling", "common practice"},
                          [](const Parameters&) { return nullptr; });
 }
 

@@ -156,10 +156,10 @@ class Silod final : public Throttle {
 void register_silod(Registry& registry) {
   registry.throttles.add(
       {"silod",
-       "jobs that read from afar get cache where it spares most reading",
+       "allocates cache to the jobs for which it saves most remote reads",
        "Zhao et al. EuroSys'23 (SiloD)",
        {.has = {Trait::reads_speeds, Trait::paces_traffic}},
-       {word("aim", "least reading from afar, or the same gain for all over an even part of all",
+       {word("aim", "fewest remote reads, or the same gain for every job over an equal share",
              {"greedy", "fair"})}},
       [](const Parameters& told) { return std::make_unique<Silod>(told.word("aim") == "fair"); });
 }

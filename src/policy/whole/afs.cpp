@@ -198,7 +198,8 @@ class Afs final : public Allocator {
 void register_afs(Registry& registry) {
   registry.wholes.add(
       {.name = "afs",
-       .summary = "GPUs one by one to the job that is worth one more most, over all types",
+       .summary =
+           "elastic: gives each GPU to the job that gains most from one more, across all types",
        .source = "Hwang et al. NSDI'21 (AFS)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}}},

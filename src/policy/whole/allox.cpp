@@ -91,11 +91,10 @@ class AlloX final : public Allocator {
 void register_allox(Registry& registry) {
   registry.wholes.add(
       {.name = "allox",
-       .summary = "which job starts on which type, for the least sum of waiting and run times",
+       .summary = "assigns jobs to GPU types for the smallest sum of waiting and run times",
        .source = "Le et al. EuroSys'20 (AlloX) §4",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds}},
-       .parameters = {whole_number("considered", "jobs that are lined up at once, the oldest", 32,
-                                   1, 1'000)}},
+       .parameters = {whole_number("considered", "oldest jobs considered at once", 32, 1, 1'000)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<AlloX>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -155,13 +155,15 @@ class AntMan final : public LinePolicy {
 void register_antman(Registry& registry) {
   registry.wholes.add(
       {.name = "antman",
-       .summary = "jobs beyond their tenant's guarantee run in what guaranteed ones leave of GPUs",
+       .summary = "opportunistic jobs, beyond their tenant's guarantee, use what guaranteed jobs "
+                  "leave of a GPU",
        .source = "Xiao et al. OSDI'20 (AntMan)",
        .traits = {.has = {Trait::reads_tenants, Trait::reads_speeds, Trait::shares_gpus,
                           Trait::stops_jobs, Trait::yields_gpus}},
-       .parameters = {number("least_left",
-                             "of its speed alone that an opportunistic job must be left", 0.2, 0.01,
-                             1)}},
+       .parameters = {number(
+           "least_left",
+           "smallest fraction of its solo speed that an opportunistic job may be left with", 0.2,
+           0.01, 1)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<AntMan>(
             almanac::policy::registry().placements.make(composition.placement, host),

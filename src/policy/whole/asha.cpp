@@ -50,14 +50,15 @@ class Asha final : public SweepAllocator {
 void register_asha(Registry& registry) {
   registry.wholes.add(
       {.name = "asha",
-       .summary = "of the trials of a sweep at each rung the best part goes on",
+       .summary =
+           "asynchronous successive halving: the best trials of each rung of a sweep continue",
        .source = "Li et al. MLSys'20",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::ends_trials}},
-       .parameters = {number("reduction", "of the trials of a rung one in so many goes on", 4,
+       .parameters = {number("reduction",
+                             "reduction factor: one trial in this many continues from each rung", 4,
                              1.0001, 1e6),
                       number("grace", "steps up to the first rung", 1, 1e-9, 1e15),
-                      word("rule", "what becomes of the others: they rest, or are ended",
-                           {"promote", "stop"})}},
+                      word("rule", "whether the other trials pause or end", {"promote", "stop"})}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Asha>(
             almanac::policy::registry().placements.make(composition.placement, host), host, told);

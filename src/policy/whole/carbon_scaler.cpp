@@ -160,17 +160,16 @@ class CarbonScaler final : public ElasticAllocator {
 void register_carbon_scaler(Registry& registry) {
   registry.wholes.add(
       {.name = "carbon_scaler",
-       .summary = "elastic jobs have more GPUs while power is clean or cheap, and end in time",
+       .summary =
+           "elastic jobs use more GPUs while power is clean or cheap, and still finish in time",
        .source = "Hanafy et al. SIGMETRICS'24 (CarbonScaler)",
        .traits = {.has = {Trait::reads_training, Trait::reads_signals, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("wait_s", "for how long a job without a deadline waits, in all",
-                             86'400, 0, 1e9),
-                      number("day_s", "after which the signal is believed to repeat itself", 86'400,
-                             60, 1e9),
-                      whole_number("signal", "which one, in the order in which the host tells them",
-                                   1, 1, 1000),
-                      number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters =
+           {number("wait_s", "longest total wait of a job without a deadline", 86'400, 0, 1e9),
+            number("day_s", "period after which the signal is assumed to repeat", 86'400, 60, 1e9),
+            whole_number("signal", "number of the signal, in the order of the input", 1, 1, 1000),
+            number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<CarbonScaler>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

@@ -154,7 +154,7 @@ class Cynthia final : public Allocator {
 void register_cynthia(Registry& registry) {
   registry.wholes.add(
       {.name = "cynthia",
-       .summary = "the cheapest type and number of GPUs on which a job ends in time, by prices",
+       .summary = "cheapest GPU type and number of GPUs that finish a job in time, by price",
        .source = "Zheng et al. ICPP'19 (Cynthia)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::reads_signals,
                           Trait::chooses_gpus}}},

@@ -113,18 +113,19 @@ class ElasticTiresias final : public ElasticAllocator {
 void register_elastic_tiresias(Registry& registry) {
   registry.wholes.add(
       {.name = "elastic_tiresias",
-       .summary = "elastic jobs by attained GPU time in queues; GPUs that are left where they add "
-                  "most speed",
+       .summary = "elastic: least attained service (GPU time) first, in queues; spare GPUs go "
+                  "where they add the most speed",
        .source = "Gu et al. NSDI'19; Voda",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
-                              {3250, 7200}, 0, 1e15),
-                      whole_number("crowd",
-                                   "more waiting jobs than this cut those beyond the "
-                                   "first queue to one GPU",
-                                   10, 0, 1'000'000),
-                      number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters =
+           {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
+                    {3250, 7200}, 0, 1e15),
+            whole_number(
+                "crowd",
+                "number of waiting jobs above which jobs beyond the first queue shrink to one GPU",
+                10, 0, 1'000'000),
+            number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<ElasticTiresias>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

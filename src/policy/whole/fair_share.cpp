@@ -281,11 +281,11 @@ class FairShare final : public Allocator {
 }  // namespace
 
 void register_fair_share(Registry& registry) {
-  const Parameter half_life =
-      number("half_life_s", "after which use counts half", 604'800, 1, 1e12);
+  const Parameter half_life = number("half_life_s", "half-life of past usage", 604'800, 1, 1e12);
   registry.wholes.add(
       {.name = "fair_share",
-       .summary = "whoever has used least of its share, and use is forgotten with a half-life",
+       .summary =
+           "user with the least usage against fair share first; past usage decays with a half-life",
        .source = "Slurm's fair tree",
        .parameters = {half_life}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
@@ -295,12 +295,11 @@ void register_fair_share(Registry& registry) {
       });
   registry.wholes.add(
       {.name = "astraea",
-       .summary =
-           "the same by leases: over time each has GPU time by its share, and so have its jobs",
+       .summary = "fair share by leases: over time each user, and each of the user's jobs, gets "
+                  "GPU time according to share",
        .source = "Ye et al. TPDS'22 (Astraea)",
        .traits = {.has = {Trait::stops_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "after which running jobs may stop for others", 360, 1,
-                             1e7),
+       .parameters = {number("lease_s", "time until running jobs may be preempted", 360, 1, 1e7),
                       half_life}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<FairShare>(

@@ -78,16 +78,14 @@ class FairSrtf final : public LeaseAllocator {
 void register_fair_srtf(Registry& registry) {
   registry.wholes.add(
       {.name = "fair_srtf",
-       .summary =
-           "the least left first, sooner where late compared with a part of its own, on the type "
-           "that gains most",
+       .summary = "shortest remaining time first, earlier for jobs that an equal share would have "
+                  "served better; each on the GPU type that speeds it up most",
        .source = "ours",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out again", 360, 1, 1e6),
+       .parameters = {number("lease_s", "time between two reallocations", 360, 1, 1e6),
                       number("power",
-                             "of the finish-time ratio by which jobs are weighed; 0 = the least "
-                             "left alone counts",
+                             "weight of the finish-time ratio; 0: only remaining time counts",
                              fairness::kLatenessPower, 0, 20)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<FairSrtf>(

@@ -55,11 +55,11 @@ class Ffdl final : public ElasticAllocator {
 void register_ffdl(Registry& registry) {
   registry.wholes.add(
       {.name = "ffdl",
-       .summary = "GPUs to elastic jobs so that their speed-ups are largest together",
+       .summary = "elastic: GPUs allocated for the largest total speedup",
        .source = "Saxena et al. MASCOTS'20 (FfDL)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters = {number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Ffdl>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

@@ -263,11 +263,11 @@ class GandivaFair final : public LeaseAllocator {
 void register_gandiva_fair(Registry& registry) {
   registry.wholes.add(
       {.name = "gandiva_fair",
-       .summary = "GPU time of each type by tickets; owners trade fast GPUs for more slow ones",
+       .summary = "GPU time of each type by tickets; users trade fast GPUs for more slow ones",
        .source = "Chaudhary et al. EuroSys'20 (Gandiva-fair)",
        .traits = {.has = {Trait::stops_jobs, Trait::moves_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out again", 60, 1, 1e6),
-                      word("trade", "whether owners do", {"yes", "no"})}},
+       .parameters = {number("lease_s", "time between two reallocations", 60, 1, 1e6),
+                      word("trade", "whether users trade", {"yes", "no"})}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<GandivaFair>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -193,23 +193,23 @@ class Gavel final : public LeaseAllocator {
 }  // namespace
 
 void register_gavel(Registry& registry) {
-  const Parameter lease = number("lease_s", "after which all is dealt out again", 360, 1, 1e6);
+  const Parameter lease = number("lease_s", "time between two reallocations", 360, 1, 1e6);
   const Parameter reset = number(
-      "reset_s", "two programs are at least so far apart, unless a job that came since waits",
+      "reset_s", "shortest time between two solutions of the program, unless a new job waits",
       1'920, 0, 1e7);
   registry.wholes.add(
       {.name = "gavel",
-       .summary = "leases on types of GPUs by a program: fairness, finish times, duration, "
-                  "throughput, tenants",
+       .summary = "leases of GPU types by a linear program, for fairness, finish times, duration, "
+                  "throughput or tenants",
        .source = "Narayanan et al. OSDI'20 (Gavel)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
-       .parameters = {word("objective", "what the program optimises",
+       .parameters = {word("objective", "objective of the program",
                            {"fairness", "finish_time", "duration", "throughput", "tenants"}),
                       lease, reset,
                       whole_number("parts",
-                                   "into which jobs and GPUs are split (POP); 0 = as many as let "
-                                   "10,000 jobs be divided in a second",
+                                   "number of parts that jobs and GPUs are split into (POP); 0: as "
+                                   "many as keep 10,000 jobs under a second",
                                    0, 0, 1'000)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Gavel>(
@@ -220,7 +220,7 @@ void register_gavel(Registry& registry) {
       });
   registry.wholes.add(
       {.name = "gavel_cost",
-       .summary = "leases on types of GPUs by their prices, which may change, and deadlines",
+       .summary = "leases of GPU types by their (changing) prices and by deadlines",
        .source = "Narayanan et al. OSDI'20 (Gavel), DISPA'20 (MLCloudPrice)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},

@@ -218,14 +218,14 @@ class GavelPacked final : public LeaseAllocator {
 void register_gavel_packed(Registry& registry) {
   registry.wholes.add(
       {.name = "gavel_packed",
-       .summary = "max-min fairness over types of GPUs, where two jobs may be on the same ones",
+       .summary = "max-min fairness over GPU types; two jobs may share GPUs",
        .source = "Narayanan et al. OSDI'20 (Gavel) §4.2",
        .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs,
                           Trait::moves_jobs, Trait::leases}},
        .parameters =
-           {number("lease_s", "after which all is dealt out again", 360, 1, 1e6),
+           {number("lease_s", "time between two reallocations", 360, 1, 1e6),
             number("reset_s",
-                   "two programs are at least so far apart, unless a job that came since waits",
+                   "shortest time between two solutions of the program, unless a new job waits",
                    1'920, 0, 1e7)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<GavelPacked>(

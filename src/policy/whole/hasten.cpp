@@ -82,12 +82,12 @@ class Hasten final : public ElasticAllocator {
 void register_hasten(Registry& registry) {
   registry.wholes.add(
       {.name = "hasten",
-       .summary =
-           "GPUs to elastic jobs so that they end soon, by playing forward what deals lead to",
+       .summary = "elastic: GPUs allocated for the shortest completion times, by simulating each "
+                  "allocation ahead",
        .source = "Almanac (docs/guide/elastic.md)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters = {number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Hasten>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -138,7 +138,8 @@ class Hived final : public LinePolicy {
 void register_hived(Registry& registry) {
   registry.wholes.add(
       {.name = "hived",
-       .summary = "tenants own cells, from racks to GPUs, and have them whoever is a guest there",
+       .summary =
+           "tenants own cells, from racks to single GPUs, and can always reclaim them from guests",
        .source = "Zhao et al. OSDI'20 (HiveD)",
        .traits = {.has = {Trait::reads_tenants, Trait::stops_jobs}}},
       [](const Parameters&, const Composition& composition, Host host) {

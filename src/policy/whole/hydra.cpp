@@ -152,13 +152,13 @@ class Hydra final : public Allocator {
 void register_hydra(Registry& registry) {
   registry.wholes.add(
       {.name = "hydra",
-       .summary = "which job starts on which type, for few late jobs and short times to the end",
+       .summary = "assigns jobs to GPU types for few missed deadlines and short completion times",
        .source = "Yang et al. IEEE TC 2023 (Hydra)",
        .traits = {.has = {Trait::reads_run_times}},
        .parameters = {number("late_worth",
-                             "what a second of tardiness is worth in seconds of completion time",
-                             10, 0, 1e6),
-                      whole_number("considered", "jobs that are lined up together", 8, 1, 16)}},
+                             "value of a second of tardiness, in seconds of completion time", 10, 0,
+                             1e6),
+                      whole_number("considered", "jobs considered at once", 8, 1, 16)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Hydra>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -40,13 +40,14 @@ class HyperBand final : public SweepAllocator {
 void register_hyperband(Registry& registry) {
   registry.wholes.add(
       {.name = "hyperband",
-       .summary = "brackets of trials of a sweep, whose best part goes on once all have reached "
-                  "a rung",
+       .summary = "Hyperband: brackets of trials of a sweep; the best of a rung continue once all "
+                  "have reached it",
        .source = "Li et al. JMLR'18",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::ends_trials}},
-       .parameters = {number("reduction", "of the trials of a rung one in so many goes on", 3,
+       .parameters = {number("reduction",
+                             "reduction factor: one trial in this many continues from each rung", 3,
                              1.0001, 1e6),
-                      number("grace", "steps up to the earliest rung, at least", 1, 1e-9, 1e15)}},
+                      number("grace", "fewest steps up to the earliest rung", 1, 1e-9, 1e15)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<HyperBand>(
             almanac::policy::registry().placements.make(composition.placement, host), host, told);

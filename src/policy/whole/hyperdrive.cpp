@@ -151,15 +151,16 @@ class HyperDrive final : public SweepAllocator {
 void register_hyperdrive(Registry& registry) {
   registry.wholes.add(
       {.name = "hyperdrive",
-       .summary = "trials of a sweep by how likely they reach a target: poor ones end, promising "
-                  "ones keep GPUs, the rest take turns",
+       .summary = "ranks the trials of a sweep by their chance to reach a target: poor ones end, "
+                  "promising ones keep GPUs, the rest take turns",
        .source = "Rasley et al. Middleware'17",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::ends_trials}},
-       .parameters =
-           {number("boundary", "steps of a trial between two looks at it", 10, 1e-9, 1e15),
-            number("target", "metric that a trial is to reach; 1e15 = the best reported so far",
-                   kNoTarget, -kNoTarget, kNoTarget),
-            number("poor", "chance to reach it below which a trial is ended", 0.05, 0, 1)}},
+       .parameters = {number("boundary", "steps between two evaluations of a trial", 10, 1e-9,
+                             1e15),
+                      number("target",
+                             "metric that a trial should reach; 1e15: the best reported so far",
+                             kNoTarget, -kNoTarget, kNoTarget),
+                      number("poor", "chance below which a trial is ended", 0.05, 0, 1)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<HyperDrive>(
             almanac::policy::registry().placements.make(composition.placement, host), host, told);

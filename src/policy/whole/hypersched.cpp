@@ -204,16 +204,16 @@ class HyperSched final : public SweepAllocator {
 void register_hypersched(Registry& registry) {
   registry.wholes.add(
       {.name = "hypersched",
-       .summary =
-           "the best trial of a sweep by its deadline: rungs, more GPUs for the best, no new "
-           "trial too late",
+       .summary = "finds the best trial of a sweep by its deadline: rungs, more GPUs for the best, "
+                  "no new trial too late",
        .source = "Liaw et al. SoCC'19",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus, Trait::ends_trials}},
-       .parameters = {number("reduction", "of the trials of a rung one in so many goes on", 4,
+       .parameters = {number("reduction",
+                             "reduction factor: one trial in this many continues from each rung", 4,
                              1.0001, 1e6),
                       number("grace", "steps up to the first rung", 1, 1e-9, 1e15),
-                      word("leftovers", "to which trials GPUs that are left go",
+                      word("leftovers", "trials that get the spare GPUs",
                            {"uniform", "top", "softmax", "none"}),
                       whole_number("settle", "reports of a trial before its GPUs change", 5, 0,
                                    1e6)}},

@@ -180,13 +180,13 @@ class Jahani final : public Allocator {
 void register_jahani(Registry& registry) {
   registry.wholes.add(
       {.name = "jahani",
-       .summary = "the cheapest nodes on which jobs end in time, shared while they are paid",
+       .summary = "cheapest nodes on which jobs finish in time, shared while they are paid for",
        .source = "Jahani et al. ICCCS'19",
        .traits = {.has = {Trait::reads_run_times, Trait::chooses_gpus}},
        .parameters = {number("late_cost",
-                             "what a second of tardiness costs, where a second of a GPU costs 1",
-                             10, 0, 1e9),
-                      whole_number("considered", "jobs that are placed together", 8, 1, 16)}},
+                             "cost of a second of tardiness, where a GPU-second costs 1", 10, 0,
+                             1e9),
+                      whole_number("considered", "jobs placed together", 8, 1, 16)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Jahani>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -197,7 +197,7 @@ void add(Registry& registry, const char* name, const char* summary, TraitSet has
        .summary = summary,
        .source = "Zhao et al. SIGCOMM'22 (Muri)",
        .traits = {.has = has},
-       .parameters = {number("lease_s", "after which groups are matched again", 360, 1, 1e6)}},
+       .parameters = {number("lease_s", "time between two regroupings", 360, 1, 1e6)}},
       [by_remaining](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Muri>(
             almanac::policy::registry().placements.make(composition.placement, host),
@@ -209,11 +209,11 @@ void add(Registry& registry, const char* name, const char* summary, TraitSet has
 
 void register_muri(Registry& registry) {
   add(registry, "muri_l",
-      "groups that take turns are matched in rounds, the least GPU time so far first",
+      "groups of interleaved jobs, matched in rounds; least attained GPU time first",
       {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs, Trait::moves_jobs,
        Trait::leases});
   add(registry, "muri_s",
-      "groups that take turns are matched in rounds, the least GPU time left first",
+      "groups of interleaved jobs, matched in rounds; least remaining GPU time first",
       {Trait::reads_speeds, Trait::reads_run_times, Trait::shares_gpus, Trait::stops_jobs,
        Trait::moves_jobs, Trait::leases});
 }

@@ -60,11 +60,11 @@ class Optimus final : public ElasticAllocator {
 void register_optimus(Registry& registry) {
   registry.wholes.add(
       {.name = "optimus",
-       .summary = "GPUs one by one to the elastic job whose remaining time they shorten most",
+       .summary = "elastic: gives each GPU to the job whose remaining time it shortens most",
        .source = "Peng et al. EuroSys'18",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters = {number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Optimus>(
             almanac::policy::registry().placements.make(composition.placement, host),

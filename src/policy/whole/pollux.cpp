@@ -154,17 +154,16 @@ class Pollux final : public ElasticAllocator {
 void register_pollux(Registry& registry) {
   registry.wholes.add(
       {.name = "pollux",
-       .summary = "GPUs, nodes and batches of elastic jobs for the best mean of their goodputs",
+       .summary = "elastic: GPUs, nodes and batch sizes for the best mean goodput",
        .source = "Qiao et al. OSDI'21",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6),
-                      whole_number("most_gpus", "that a job is given", 64, 1, 4096),
-                      word("spread_jobs", "jobs on several nodes share none of them, or may",
+       .parameters = {number("every_s", "shortest time between two reallocations", 60, 1, 1e6),
+                      whole_number("most_gpus", "most GPUs of a job", 64, 1, 4096),
+                      word("spread_jobs", "whether jobs on several nodes may share a node",
                            {"apart", "anywhere"}),
                       number("fairness",
-                             "power of the mean of speed-ups that is raised; 1 = their plain mean, "
-                             "the lower the fairer",
+                             "exponent of the power mean of speedups; 1: plain mean, lower: fairer",
                              -1, -20, 1)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Pollux>(

@@ -194,14 +194,16 @@ class PowerFlow final : public ElasticAllocator {
 void register_powerflow(Registry& registry) {
   registry.wholes.add(
       {.name = "powerflow",
-       .summary = "GPUs and power limits of elastic jobs so that they end soon within a budget",
+       .summary =
+           "elastic: GPUs and power limits for the shortest completion times within a power budget",
        .source = "Gu et al. 2023 (PowerFlow)",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus, Trait::limits_power}},
-       .parameters = {number("part",
-                             "the budget: part of what the GPUs of elastic jobs draw at full use",
-                             0.7, 0.01, 1),
-                      number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+       .parameters =
+           {number("part",
+                   "power budget, as a fraction of what elastic jobs' GPUs draw at full load", 0.7,
+                   0.01, 1),
+            number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<PowerFlow>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

@@ -123,13 +123,14 @@ class RubberBand final : public SweepAllocator {
 void register_rubberband(Registry& registry) {
   registry.wholes.add(
       {.name = "rubberband",
-       .summary = "sweeps halved stage by stage, GPUs of each stage for the least GPU time by the "
+       .summary = "halves a sweep stage by stage; GPUs of each stage for the least GPU time by the "
                   "deadline",
        .source = "Misra et al. EuroSys'21",
        .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus, Trait::ends_trials}},
-       .parameters = {number("reduction", "of the trials of a stage one in so many goes on", 3,
-                             1.0001, 1e6),
+       .parameters = {number("reduction",
+                             "reduction factor: one trial in this many continues from each stage",
+                             3, 1.0001, 1e6),
                       number("grace", "steps of the first stage", 1, 1e-9, 1e15)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<RubberBand>(

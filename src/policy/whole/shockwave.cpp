@@ -135,18 +135,20 @@ class Shockwave final : public LeaseAllocator {
 void register_shockwave(Registry& registry) {
   registry.wholes.add(
       {.name = "shockwave",
-       .summary = "jobs buy rounds on a market, so that none ends later than on a part of its own",
+       .summary = "market for rounds, in which no job finishes later than with an equal share of "
+                  "the cluster",
        .source = "Zheng et al. NSDI'23 (Shockwave)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "length of a round", 120, 1, 1e6),
-                      number("rounds", "that are planned", 20, 1, 1000),
-                      number("makespan_worth",
-                             "what a second less of the longest run time left is worth beside the "
-                             "mean logarithm of progress",
-                             1e-3, 0, 1e6),
-                      number("power",
-                             "of its lateness, which a job weighs where not all can end in time",
-                             12, 0, 100)}},
+       .parameters =
+           {number("lease_s", "length of a round", 120, 1, 1e6),
+            number("rounds", "number of rounds planned ahead", 20, 1, 1000),
+            number("makespan_worth",
+                   "weight of the longest remaining run time against the mean log progress", 1e-3,
+                   0, 1e6),
+            number(
+                "power",
+                "exponent of a job's lateness as its weight when not all jobs can finish in time",
+                12, 0, 100)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Shockwave>(
             almanac::policy::registry().placements.make(composition.placement, host),

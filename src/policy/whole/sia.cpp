@@ -162,15 +162,14 @@ class Sia final : public ElasticAllocator {
 void register_sia(Registry& registry) {
   registry.wholes.add(
       {.name = "sia",
-       .summary = "types and numbers of GPUs of elastic jobs by an integer program, for large and "
-                  "fair goodputs",
+       .summary = "elastic: GPU types and counts by an integer program, for high and fair goodput",
        .source = "Jayaram Subramanya et al. SOSP'23",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("fairness", "power of a goodput in what is minimised", -0.5, -10,
+       .parameters = {number("fairness", "exponent of a job's goodput in the objective", -0.5, -10,
                              -0.01),
-                      number("idle_price", "of a job without GPUs", 1.1, 1, 1e6),
-                      number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+                      number("idle_price", "penalty of a job without GPUs", 1.1, 1, 1e6),
+                      number("every_s", "shortest time between two reallocations", 60, 1, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Sia>(
             almanac::policy::registry().placements.make(composition.placement, host), told);

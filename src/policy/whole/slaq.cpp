@@ -111,12 +111,12 @@ class Slaq final : public ElasticAllocator {
 void register_slaq(Registry& registry) {
   registry.wholes.add(
       {.name = "slaq",
-       .summary = "GPUs to the elastic jobs whose loss they are expected to lower most",
+       .summary = "elastic: GPUs to the jobs whose loss is expected to fall most",
        .source = "Zhang et al. SoCC'17",
        .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
                           Trait::resizes_jobs, Trait::chooses_gpus}},
-       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6),
-                      word("believes", "what counts of a fall that is not sure",
+       .parameters = {number("every_s", "shortest time between two reallocations", 60, 1, 1e6),
+                      word("believes", "weight of an uncertain fall in loss",
                            {"expected", "most", "least"})}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Slaq>(

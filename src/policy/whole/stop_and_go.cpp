@@ -105,16 +105,15 @@ class StopAndGo final : public Allocator {
 void register_stop_and_go(Registry& registry) {
   registry.wholes.add(
       {.name = "stop_and_go",
-       .summary = "jobs run while power is cheap or clean, and else wait as long as they can",
+       .summary = "jobs run while power is cheap or clean, and otherwise pause as long as they can",
        .source = "Souza et al. ASPLOS'23 (Ecovisor), Hanafy et al. ASPLOS'24 (GAIA)",
        .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::stops_jobs,
                           Trait::keeps_line}},
-       .parameters = {number("part", "of a day for which power counts as cheap", 0.3, 0, 1),
-                      number("day_s", "over which it is judged what is cheap", 86'400, 1, 1e9),
-                      number("wait_s", "for how long a job without a deadline waits, in all",
-                             86'400, 0, 1e9),
-                      whole_number("signal", "which one, in the order in which the host tells them",
-                                   1, 1, 1000)}},
+       .parameters =
+           {number("part", "fraction of the period in which power counts as cheap", 0.3, 0, 1),
+            number("day_s", "length of the period that is compared", 86'400, 1, 1e9),
+            number("wait_s", "longest total wait of a job without a deadline", 86'400, 0, 1e9),
+            whole_number("signal", "number of the signal, in the order of the input", 1, 1, 1000)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<StopAndGo>(
             almanac::policy::registry().placements.make(composition.placement, host),

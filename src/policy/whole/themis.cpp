@@ -77,13 +77,13 @@ class Themis final : public LeaseAllocator {
 void register_themis(Registry& registry) {
   registry.wholes.add(
       {.name = "themis",
-       .summary =
-           "jobs that will end latest compared with a cluster of their own bid for GPUs first",
+       .summary = "finish-time fairness: jobs furthest behind an equal share of the cluster bid "
+                  "for GPUs first",
        .source = "Mahajan et al. NSDI'20 (Themis)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
-       .parameters = {number("lease_s", "after which all is dealt out again", 1'200, 1, 1e6),
-                      number("kept", "the part of the jobs, those best off, that may not bid", 0.8,
-                             0, 1)}},
+       .parameters = {number("lease_s", "time between two reallocations", 1'200, 1, 1e6),
+                      number("kept", "fraction of the jobs, the best-off, that may not bid", 0.8, 0,
+                             1)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Themis>(
             almanac::policy::registry().placements.make(composition.placement, host),

@@ -168,18 +168,18 @@ class Tiresias final : public Allocator {
 void register_tiresias(Registry& registry) {
   registry.wholes.add(
       {.name = "tiresias",
-       .summary = "least attained GPU time first, in several queues; jobs that wait long return to "
-                  "the first",
+       .summary = "least attained service (GPU time) first, in several queues; jobs that wait long "
+                  "return to the first",
        .source = "Gu et al. NSDI'19 §3",
        .traits = {.has = {Trait::stops_jobs}},
        .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
                               {3250, 7200}, 0, 1e15),
-                      word("within", "which job is first within a queue", {"las", "gittins"}),
+                      word("within", "order of jobs within a queue", {"las", "gittins"}),
                       number("delta_gpu_s", "how far the Gittins index looks ahead", 3250, 1e-3,
                              1e15),
                       number("promote",
-                             "how many times as long as it ran a job waits before it "
-                             "returns to the first queue; 0 = it never does",
+                             "wait, as a multiple of its run time so far, after which a job "
+                             "returns to the first queue; 0: never",
                              0, 0, 1e6)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Tiresias>(

@@ -206,13 +206,12 @@ class YarnCs final : public Allocator {
 void register_yarn_cs(Registry& registry) {
   registry.wholes.add(
       {.name = "yarn_cs",
-       .summary = "tenants with guarantees that lend each other what is idle, and take it back",
+       .summary = "tenants' guarantees are lent while idle and reclaimed when needed",
        .source = "Jeon et al. ATC'19 §2",
        .traits = {.has = {Trait::stops_jobs, Trait::reads_tenants}},
        .parameters = {number("reclaim_at",
-                             "the part of all GPUs that must be in use before a "
-                             "tenant takes back what others borrow",
-                             0.9, 0, 1)}},
+                             "utilization above which a tenant reclaims what others borrow", 0.9, 0,
+                             1)}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<YarnCs>(
             almanac::policy::registry().placements.make(composition.placement, host),

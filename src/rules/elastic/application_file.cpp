@@ -33,7 +33,7 @@ Result<void> each_row(const std::string& path, std::initializer_list<std::string
   for (const std::string_view column : columns) {
     const auto position = csv->find(column);
     if (!position) {
-      return fail(Code::invalid, fmt::format("there is no column {}", column), {.file = path});
+      return fail(Code::invalid, fmt::format("column {} is missing", column), {.file = path});
     }
     positions.push_back(*position);
   }

@@ -26,10 +26,10 @@ class ApplicationReader : public text::TomlReader {
       Application application = read_one(*each);
       const std::string name = application.name;
       if (!made.emplace(name, std::move(application)).second) {
-        refuse(*each, fmt::format("two applications are called {}", name));
+        refuse(*each, fmt::format("two applications are named {}", name));
       }
     }
-    if (made.empty()) refuse(file, "there is no application, written [[application]]");
+    if (made.empty()) refuse(file, "the file has no [[application]]");
     return made;
   }
 
@@ -50,7 +50,8 @@ class ApplicationReader : public text::TomlReader {
     made.min_local_batch = static_cast<int>(local[0]);
     made.max_local_batch = static_cast<int>(local[1]);
     if (made.min_local_batch < 1 || made.max_local_batch < made.min_local_batch) {
-      refuse(*from.get("local_batch"), "local_batch must be the least, 1 or more, and the most");
+      refuse(*from.get("local_batch"),
+             "local_batch must be the smallest, 1 or more, and the largest");
     }
     const auto pass = pair(from, "pass_s", {});
     const auto within = pair(from, "within_s", {0, 0});
@@ -163,7 +164,7 @@ Result<Applications> read_elastic(const std::string& path) {
   if (fs::is_directory(path)) {
     return fail(Code::not_found,
                 fmt::format("expected elastic/pollux and profiles/adaptdl in the folder {}", path),
-                {}, "name a TOML file of applications, or the data of almanac reproduce");
+                {}, "give a TOML file of applications, or the data of almanac reproduce");
   }
   const auto text = table::read_text_file(path);
   if (!text) return tl::unexpected(text.error());

@@ -57,7 +57,7 @@ TEST_F(ElasticToml, NamesTheFirstThingThatIsWrong) {
               HasSubstr("overlap must be 1 or more"));
   EXPECT_THAT(error(std::string(kSmall) + "gradient = [1, 2]\n"),
               HasSubstr("gradient must be a list of its squared norm and variance"));
-  EXPECT_THAT(error(std::string(kSmall) + kSmall), HasSubstr("two applications are called small"));
+  EXPECT_THAT(error(std::string(kSmall) + kSmall), HasSubstr("two applications are named small"));
   EXPECT_THAT(error(""), HasSubstr("the file is empty"));
 }
 

@@ -243,11 +243,11 @@ Dues judge(std::span<const Claimant> owners, std::span<const Stay> stays, double
 }
 
 std::string beside_its_due(const Owner& owner) {
-  if (owner.due_gpu_s <= 0) return "was due nothing";
+  if (owner.due_gpu_s <= 0) return "had no fair share";
   const double percent = 100 * (owner.had_gpu_s / owner.due_gpu_s - 1);
-  if (std::abs(percent) < 0.5) return "had its fair share";
-  return fmt::format("was {:.0f} % {} its fair share", std::abs(percent),
-                     percent > 0 ? "over" : "below");
+  if (std::abs(percent) < 0.5) return "got its fair share";
+  return fmt::format("got {:.0f} % {} than its fair share", std::abs(percent),
+                     percent > 0 ? "more" : "less");
 }
 
 }  // namespace almanac::fairness

@@ -77,7 +77,7 @@ std::vector<double> fair_parts(const std::vector<double>& asked, const std::vect
 Dues judge(std::span<const Claimant> owners, std::span<const Stay> stays, double length_s,
            double gpus, bool by_tenant);
 
-/// "was 14 % over its fair share", "had its fair share".
+/// "got 14 % more than its fair share", "got its fair share".
 std::string beside_its_due(const Owner& owner);
 
 }  // namespace almanac::fairness

@@ -37,7 +37,7 @@ TEST(Judge, HasNothingToSayOfNothing) {
   EXPECT_EQ(judge(std::vector<Holding>{{0, 1}, {0, 1}}).worst_ratio, 1);
 }
 
-// What was had by one that was due nothing is all error.
+// What was had by one that had no fair share is all error.
 TEST(Judge, CountsWhatWasNotDue) {
   const Judgement judgement = judge(std::vector<Holding>{{5, 0}, {5, 1}});
   EXPECT_DOUBLE_EQ(judgement.share_error, 0.5);
@@ -60,9 +60,11 @@ TEST(FairParts, GoUpToWhatIsAskedByWeight) {
 }
 
 TEST(BesideItsDue, IsSaidInWords) {
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its fair share");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its fair share");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its fair share");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}),
+            "got 14 % more than its fair share");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}),
+            "got 14 % less than its fair share");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "got its fair share");
 }
 
 // One GPU for one half-life h counts h / ln 2 x (1 - 1/2) at its end, and half of that later.

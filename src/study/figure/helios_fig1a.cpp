@@ -36,20 +36,18 @@ Drawing draw_helios_fig1a(const Study& study) {
                    {published_cdf("Helios, as published", kHeliosCounts, kHeliosJobs),
                     published_cdf("Philly, as published", kPhillyCounts, kPhillyJobs)});
   drawing.figure.caption =
-      "GPU jobs by how long they last, from the first start to the last end, at powers of two.";
+      "Cumulative distribution of the durations of GPU jobs, from first start to last end, at "
+      "powers of two.";
   const std::vector<double> durations = sorted_durations(study, study.gpu_jobs());
   double sum = 0;
   for (const double duration : durations) sum += duration;
   const double mean = sum / static_cast<double>(durations.size());
   const double median = stats::quantile_sorted(durations, 0.5);
   drawing.findings.push_back(
-      {.headline = fmt::format("Half of the GPU jobs last {} or less; the mean is {}.",
+      {.headline = fmt::format("Half of the GPU jobs last at most {}; the mean is {}.",
                                text::human_time(median), text::human_time(mean)),
-       .detail =
-           "Published: a median of 3m 26s and a mean of 1h 50m in Helios, a mean of 7h 52m in "
-           "Philly. The longer the tail, the more it matters which job goes first.",
-       .figure = {},
-       .advice = {}});
+       .detail = "The longer the tail, the more the order of the queue matters.",
+       .published = "Helios: median 3m 26s, mean 1h 50m. Philly: mean 7h 52m."});
   return drawing;
 }
 
@@ -57,7 +55,7 @@ Drawing draw_helios_fig1a(const Study& study) {
 
 void register_helios_fig1a(Figures& registry) {
   registry.add({.id = "helios_fig1a",
-                .title = "How long GPU jobs last",
+                .title = "Durations of GPU jobs compared",
                 .source = "Hu et al., SC'21, Figure 1(a)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},

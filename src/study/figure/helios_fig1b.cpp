@@ -41,11 +41,11 @@ Drawing draw_helios_fig1b(const Study& study) {
   figure.n = jobs;
   figure.caption =
       "GPU time (duration x GPUs) of the jobs whose final state is known. Node failures count as "
-      "failed; time-outs and preempted jobs do not, though the papers count them so.";
+      "failed. Jobs that timed out or were preempted do not, unlike in the papers.";
   figure.caption += failed_caption(study);
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
-  auto& fraction = figure.number("fraction", "This trace", figure::Unit::fraction);
+  auto& fraction = figure.number("fraction", "This log", figure::Unit::fraction);
   auto& helios = figure.number("helios_fraction", "Helios", figure::Unit::fraction);
   auto& philly = figure.number("philly_fraction", "Philly", figure::Unit::fraction);
   for (const Ending each : kEndings) {
@@ -66,21 +66,23 @@ Drawing draw_helios_fig1b(const Study& study) {
                               fmt::format("{} of the GPU time went to jobs that did not complete.",
                                           text::human_share(lost))};
   if (tells_failed_from_cancelled(study)) {
-    finding.detail = fmt::format("{} was cancelled, {} failed", text::human_share(time[1] / total),
-                                 text::human_share(time[2] / total));
+    finding.detail =
+        fmt::format("{} went to cancelled jobs, {} to failed jobs",
+                    text::human_share(time[1] / total), text::human_share(time[2] / total));
     if (time[3] > 0) {
-      finding.detail += fmt::format(", {} hit its time limit (and may have saved useful work)",
-                                    text::human_share(time[3] / total));
+      finding.detail +=
+          fmt::format(", {} to jobs that hit their time limit (they may have saved useful work)",
+                      text::human_share(time[3] / total));
     }
     if (time[4] > 0) {
-      finding.detail += fmt::format(", {} was preempted", text::human_share(time[4] / total));
+      finding.detail += fmt::format(", {} to preempted jobs", text::human_share(time[4] / total));
     }
-    finding.detail += ". ";
+    finding.detail += ".";
   }
-  finding.detail += "Not completed in Helios: 48.7 %, in Philly: 68.7 %.";
+  finding.published = "GPU time of jobs that did not complete: 48.7 % in Helios, 68.7 % in Philly.";
   constexpr double kMuch = 0.1;
   if (tells_failed_from_cancelled(study) && time[1] / total >= kMuch) {
-    finding.detail += " Many jobs of deep learning that are cancelled have converged early.";
+    finding.detail += " Many cancelled training jobs have converged early.";
     finding.advice = "Let jobs report progress, and stop those that no longer improve.";
   }
   drawing.findings.push_back(std::move(finding));
@@ -91,7 +93,7 @@ Drawing draw_helios_fig1b(const Study& study) {
 
 void register_helios_fig1b(Figures& registry) {
   registry.add({.id = "helios_fig1b",
-                .title = "GPU time by how jobs ended",
+                .title = "GPU time by final state",
                 .source = "Hu et al., SC'21, Figure 1(b), implication 5",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},

@@ -42,9 +42,9 @@ Drawing draw_helios_fig2a(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
   figure.caption = fmt::format(
-      "GPUs in use of those {}, by hour of the day (the clock of the log), mean over all days, "
-      "from the first submission to the last.",
-      study.cluster().lower_bound ? "that ever ran jobs at once" : "there");
+      "Share of the {} in use, by hour of the day in the log's time zone. Mean over all days from "
+      "the first submission to the last.",
+      study.cluster().lower_bound ? "most GPUs ever in use at once" : "GPUs");
   auto& hour = figure.number("hour", "Hour of the day");
   auto& use = figure.number("utilization", "GPUs in use", figure::Unit::fraction);
   for (std::size_t h = 0; h < DailyRhythm::kHours; ++h) {
@@ -74,21 +74,21 @@ Drawing draw_helios_fig2a(const Study& study) {
                     spelled(*high), high - use.numbers.begin());
   }
   finding.headline += ".";
-  finding.detail = fmt::format("From the first submission to the last, {}. ",
+  finding.detail = fmt::format("Period: {} from the first submission to the last.",
                                text::human_time(60.0 * static_cast<double>(minutes.count)));
   if (study.cluster().inferred) {
     finding.detail +=
-        is_bound ? "That many ran jobs at the same time, and there may be more. Utilization needs "
-                   "the real number: pass --cluster. "
-                 : "These are the GPUs of the nodes that ran jobs; other nodes may have been idle "
-                   "(pass --cluster to include them). ";
+        is_bound ? " The log does not say how many GPUs there are; this is the most ever in use at "
+                   "once. Pass --cluster to give the real number."
+                 : " Counts the GPUs of nodes that ran jobs; other nodes may have been idle (pass "
+                   "--cluster to include them).";
   }
-  finding.detail += "Helios' clusters ran at 65 to 90 % and fell by 5 to 8 points at night.";
+  finding.published = "Helios: clusters ran at 65 to 90 % and fell by 5 to 8 points at night.";
   const double a_node = gpus / static_cast<double>(study.cluster().nodes.size());
   if (repeats && !study.cluster().inferred && (1 - *low) * gpus >= a_node) {
     finding.advice =
-        "The rhythm repeats from day to day, so it can be forecast: idle nodes could sleep and "
-        "wake in time (almanac energy simulate says what that saves).";
+        "The load repeats from day to day, so it can be forecast: idle nodes could sleep and wake "
+        "in time. Run almanac energy simulate for the savings.";
   }
   drawing.findings.push_back(std::move(finding));
   return drawing;
@@ -98,7 +98,7 @@ Drawing draw_helios_fig2a(const Study& study) {
 
 void register_helios_fig2a(Figures& registry) {
   registry.add({.id = "helios_fig2a",
-                .title = "Utilisation over the day",
+                .title = "GPUs in use over the day",
                 .source = "Hu et al., SC'21, Figure 2(a), implication 1",
                 .part = Part::cluster,
                 .needs = {Need::gpu_jobs, Need::start, Need::calendar},

@@ -38,10 +38,10 @@ Drawing draw_helios_fig2b(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
   figure.caption = fmt::format(
-      "GPU jobs submitted in each hour of the day (the clock of the log), mean over {:.1f} days.",
+      "GPU jobs submitted in each hour of the day, in the log's time zone. Mean over {:.1f} days.",
       static_cast<double>(minutes.count) / (24 * 60));
   auto& hour = figure.number("hour", "Hour of the day");
-  auto& jobs = figure.number("gpu_jobs", "GPU jobs submitted in the hour", figure::Unit::jobs);
+  auto& jobs = figure.number("gpu_jobs", "GPU jobs per hour", figure::Unit::jobs);
   for (std::size_t h = 0; h < DailyRhythm::kHours; ++h) {
     hour.add(static_cast<double>(h));
     jobs.add(rhythm.mean(h));
@@ -56,11 +56,11 @@ Drawing draw_helios_fig2b(const Study& study) {
                           *high / *low, high - jobs.numbers.begin(), low - jobs.numbers.begin())
                     : fmt::format("Most GPU jobs are submitted at {:02}:00, none at {:02}:00.",
                                   high - jobs.numbers.begin(), low - jobs.numbers.begin()),
-       .detail = fmt::format("{:.1f} jobs in the busiest hour of an average day, {:.1f} in the "
-                             "quietest, by the clock of the log.",
+       .detail = fmt::format("Mean over all days: {:.1f} jobs in the busiest hour, {:.1f} in the "
+                             "quietest.",
                              *high, *low),
        .figure = {},
-       .advice = "What repeats daily can be predicted: plan maintenance for the quiet hours."});
+       .advice = "Plan maintenance for the quiet hours."});
   return drawing;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs and utilisation month by month, with one GPU and with several.
+/// Jobs and utilization month by month, with one GPU and with several.
 ///
-/// Source   Hu et al., SC'21, Figure 3: months by submission (UTC); utilisation is the mean over
+/// Source   Hu et al., SC'21, Figure 3: months by submission (UTC); utilization is the mean over
 /// the
 ///          minutes of the month. The parts of one and of several GPUs are not capped.
 #include <algorithm>
@@ -87,15 +87,16 @@ Drawing draw_helios_fig3(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption = starts ? "GPU jobs by the month of submission, and mean utilisation."
-                          : "GPU jobs by the month of submission. Utilisation needs start_s.";
+  figure.caption = starts ? "GPU jobs by the month of submission, and mean utilization."
+                          : "GPU jobs by the month of submission. Utilization needs start_s.";
   auto& name = figure.text("month", "Month");
-  auto& single = figure.number("single_gpu_jobs", "Jobs with one GPU", figure::Unit::jobs);
-  auto& multi = figure.number("multi_gpu_jobs", "Jobs with several GPUs", figure::Unit::jobs);
-  auto& use = figure.number("utilization", "Utilisation", figure::Unit::fraction);
+  auto& single = figure.number("single_gpu_jobs", "Single-GPU jobs", figure::Unit::jobs);
+  auto& multi = figure.number("multi_gpu_jobs", "Multi-GPU jobs", figure::Unit::jobs);
+  auto& use = figure.number("utilization", "Utilization", figure::Unit::fraction);
   auto& use_multi =
-      figure.number("utilization_multi", "by several-GPU jobs", figure::Unit::fraction);
-  auto& use_single = figure.number("utilization_single", "by one-GPU jobs", figure::Unit::fraction);
+      figure.number("utilization_multi", "Utilization by multi-GPU jobs", figure::Unit::fraction);
+  auto& use_single =
+      figure.number("utilization_single", "Utilization by single-GPU jobs", figure::Unit::fraction);
   const auto mean = [](double sum, double count) { return count > 0 ? sum / count : std::nan(""); };
   for (const auto& [key, month] : months) {
     name.add(fmt::format("{:04}-{:02}", key / 12, key % 12 + 1));
@@ -127,15 +128,15 @@ Drawing draw_helios_fig3(const Study& study) {
                       stats::mean(inner(use_multi)) > stats::mean(inner(use_single));
   drawing.findings.push_back(
       {.headline =
-           fmt::format("From month to month, jobs with one GPU vary by {}, those with several "
-                       "by {}.",
+           fmt::format("The monthly number of single-GPU jobs varies by {}, that of multi-GPU "
+                       "jobs by {}.",
                        text::human_share(of_single), text::human_share(of_multi)),
-       .detail =
-           "Standard deviation in parts of the mean, over the months between the first and the "
-           "last. In Helios jobs with one GPU come and go, and those with several decide the "
-           "utilisation.",
-       .figure = {},
-       .advice = decide ? "Plan capacity by the jobs with several GPUs." : ""});
+       .detail = "Standard deviation relative to the mean, over the months between the first and "
+                 "the last.",
+       .advice = decide ? "Plan capacity for the jobs with several GPUs." : "",
+       .published =
+           "Helios: the number of single-GPU jobs varies from month to month, and multi-GPU "
+           "jobs decide the utilization."});
   return drawing;
 }
 
@@ -143,7 +144,7 @@ Drawing draw_helios_fig3(const Study& study) {
 
 void register_helios_fig3(Figures& registry) {
   registry.add({.id = "helios_fig3",
-                .title = "Jobs and utilisation by month",
+                .title = "Jobs and utilization by month",
                 .source = "Hu et al., SC'21, Figure 3, implication 2",
                 .part = Part::cluster,
                 .needs = {Need::gpu_jobs, Need::calendar},

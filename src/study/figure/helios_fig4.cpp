@@ -3,7 +3,7 @@
 /// \file
 /// Virtual clusters beside each other: how busy, how large their jobs, how long they run and wait.
 ///
-/// Source   Hu et al., SC'21, Figure 4: the ten largest; boxes over the minutes of the utilisation,
+/// Source   Hu et al., SC'21, Figure 4: the ten largest; boxes over the minutes of the utilization,
 ///          quartiles interpolated, whiskers at the last value within 1.5 interquartile ranges;
 ///          mean duration and mean wait scaled to 0..1 between the smallest and the largest of the
 ///          ten.
@@ -114,14 +114,14 @@ Drawing draw_helios_fig4(const Study& study) {
   auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
   auto& jobs = figure.number("jobs", "GPU jobs", figure::Unit::jobs);
   BoxColumns boxes(figure, figure::Unit::fraction);
-  auto& mean_gpus = figure.number("mean_gpus", "Mean GPUs a job", figure::Unit::gpus);
+  auto& mean_gpus = figure.number("mean_gpus", "Mean GPUs per job", figure::Unit::gpus);
   auto& duration = figure.number("mean_duration_s", "Mean duration", figure::Unit::seconds);
   auto& wait = figure.number("mean_wait_s", "Mean wait", figure::Unit::seconds);
   auto& norm_duration =
       figure.number("normalized_duration", "Mean duration, scaled", figure::Unit::fraction);
   auto& norm_wait = figure.number("normalized_wait", "Mean wait, scaled", figure::Unit::fraction);
   if (vcs.empty()) {
-    figure.caption = "No virtual cluster of this cluster is named by a job.";
+    figure.caption = "No job names a virtual cluster of this cluster.";
     return drawing;
   }
   double all = 0;
@@ -139,9 +139,9 @@ Drawing draw_helios_fig4(const Study& study) {
   norm_wait.numbers = scaled(vcs, &Vc::mean_wait_s);
   figure.n = static_cast<std::int64_t>(all);
   figure.caption =
-      "The ten virtual clusters with most GPUs. Boxes: the share of GPUs in use, minute "
-      "by minute. Below: mean duration and mean wait of their GPU jobs, scaled between "
-      "the smallest and the largest.";
+      "The ten virtual clusters with most GPUs. Boxes: share of GPUs in use, minute by minute. "
+      "Bars: mean duration and mean wait of GPU jobs, scaled from the smallest (0) to the largest "
+      "(1).";
   figure.charts.push_back({.kind = "box", .x = "vc", .box = boxes.names()});
   figure.charts.push_back(
       {.kind = "bar", .x = "vc", .y = {"normalized_duration", "normalized_wait"}});
@@ -159,23 +159,22 @@ Drawing draw_helios_fig4(const Study& study) {
                      longest->box.mean - idlest->box.mean >= kRoom &&
                      longest->mean_wait_s > kNoTrouble_s;
   const bool is_bound = study.cluster().lower_bound;
-  const std::string waits = fmt::format("obs wait longest in {}, {} on average.", longest->name,
+  const std::string waits = fmt::format("obs wait longest in {}: {} on average.", longest->name,
                                         text::human_time(longest->mean_wait_s));
   drawing.findings.push_back(
       {.headline = is_bound ? "J" + waits
                             : fmt::format("{} uses {} of its GPUs, {} uses {}; j{}", busiest->name,
                                           text::human_share(busiest->box.mean), idlest->name,
                                           text::human_share(idlest->box.mean), waits),
-       .detail = is_bound  ? "How many GPUs each has is inferred from the log: as many as ever ran "
-                             "its jobs at once. What they share cannot be told from that."
-                 : guessed ? "The GPUs of each are those of the nodes that ran its jobs."
-                 : apart
-                     ? "Fixed virtual clusters leave GPUs idle in one while jobs queue in another."
+       .detail =
+           is_bound
+               ? "The GPUs of each virtual cluster are inferred from the log, as the most ever "
+                 "in use at once. Shared GPUs are not visible."
+           : guessed ? "The GPUs of each virtual cluster are those of the nodes that ran its jobs."
+           : apart   ? "Fixed virtual clusters leave GPUs idle in one while jobs queue in another."
                      : "",
-       .figure = {},
-       .advice = apart
-                     ? "Let idle GPUs of one virtual cluster serve another, or redraw the borders."
-                     : ""});
+       .advice = apart ? "Let other virtual clusters use idle GPUs, or resize the virtual clusters."
+                       : ""});
   return drawing;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Virtual clusters beside each other by a utilisation that was measured, not worked out from jobs.
+/// Virtual clusters beside each other by a utilization that was measured, not worked out from jobs.
 ///
 /// Source   Hu et al., SC'21, Figure 4 (boxes).
 #include "study/box_columns.h"
@@ -17,8 +17,7 @@ namespace {
 Drawing draw_helios_fig4_measured(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
-  figure.caption =
-      "The share of GPUs in use, minute by minute, as the series that were given have it.";
+  figure.caption = "Share of GPUs in use, minute by minute, from the given series.";
   auto& name = figure.text("vc", "Virtual cluster");
   auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
   auto& minutes = figure.number("minutes", "Minutes");

@@ -16,7 +16,8 @@ namespace {
 Drawing draw_helios_fig5a(const Study& study) {
   Drawing drawing;
   drawing.figure = duration_cdf(study, study.gpu_jobs());
-  drawing.figure.caption = "GPU jobs of this cluster by how long they last, at powers of two.";
+  drawing.figure.caption =
+      "Cumulative distribution of the durations of GPU jobs, at powers of two.";
   return drawing;
 }
 

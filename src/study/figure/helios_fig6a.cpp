@@ -17,8 +17,8 @@ Drawing draw_helios_fig6a(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption = "GPU jobs that ask so many GPUs or fewer.";
-  auto& gpus = figure.text("gpus", "GPUs asked");
+  figure.caption = "Cumulative share of GPU jobs by the number of requested GPUs.";
+  auto& gpus = figure.text("gpus", "Requested GPUs");
   auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
   const SizeCdf cdf = size_cdf(study, [](const trace::Job&) { return 1.0; });

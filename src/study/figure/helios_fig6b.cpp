@@ -20,8 +20,9 @@ Drawing draw_helios_fig6b(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption = "GPU time (duration x GPUs) of the jobs that ask so many GPUs or fewer.";
-  auto& gpus = figure.text("gpus", "GPUs asked");
+  figure.caption =
+      "Cumulative share of GPU time (duration x GPUs) by the number of requested GPUs.";
+  auto& gpus = figure.text("gpus", "Requested GPUs");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
   auto& fraction = figure.number("fraction", "Share of the GPU time", figure::Unit::fraction);
   const SizeCdf jobs = size_cdf(study, [](const trace::Job&) { return 1.0; });
@@ -36,22 +37,24 @@ Drawing draw_helios_fig6b(const Study& study) {
   drawing.findings.push_back(
       {.headline =
            jobs[kOne] > 0
-               ? fmt::format("Jobs with one GPU are {} of the jobs and {} of the GPU time.",
+               ? fmt::format("Single-GPU jobs are {} of the jobs and take {} of the GPU time.",
                              text::human_share(jobs[kOne] / jobs.back()),
                              text::human_share(time[kOne] / time.back()))
-               : fmt::format("Every job has several GPUs; up to 8 are {} of the jobs and {} of the "
-                             "GPU time.",
-                             text::human_share(jobs[kEight] / jobs.back()),
-                             text::human_share(time[kEight] / time.back())),
+               : fmt::format(
+                     "Every job has several GPUs; jobs with up to 8 are {} of the jobs and take "
+                     "{} of the GPU time.",
+                     text::human_share(jobs[kEight] / jobs.back()),
+                     text::human_share(time[kEight] / time.back())),
        .detail =
-           fmt::format("Jobs with more than 8 GPUs are {} of the jobs and {} of the GPU time. In "
-                       "Helios one GPU: over 50 % of the jobs, 3 to 12 % of the time.",
+           fmt::format("Jobs with more than 8 GPUs are {} of the jobs and take {} of the GPU time.",
                        text::human_share(1 - jobs[kEight] / jobs.back()),
                        text::human_share(1 - time[kEight] / time.back())),
-       .figure = {},
        .advice = time[kOne] / time.back() < 0.5
-                     ? "Judge a scheduler by what it does for jobs with several GPUs."
-                     : "Judge a scheduler by what it does for jobs with one GPU."});
+                     ? "Judge a scheduler by what it does for multi-GPU jobs."
+                     : "Judge a scheduler by what it does for single-GPU jobs.",
+       .published =
+           "Helios: single-GPU jobs are over 50 % of the jobs and take 3 to 12 % of the GPU "
+           "time."});
   return drawing;
 }
 

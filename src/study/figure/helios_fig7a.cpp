@@ -26,10 +26,10 @@ namespace {
 Drawing draw_helios_fig7a(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
-  figure.caption = "Jobs whose final state is known, by how they ended.";
+  figure.caption = "Jobs whose final state is known, by final state.";
   figure.caption += failed_caption(study);
   auto& kind = figure.text("kind", "Jobs");
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share", figure::Unit::fraction);
   std::int64_t all = 0;
@@ -76,16 +76,16 @@ Drawing draw_helios_fig7a(const Study& study) {
   const double median = stats::quantile(failed_s, 0.5);
   figure::Finding finding{
       .headline =
-          fmt::format("{} of the GPU jobs {}, half of them within {}.", text::human_share(share),
+          fmt::format("{} of the GPU jobs {}, half of these within {}.", text::human_share(share),
                       tells_failed_from_cancelled(study) ? "fail" : "do not complete",
                       text::human_time(median)),
-      .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script."};
+      .published = "Helios: 15.5 % of the GPU jobs fail, mostly short ones that debug a script."};
   if (timed_out > 0) {
-    finding.detail += fmt::format(" Not counted as failed: {} reach their time limit.",
+    finding.detail += fmt::format("A further {} hit their time limit.",
                                   text::human_share(timed_out / static_cast<double>(known_gpu)));
   }
   if (preempted > 0) {
-    finding.detail += fmt::format(" Not counted as failed: {} are preempted.",
+    finding.detail += fmt::format("{}A further {} were preempted.", timed_out > 0 ? " " : "",
                                   text::human_share(preempted / static_cast<double>(known_gpu)));
   }
   constexpr double kOften = 0.05;
@@ -93,14 +93,14 @@ Drawing draw_helios_fig7a(const Study& study) {
   if (share >= kOften && median < kShort_s) {
     const double wait = stats::quantile(failed_wait_s, 0.5);
     if (known_for_most(study, known_gpu) && wait > median) {
-      finding.detail += fmt::format(" Half of those that fail had waited longer than {}.",
-                                    text::human_time(wait));
+      finding.detail += fmt::format("{}Half of the failed jobs waited longer than {}.",
+                                    finding.detail.empty() ? "" : " ", text::human_time(wait));
       finding.advice =
-          "Give debugging a queue of its own with a short limit, so that it does not wait behind "
-          "production.";
+          "Give debugging jobs their own queue with a short time limit, so that they do not wait "
+          "behind production jobs.";
     }
   } else if (share >= kOften) {
-    finding.advice = "They end late here: checkpoints and early checks save most.";
+    finding.advice = "Jobs fail late here, so checkpoints and early checks save most.";
   }
   drawing.findings.push_back(std::move(finding));
   return drawing;
@@ -110,7 +110,7 @@ Drawing draw_helios_fig7a(const Study& study) {
 
 void register_helios_fig7a(Figures& registry) {
   registry.add({.id = "helios_fig7a",
-                .title = "How jobs end",
+                .title = "Final states of jobs",
                 .source = "Hu et al., SC'21, Figure 7(a), implication 6",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},

@@ -47,15 +47,15 @@ Drawing draw_helios_fig7b(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = known;
-  figure.caption = "GPU jobs of exactly so many GPUs whose final state is known.";
+  figure.caption = "GPU jobs whose final state is known, by the number of requested GPUs.";
   figure.caption += failed_caption(study);
-  auto& gpus = figure.text("gpus", "GPUs asked");
+  auto& gpus = figure.text("gpus", "Requested GPUs");
   auto& jobs = figure.number("jobs", "Jobs", figure::Unit::jobs);
   std::array<figure::Column*, kEndings.size()> shares{
       &figure.number("completed", "Completed", figure::Unit::fraction),
       &figure.number("cancelled", "Cancelled", figure::Unit::fraction),
       &figure.number("failed", "Failed", figure::Unit::fraction),
-      &figure.number("timed_out", "Ended by its time limit", figure::Unit::fraction),
+      &figure.number("timed_out", "Timed out", figure::Unit::fraction),
       &figure.number("preempted", "Preempted", figure::Unit::fraction)};
   for (std::size_t size = 0; size < kExact.size(); ++size) {
     const double sum = std::accumulate(counts[size].begin(), counts[size].end(), 0.0);
@@ -77,7 +77,7 @@ Drawing draw_helios_fig7b(const Study& study) {
 
 void register_helios_fig7b(Figures& registry) {
   registry.add({.id = "helios_fig7b",
-                .title = "How jobs end, by size",
+                .title = "Final states of jobs, by size",
                 .source = "Hu et al., SC'21, Figure 7(b)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},

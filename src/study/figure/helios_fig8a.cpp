@@ -27,21 +27,18 @@ Drawing draw_helios_fig8a(const Study& study) {
   UserShares shares =
       user_shares(study, std::move(quantity), [](const trace::Job& job) { return gpu_time(job); });
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
-  drawing.figure.caption =
-      "Users in descending order of their GPU time, and the share of it that the first of them "
-      "hold.";
+  drawing.figure.caption = "Cumulative share of GPU time, users in descending order of GPU time.";
   if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
     return drawing;
   }
   constexpr double kMuch = 0.3;
   drawing.findings.push_back(
-      {.headline = fmt::format("The top 5 % of the users ({} of {}) hold {} of the GPU time.",
+      {.headline = fmt::format("The top 5 % of the users ({} of {}) use {} of the GPU time.",
                                shares.users_at_top, shares.users, text::human_share(shares.top_5)),
-       .detail = "In Helios the top 5 % hold 45 to 60 %.",
-       .figure = {},
        .advice = shares.top_5 >= kMuch
-                     ? "Talk to these users first: what they change, the cluster notices."
-                     : ""});
+                     ? "Talk to these users first: changes to their jobs have the largest effect."
+                     : "",
+       .published = "Helios: the top 5 % of the users take 45 to 60 % of the GPU time."});
   return drawing;
 }
 

@@ -30,18 +30,18 @@ Drawing draw_helios_fig8b(const Study& study) {
   });
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
   drawing.figure.caption =
-      "Users in descending order of the CPU time (duration x cores) of their jobs without GPUs.";
+      "Cumulative share of the CPU time (duration x cores) of jobs without GPUs, users in "
+      "descending order of CPU time.";
   constexpr std::size_t kFewest = 20;  // below, one job may be most of it
   const bool is_few = shares.users < kFewest || study.cpu_jobs().size() < kFewest;
   if (is_few || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
     return drawing;
   }
   drawing.findings.push_back(
-      {.headline = fmt::format("The top 5 % of the users ({} of {}) hold {} of the CPU time.",
+      {.headline = fmt::format("The top 5 % of the users ({} of {}) use {} of the CPU time.",
                                shares.users_at_top, shares.users, text::human_share(shares.top_5)),
-       .detail = "In Helios the top 5 % hold over 90 %: few people preprocess data for many.",
-       .figure = {},
-       .advice = ""});
+       .published = "Helios: the top 5 % of the users take over 90 % of the CPU time, because few "
+                    "people preprocess data for many."});
   return drawing;
 }
 

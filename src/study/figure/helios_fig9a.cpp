@@ -54,9 +54,8 @@ Drawing draw_helios_fig9a(const Study& study) {
   });
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
   drawing.figure.caption =
-      "Users in descending order of the time that their GPU jobs waited before they first ran. "
-      "Every "
-      "user of the log with a job that ran counts, those who did not wait as well.";
+      "Cumulative share of the waits of GPU jobs before their first start, users in descending "
+      "order of wait. Includes every user with a job that ran.";
   if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, starts_known(study))) {
     return drawing;
   }
@@ -64,26 +63,25 @@ Drawing draw_helios_fig9a(const Study& study) {
   const double held = gpu_time_share(study, top);
   const double beside_own = waited_beside_own(study, top);
   figure::Finding finding{
-      .headline = fmt::format("The top 5 % of the users ({} of {}) bear {} of the waiting.",
+      .headline = fmt::format("The top 5 % of the users ({} of {}) have {} of the total wait.",
                               shares.users_at_top, shares.users, text::human_share(shares.top_5)),
-      .detail = fmt::format("They hold {} of the GPU time. ", text::human_share(held))};
+      .detail = fmt::format("They use {} of the GPU time.", text::human_share(held))};
   constexpr double kMostly = 0.5;
   if (beside_own >= kMostly) {
     // No priority shortens what a user's own jobs take.
     finding.detail += fmt::format(
-        "{} of that waiting passed while other jobs of the same user ran: "
-        "a limit on each user, or submitting many jobs at once, explains "
-        "it. ",
+        " For {} of that wait, other jobs of the same user were running: a per-user limit or many "
+        "jobs submitted at once explain it.",
         text::human_share(beside_own));
   } else if (shares.top_5 >= kMostly && held < shares.top_5 / 2) {
-    finding.detail += fmt::format(
-        "Only {} of that waiting passed while other jobs of the same user "
-        "ran. ",
-        text::human_share(beside_own));
+    finding.detail +=
+        fmt::format(" For only {} of that wait, other jobs of the same user were running.",
+                    text::human_share(beside_own));
     finding.advice =
-        "These few wait for others: raise their priority or move them to another virtual cluster.";
+        "These users wait for others: raise their priority or move them to another virtual "
+        "cluster.";
   }
-  finding.detail += "In Uranus 1 % of the users bore over 70 % of the waiting.";
+  finding.published = "Uranus (Helios): 1 % of the users had over 70 % of the total wait.";
   drawing.findings.push_back(std::move(finding));
   return drawing;
 }
@@ -92,7 +90,7 @@ Drawing draw_helios_fig9a(const Study& study) {
 
 void register_helios_fig9a(Figures& registry) {
   registry.add({.id = "helios_fig9a",
-                .title = "Waiting by user",
+                .title = "Wait by user",
                 .source = "Hu et al., SC'21, Figure 9(a), implication 7",
                 .part = Part::users,
                 .needs = {Need::gpu_jobs, Need::user, Need::start},

@@ -59,9 +59,9 @@ Drawing draw_helios_fig9b(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = jobs;
   figure.caption =
-      "Users by the share of their GPU jobs that completed, of those whose state is known; "
-      "users who have jobs without GPUs only count as 0.";
-  auto& range = figure.text("completed", "Jobs completed");
+      "Users by the completed share of their GPU jobs whose final state is known. Users with CPU "
+      "jobs only count as 0.";
+  auto& range = figure.text("completed", "Completed jobs");
   auto& from = figure.number("from_fraction", "From", figure::Unit::fraction);
   auto& to = figure.number("to_fraction", "To", figure::Unit::fraction);
   auto& count = figure.number("users", "Users", figure::Unit::users);
@@ -74,9 +74,9 @@ Drawing draw_helios_fig9b(const Study& study) {
   figure.charts.push_back({.kind = "bar", .x = "completed", .y = {"users"}});
   if (all < 20 || !known_for_most(study, jobs)) return drawing;
   drawing.findings.push_back(
-      {.headline = fmt::format("{} of the users see fewer than half of their GPU jobs complete.",
+      {.headline = fmt::format("For {} of the users, fewer than half of their GPU jobs complete.",
                                text::human_share(below_half / all)),
-       .detail = fmt::format("{} users with GPU jobs whose final state is known.",
+       .detail = fmt::format("Users with GPU jobs whose final state is known: {}.",
                              text::grouped(static_cast<std::int64_t>(all))),
        .figure = {},
        .advice = {}});
@@ -87,7 +87,7 @@ Drawing draw_helios_fig9b(const Study& study) {
 
 void register_helios_fig9b(Figures& registry) {
   registry.add({.id = "helios_fig9b",
-                .title = "Users by how many of their jobs complete",
+                .title = "Users by share of completed jobs",
                 .source = "Hu et al., SC'21, Figure 9(b)",
                 .part = Part::users,
                 .needs = {Need::gpu_jobs, Need::user, Need::state},

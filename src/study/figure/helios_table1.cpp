@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cluster, beside those of Helios.
+/// The cluster, next to those of Helios.
 ///
 /// Source   Hu et al., SC'21, Table 1 (configuration on 1 September 2020, jobs of six months).
 #include <algorithm>
@@ -38,7 +38,7 @@ Drawing draw_helios_table1(const Study& study) {
   figure::Figure& figure = drawing.figure;
   const auto jobs_here = study.gpu_jobs().size() + study.cpu_jobs().size();
   figure.n = static_cast<std::int64_t>(jobs_here);
-  figure.caption = "This cluster at its largest, and Helios' four on 1 September 2020.";
+  figure.caption = "This cluster at its largest, and the four Helios clusters on 1 September 2020.";
   auto& name = figure.text("cluster", "Cluster");
   auto& type = figure.text("gpu_type", "GPU type");
   auto& vcs = figure.number("vcs", "Virtual clusters");
@@ -49,7 +49,7 @@ Drawing draw_helios_table1(const Study& study) {
   for (const std::string& each : cluster.gpu_types()) {
     types += (types.empty() || each.empty() ? "" : " & ") + each;
   }
-  name.add(std::string("this trace"));
+  name.add(std::string("this log"));
   type.add(types);
   vcs.add(static_cast<double>(cluster.vcs.size()));
   nodes.add(static_cast<double>(cluster.nodes.size()));
@@ -70,9 +70,9 @@ Drawing draw_helios_table1(const Study& study) {
 
 void register_helios_table1(Figures& registry) {
   registry.add({.id = "helios_table1",
-                .title = "The cluster",
+                .title = "Clusters compared",
                 .source = "Hu et al., SC'21, Table 1",
-                .part = Part::trace,
+                .part = Part::literature,
                 .needs = {},
                 .draw = draw_helios_table1});
 }

@@ -28,7 +28,7 @@ constexpr std::array<TraceRow, 2> kPublishedTraces{
 constexpr double kDay = 86400;
 
 TraceRow row_of(const Study& study) {
-  TraceRow row{"this trace", 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  TraceRow row{"this log", 0, 0, 0, 0, 0, 0, 0, 0, 0};
   std::vector<bool> vcs(study.trace().names.size());
   const auto& jobs = study.trace().jobs;
   for (const std::uint32_t at : study.gpu_jobs()) {
@@ -66,8 +66,8 @@ Drawing draw_helios_table2(const Study& study) {
   auto& days = figure.number("days", "Days");
   auto& mean_gpus = figure.number("mean_gpus", "Mean GPUs", figure::Unit::gpus);
   auto& mean = figure.number("mean_duration_s", "Mean duration", figure::Unit::seconds);
-  auto& max_gpus = figure.number("max_gpus", "Most GPUs", figure::Unit::gpus);
-  auto& max_days = figure.number("max_duration_days", "Longest, days");
+  auto& max_gpus = figure.number("max_gpus", "Maximum GPUs", figure::Unit::gpus);
+  auto& max_days = figure.number("max_duration_days", "Maximum duration, days");
   const TraceRow own = row_of(study);
   figure.n = static_cast<std::int64_t>(own.jobs);
   for (const TraceRow& row : {own, kPublishedTraces[0], kPublishedTraces[1]}) {
@@ -89,9 +89,9 @@ Drawing draw_helios_table2(const Study& study) {
 
 void register_helios_table2(Figures& registry) {
   registry.add({.id = "helios_table2",
-                .title = "The trace",
+                .title = "Logs compared",
                 .source = "Hu et al., SC'21, Table 2",
-                .part = Part::trace,
+                .part = Part::literature,
                 .needs = {},
                 .draw = draw_helios_table2});
 }

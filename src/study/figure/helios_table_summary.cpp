@@ -34,31 +34,28 @@ constexpr std::array<SummaryRow, 19> kRows{{
     {"Jobs", "job_num", "jobs", {246708, 872886, 1753078, 490309, 3362981}},
     {"CPU jobs", "cpu_job_num", "jobs", {121405, 445738, 1054182, 161192, 1782517}},
     {"GPU jobs", "gpu_job_num", "jobs", {125303, 427148, 698896, 329117, 1580464}},
-    {"Run time of CPU jobs, average",
+    {"Mean run time of CPU jobs",
      "avg_run_time_cpu",
      "s",
      {1649.859, 162.73, 619.062, 1211.799, 628.759}},
-    {"Run time of GPU jobs, average",
+    {"Mean run time of GPU jobs",
      "avg_run_time_gpu",
      "s",
      {13040.598, 5130.609, 5252.927, 9163.725, 6651.681}},
-    {"Wait of CPU jobs, average",
-     "avg_que_time_cpu",
-     "s",
-     {773.009, 3.281, 16.255, 119.704, 73.907}},
-    {"Wait of GPU jobs, average",
+    {"Mean wait of CPU jobs", "avg_que_time_cpu", "s", {773.009, 3.281, 16.255, 119.704, 73.907}},
+    {"Mean wait of GPU jobs",
      "avg_que_time_gpu",
      "s",
      {1253.288, 319.483, 611.561, 1949.182, 862.047}},
-    {"GPUs of a GPU job, average", "avg_gpu_num", "", {6.736, 2.101, 4.01, 4.038, 3.716}},
-    {"Run time of CPU jobs, median", "med_run_time_cpu", "s", {21, 1, 2, 32, 2}},
-    {"Run time of GPU jobs, median", "med_run_time_gpu", "s", {204, 234, 124, 280, 206}},
-    {"CPU jobs completed", "complete_rate_cpu", "fraction", {.860, .885, .943, .791, .909}},
-    {"CPU jobs cancelled", "cancel_rate_cpu", "fraction", {.097, .005, .019, .116, .030}},
-    {"CPU jobs failed", "fail_rate_cpu", "fraction", {.043, .110, .037, .092, .061}},
-    {"GPU jobs completed", "complete_rate_gpu", "fraction", {.526, .735, .582, .607, .624}},
-    {"GPU jobs cancelled", "cancel_rate_gpu", "fraction", {.272, .136, .272, .201, .221}},
-    {"GPU jobs failed", "fail_rate_gpu", "fraction", {.202, .129, .145, .192, .155}},
+    {"Mean GPUs per GPU job", "avg_gpu_num", "", {6.736, 2.101, 4.01, 4.038, 3.716}},
+    {"Median run time of CPU jobs", "med_run_time_cpu", "s", {21, 1, 2, 32, 2}},
+    {"Median run time of GPU jobs", "med_run_time_gpu", "s", {204, 234, 124, 280, 206}},
+    {"Completed CPU jobs", "complete_rate_cpu", "fraction", {.860, .885, .943, .791, .909}},
+    {"Cancelled CPU jobs", "cancel_rate_cpu", "fraction", {.097, .005, .019, .116, .030}},
+    {"Failed CPU jobs", "fail_rate_cpu", "fraction", {.043, .110, .037, .092, .061}},
+    {"Completed GPU jobs", "complete_rate_gpu", "fraction", {.526, .735, .582, .607, .624}},
+    {"Cancelled GPU jobs", "cancel_rate_gpu", "fraction", {.272, .136, .272, .201, .221}},
+    {"Failed GPU jobs", "fail_rate_gpu", "fraction", {.202, .129, .145, .192, .155}},
     {"GPU time of completed jobs",
      "complete_gpu_time",
      "gpu_s",
@@ -139,15 +136,14 @@ Drawing draw_helios_table_summary(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(gpu_jobs + cpu_jobs);
   figure.caption =
-      "Shares are of the jobs whose state is known. Time-outs and preempted jobs are none of the "
-      "three "
-      "endings here; the published columns count them as failed. Names are those of the HeliosData "
-      "release.";
+      "Shares of the jobs whose final state is known. Jobs that timed out or were preempted are in "
+      "none of the three states here; the published columns count them as failed. Names are those "
+      "of the HeliosData release.";
   auto& measure = figure.text("measure", "Measure");
   auto& name = figure.text("name", "Name");
   name.detail = true;
   auto& unit = figure.text("unit", "Unit");
-  auto& here = figure.number("this_trace", "This trace");
+  auto& here = figure.number("this_trace", "This log");
   here.units = unit.name;
   std::array<figure::Column*, 5> published{
       &figure.number("venus", "Venus"), &figure.number("earth", "Earth"),
@@ -170,9 +166,9 @@ Drawing draw_helios_table_summary(const Study& study) {
 
 void register_helios_table_summary(Figures& registry) {
   registry.add({.id = "helios_table_summary",
-                .title = "The trace in numbers",
+                .title = "Summary of the logs",
                 .source = "Hu et al., SC'21, HeliosData cluster summary",
-                .part = Part::trace,
+                .part = Part::literature,
                 .needs = {},
                 .draw = draw_helios_table_summary});
 }

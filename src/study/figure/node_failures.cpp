@@ -45,14 +45,14 @@ Drawing draw_node_failures(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption =
-      "Users' jobs of one name, counted once a node, and on how many of them an attempt failed; "
-      "nodes with five or more. Each node is held against all others by the exact binomial test, "
-      "with Holm's correction for so many nodes.";
+      "Jobs of one user and name count once per node, as failed if an attempt failed there. Nodes "
+      "with at least five such groups. Each node is compared with all others by the exact binomial "
+      "test, with Holm's correction for the number of nodes.";
   auto& node = figure.text("node", "Node");
-  auto& kinds = figure.number("kinds", "Kinds of jobs");
+  auto& kinds = figure.number("kinds", "Job groups");
   auto& failed = figure.number("failed", "Failed");
   auto& expected = figure.number("expected", "Expected");
-  auto& chance = figure.number("p_value", "Chance, corrected");
+  auto& chance = figure.number("p_value", "p-value, corrected");
   std::string named;
   std::size_t suspicious = 0;
   std::int64_t all = 0;
@@ -70,12 +70,12 @@ Drawing draw_node_failures(const Study& study) {
   figure.n = all;
   if (suspicious == 0 || !tells_failed_from_cancelled(study)) return drawing;
   drawing.findings.push_back(
-      {.headline = fmt::format("More fails on {} of {} nodes than chance explains.", suspicious,
-                               records.size()),
-       .detail = fmt::format("{}{}. A node that one user or virtual cluster has alone may have "
-                             "their failures.",
-                             named, suspicious > 5 ? "; ..." : ""),
-       .figure = {},
+      {.headline = fmt::format("On {} of {} nodes, more jobs fail than chance explains.",
+                               suspicious, records.size()),
+       .detail =
+           fmt::format("{}{}. On a node that only one user or virtual cluster uses, their jobs "
+                       "may be the cause.",
+                       named, suspicious > 5 ? "; ..." : ""),
        .advice = "Drain and test these nodes first."});
   return drawing;
 }
@@ -84,7 +84,7 @@ Drawing draw_node_failures(const Study& study) {
 
 void register_node_failures(Figures& registry) {
   registry.add({.id = "node_failures",
-                .title = "Nodes on which jobs fail",
+                .title = "Failures by node",
                 .source = "",
                 .part = Part::failures,
                 .needs = {Need::gpu_jobs, Need::machines, Need::state},

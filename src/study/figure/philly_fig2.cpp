@@ -46,12 +46,10 @@ Drawing draw_philly_fig2(const Study& study) {
   const double large = stats::quantile_sorted(durations.back(), 0.5);
   drawing.findings.push_back(
       {.headline =
-           fmt::format("Half of the jobs with one GPU end within {}, half of those with more "
-                       "than 8 within {}.",
+           fmt::format("The median duration is {} for single-GPU jobs and {} for jobs with more "
+                       "than 8 GPUs.",
                        text::human_time(small), text::human_time(large)),
-       .detail = "In Philly large jobs run longer at every percentile above the tenth.",
-       .figure = {},
-       .advice = {}});
+       .published = "Philly: large jobs run longer at every percentile above the tenth."});
   return drawing;
 }
 
@@ -59,7 +57,7 @@ Drawing draw_philly_fig2(const Study& study) {
 
 void register_philly_fig2(Figures& registry) {
   registry.add({.id = "philly_fig2",
-                .title = "How long jobs of each size last",
+                .title = "Durations by size",
                 .source = "Jeon et al., ATC'19, Figure 2",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},

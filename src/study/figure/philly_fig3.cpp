@@ -89,11 +89,11 @@ Drawing draw_philly_fig3(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(all.size());
   figure.caption =
-      "Percentiles of the waits of GPU jobs that waited at all, in the "
-      "virtual clusters with most jobs.";
+      "Cumulative distribution of the waits of GPU jobs that waited, in the virtual clusters with "
+      "most jobs.";
   auto& vc = figure.text("vc", "Virtual cluster");
   auto& size = figure.text("size", "Size");
-  auto& percent = figure.number("percentile", "Waits so long or shorter", figure::Unit::percent);
+  auto& percent = figure.number("percentile", "Share of the waits", figure::Unit::percent);
   auto& wait = figure.number("wait_s", "Wait", figure::Unit::seconds);
   for (auto& [name, waits] : largest) {
     const std::string shown = name == kNoName ? "(all)" : std::string(study.trace().names[name]);
@@ -126,17 +126,17 @@ Drawing draw_philly_fig3(const Study& study) {
                                           : fmt::format("Half of the {} do not wait,", whose),
                                text::human_time(tenth_s)),
        .detail =
-           fmt::format("Of {} waits of {} GPU jobs, from {} to the start; {} are zero and count.",
+           fmt::format("Over {} waits of {} GPU jobs, from {} to the start; {} of them are zero.",
                        text::grouped(waits), text::grouped(started),
                        study.trace().knows_eligible
-                           ? "when they were eligible"
-                           : "submission (dependencies, begin times and holds included, for "
-                             "the log does not tell them)",
+                           ? "eligibility"
+                           : "submission (including dependencies, begin times and holds, "
+                             "which the log does not show)",
                        text::human_share(static_cast<double>(none) / static_cast<double>(waits))),
-       .figure = {},
-       .advice = tenth_s > kNoTrouble_s
-                     ? "almanac advise LOG says whether another policy would shorten them."
-                     : ""});
+       .advice =
+           tenth_s > kNoTrouble_s
+               ? "Run almanac advise LOG to see whether another policy would shorten the waits."
+               : ""});
   return drawing;
 }
 
@@ -144,7 +144,7 @@ Drawing draw_philly_fig3(const Study& study) {
 
 void register_philly_fig3(Figures& registry) {
   registry.add({.id = "philly_fig3",
-                .title = "How long jobs wait",
+                .title = "Waits by size",
                 .source = "Jeon et al., ATC'19, Figure 3",
                 .part = Part::waiting,
                 .needs = {Need::gpu_jobs, Need::start},

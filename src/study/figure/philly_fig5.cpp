@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The distribution of GPU utilisation, by size and ending.
+/// The distribution of GPU utilization, by size and ending.
 ///
 /// Source   Jeon et al., ATC'19, Figure 5.
 #include <fmt/format.h>
@@ -19,11 +19,11 @@ Drawing draw_philly_fig5(const Study& study) {
   const GpuUse& use = *study.measured().gpu;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
-  figure.caption = "Percentiles of GPU utilisation, one sample a GPU and minute.";
+  figure.caption = "Percentiles of GPU utilization, one sample a GPU and minute.";
   auto& size = figure.text("gpus", "GPUs");
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& percentile = figure.number("percentile", "Minutes so busy or less", figure::Unit::percent);
-  auto& percent = figure.number("utilization_percent", "GPU utilisation", figure::Unit::percent);
+  auto& percent = figure.number("utilization_percent", "GPU utilization", figure::Unit::percent);
   std::int64_t samples = 0;
   for (std::size_t each = 0; each < kUseSizes.size(); ++each) {
     for (const Ending one : kEndings) {
@@ -51,7 +51,7 @@ Drawing draw_philly_fig5(const Study& study) {
 
 void register_philly_fig5(Figures& registry) {
   registry.add({.id = "philly_fig5",
-                .title = "The distribution of GPU utilisation",
+                .title = "The distribution of GPU utilization",
                 .source = "Jeon et al., ATC'19, Figure 5",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPU utilisation of jobs that have their machines to themselves.
+/// GPU utilization of jobs that have their machines to themselves.
 ///
 /// Source   Jeon et al., ATC'19, Figure 6: 8 GPUs on one machine, 16 on two.
 #include <array>
@@ -24,10 +24,10 @@ Drawing draw_philly_fig6(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption =
-      "Percentiles of GPU utilisation of jobs with 8 GPUs on one machine and 16 on two.";
+      "Percentiles of GPU utilization of jobs with 8 GPUs on one machine and 16 on two.";
   auto& size = figure.text("gpus", "GPUs");
   auto& percentile = figure.number("percentile", "Minutes so busy or less", figure::Unit::percent);
-  auto& percent = figure.number("utilization_percent", "GPU utilisation", figure::Unit::percent);
+  auto& percent = figure.number("utilization_percent", "GPU utilization", figure::Unit::percent);
   for (std::size_t each = 0; each < kGpus.size(); ++each) {
     const PercentHistogram& of = use.dedicated[each];
     if (of.count() == 0) continue;
@@ -45,13 +45,12 @@ Drawing draw_philly_fig6(const Study& study) {
   if (use.known_for_most() &&
       std::min(use.dedicated_attempts[0], use.dedicated_attempts[1]) >= kFewest) {
     drawing.findings.push_back(
-        {.headline =
-             fmt::format("GPUs of jobs on one machine are busy {:.0f} % of the time, of jobs on "
-                         "two {:.0f} %.",
-                         use.dedicated[0].mean(), use.dedicated[1].mean()),
-         .detail = "Jobs with machines to themselves; in Philly 60 % and 44 %.",
-         .figure = {},
-         .advice = {}});
+        {.headline = fmt::format(
+             "Mean GPU utilization is {:.0f} % for jobs on one machine and {:.0f} % for "
+             "jobs on two.",
+             use.dedicated[0].mean(), use.dedicated[1].mean()),
+         .detail = "Jobs on dedicated machines.",
+         .published = "Philly: 60 % on one machine, 44 % on two."});
   }
   return drawing;
 }
@@ -60,7 +59,7 @@ Drawing draw_philly_fig6(const Study& study) {
 
 void register_philly_fig6(Figures& registry) {
   registry.add({.id = "philly_fig6",
-                .title = "GPU utilisation on dedicated machines",
+                .title = "GPU utilization on dedicated machines",
                 .source = "Jeon et al., ATC'19, Figure 6",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},

@@ -42,9 +42,9 @@ Drawing draw_philly_fig7(const Study& study) {
              "Half of the time machines use at most {:.0f} % of their CPUs and {:.0f} % "
              "of their memory.",
              use.cpu.quantile(0.5), use.memory.quantile(0.5)),
-         .detail = "In Philly 29 % and 97 %: memory is what a second job on the machine lacks.",
-         .figure = {},
-         .advice = {}});
+         .published =
+             "Philly: 29 % of the CPUs and 97 % of the memory, so memory keeps a second job "
+             "off a machine."});
   }
   return drawing;
 }
@@ -53,7 +53,7 @@ Drawing draw_philly_fig7(const Study& study) {
 
 void register_philly_fig7(Figures& registry) {
   registry.add({.id = "philly_fig7",
-                .title = "Machines: processors and memory",
+                .title = "CPU and memory use of machines",
                 .source = "Jeon et al., ATC'19, Figure 7",
                 .part = Part::locality,
                 .needs = {Need::host_utilization},

@@ -51,12 +51,11 @@ Drawing draw_philly_fig9a(const Study& study) {
   constexpr double kOften = 0.1;
   if (all > 0 && known_for_most(study, *figure.n)) {
     drawing.findings.push_back(
-        {.headline = fmt::format("A job is tried {:.2f} times on average.", 1 + all),
-         .detail = "In Philly 1.44 times, and twice with several GPUs.",
-         .figure = {},
-         .advice = all >= kOften ? "Retry only what can succeed the next time: almanac study "
-                                   "failures tells these apart from the jobs' own logs."
-                                 : ""});
+        {.headline = fmt::format("The mean number of attempts per job is {:.2f}.", 1 + all),
+         .advice = all >= kOften ? "Retry only failures that can succeed next time: almanac study "
+                                   "failures finds them in the jobs' logs."
+                                 : "",
+         .published = "Philly: 1.44 attempts per job, and 2 for jobs with several GPUs."});
   }
   return drawing;
 }

@@ -110,7 +110,8 @@ Drawing draw_philly_out_of_order(const Study& study) {
   figure::Finding finding{.headline = fmt::format("{} of the starts were out of order",
                                                   text::human_share(all.starts_past / starts))};
   if (study.cluster().inferred) {
-    finding.detail = "Which of them did harm cannot be told: how many GPUs were free is inferred. ";
+    finding.detail =
+        "Which of them did harm is unknown, because the number of free GPUs is inferred.";
   } else {
     finding.headline +=
         fmt::format("; {} of these did no harm", text::human_share(all.harmless / all.starts_past));
@@ -122,16 +123,17 @@ Drawing draw_philly_out_of_order(const Study& study) {
                                large.mean_wait_s() > 2 * one.mean_wait_s();
     if (hold_up_large) {
       finding.detail =
-          fmt::format("Jobs of more than 8 GPUs wait {} on average, those of one {}. ",
+          fmt::format("Mean wait: {} for jobs with more than 8 GPUs, {} for single-GPU jobs.",
                       text::human_time(large.mean_wait_s()), text::human_time(one.mean_wait_s()));
       finding.advice =
-          "Reservations (easy, conservative) keep large jobs from being overtaken for ever.";
+          "Use a policy with reservations (easy, conservative), so that large jobs are not "
+          "overtaken forever.";
     }
   }
   finding.headline += ".";
-  finding.detail +=
-      "In Philly 38 % of the decisions were out of order, and 85 % of those past large jobs used "
-      "GPUs that these could not.";
+  finding.published =
+      "Philly: 38 % of the decisions were out of order, and 85 % of those that overtook large jobs "
+      "used GPUs that the large jobs could not.";
   drawing.findings.push_back(std::move(finding));
   return drawing;
 }

@@ -38,21 +38,22 @@ struct Owed {
   std::string advice{};
 };
 
-/// What the waiting while enough GPUs were free is owed to, as far as that is known: free GPUs lie
-/// in fragments only where jobs hold parts of nodes.
+/// Why jobs waited while enough GPUs were free: free GPUs are fragmented only if jobs use parts of
+/// nodes.
 Owed owed_to(const Study& study, double share, double waited_s) {
   constexpr double kMostly = 0.5;
   const cluster::Cluster& cluster = study.cluster();
   if (cluster.inferred) {
-    return {.because = cluster.lower_bound
-                           ? "How many were free is inferred from the most that ever ran at once: "
-                             "nodes may have been down or kept for others."
-                           : "How many were free is inferred from the nodes that ran jobs: some "
-                             "may have been down or kept for others meanwhile.",
-            .advice = share > kMostly ? "Use --cluster to give the real nodes. If the share stays "
-                                        "high, check limits, reservations, priorities and drained "
-                                        "nodes."
-                                      : ""};
+    return {
+        .because = cluster.lower_bound
+                       ? "The number of free GPUs is inferred from the most ever in use at once: "
+                         "nodes may have been down or reserved."
+                       : "The number of free GPUs is inferred from the nodes that ran jobs: some "
+                         "may have been down or reserved.",
+        .advice = share > kMostly ? "Use --cluster to give the real nodes. If the share stays "
+                                    "high, check limits, reservations, priorities and drained "
+                                    "nodes."
+                                  : ""};
   }
   int a_node = 0;
   for (const cluster::NodeClass& make : cluster.classes) a_node = std::max(a_node, make.gpus);
@@ -68,18 +69,16 @@ Owed owed_to(const Study& study, double share, double waited_s) {
   if (part_of_node < kMany * all) {
     return {
         .because =
-            "Nearly all GPU time goes to jobs of whole nodes, which leave no fragments: "
-            "GPUs were kept for others, by priorities, reservations or limits, or were "
-            "out of service.",
+            "Nearly all GPU time goes to jobs on whole nodes, which leave no fragments. "
+            "Priorities, reservations or limits kept GPUs free, or they were out of service.",
         .advice = share > kMostly
-                      ? "Find out what kept free GPUs from jobs: limits (sacctmgr show assoc, "
+                      ? "Find out what kept GPUs free: limits (sacctmgr show assoc, "
                         "sacctmgr show qos), reservations (scontrol show reservation), priorities "
-                        "(sprio), drained nodes (sinfo -R). Another order of the queue would not "
-                        "help."
+                        "(sprio), drained nodes (sinfo -R). Another queue order would not help."
                       : ""};
   }
   if (share > kMostly) {
-    return {.because = "They were free in the wrong places, or kept for others.",
+    return {.because = "The free GPUs were in the wrong places, or reserved.",
             .advice =
                 "If nodes are partly used, pack small jobs tightly or move them, so that whole "
                 "nodes stay free. If not, check limits, reservations, priorities and drained "
@@ -88,11 +87,12 @@ Owed owed_to(const Study& study, double share, double waited_s) {
   const double mean_s = waited_s / static_cast<double>(study.gpu_jobs().size());
   constexpr double kNoTrouble_s = 60;
   if (mean_s < kNoTrouble_s) return {};
-  return {.because = "The rest waited for GPUs that were all taken.",
-          .advice = cluster.vcs.size() > 1
-                        ? "Virtual clusters are full: more GPUs, or other borders, would help."
-                        : "The cluster is full: more GPUs, or an order that lets short jobs go "
-                          "first, would help."};
+  return {
+      .because = "The rest waited because all GPUs were in use.",
+      .advice = cluster.vcs.size() > 1
+                    ? "The virtual clusters are full: more GPUs or other sizes would help."
+                    : "The cluster is full: more GPUs, or a policy that starts short jobs first, "
+                      "would help."};
 }
 
 Drawing draw_philly_table2(const Study& study) {
@@ -112,14 +112,14 @@ Drawing draw_philly_table2(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption =
-      "Jobs of 2 GPUs and more, running a minute or longer, that waited a minute or longer: "
-      "fair share, when fewer GPUs of their virtual cluster were free at submission than "
-      "they ask; fragmentation, when enough were free, in the wrong places.";
+      "Jobs with at least 2 GPUs that ran and waited at least a minute. Fair share: at submission, "
+      "fewer GPUs of their virtual cluster were free than requested. Fragmentation: enough GPUs "
+      "were free, but in the wrong places.";
   auto& cause = figure.text("cause", "Cause");
   auto& size = figure.text("size", "Size");
   auto& jobs = figure.number("jobs", "Jobs", figure::Unit::jobs);
-  auto& fraction = figure.number("fraction", "Share of the size's", figure::Unit::fraction);
-  auto& wait = figure.number("wait_s", "Waiting", figure::Unit::seconds);
+  auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
+  auto& wait = figure.number("wait_s", "Wait", figure::Unit::seconds);
   double count = 0;
   std::array<double, kCauses> waited{};
   for (std::size_t each = 1; each < kSizes.size(); ++each) {
@@ -141,19 +141,19 @@ Drawing draw_philly_table2(const Study& study) {
   if (count == 0) return drawing;
   const double share = waited[kFragmentation] / (waited[kFairShare] + waited[kFragmentation]);
   figure::Finding finding{
-      .headline = fmt::format("{} of the waiting of jobs with several GPUs began while enough GPUs "
-                              "were free.",
-                              text::human_share(share))};
+      .headline =
+          fmt::format("For {} of the wait of multi-GPU jobs, enough GPUs were free when the "
+                      "wait began.",
+                      text::human_share(share))};
   const Owed owed = owed_to(study, share, waited[kFairShare] + waited[kFragmentation]);
   finding.detail = owed.because;
   finding.advice = owed.advice;
   if (!finding.detail.empty()) finding.detail += " ";
   finding.detail += fmt::format(
-      "Counted are the {} of 2 GPUs or more that ran a minute or longer and "
-      "waited a minute or longer, of {} that ran. ",
+      "Counts the {} with at least 2 GPUs that ran and waited at least a minute, of {} that ran.",
       text::counted(static_cast<std::uint64_t>(count), "job"),
       text::counted(study.gpu_jobs().size(), "GPU job"));
-  finding.detail += "In Philly about 80 % of the waiting was of this kind.";
+  finding.published = "Philly: about 80 % of the wait.";
   drawing.findings.push_back(std::move(finding));
   return drawing;
 }
@@ -162,7 +162,7 @@ Drawing draw_philly_table2(const Study& study) {
 
 void register_philly_table2(Figures& registry) {
   registry.add({.id = "philly_table2",
-                .title = "Why jobs wait",
+                .title = "Causes of waits",
                 .source = "Jeon et al., ATC'19, Table 2",
                 .part = Part::waiting,
                 .needs = {Need::gpu_jobs, Need::start},

@@ -22,13 +22,13 @@ Drawing draw_philly_table3(const Study& study) {
   const GpuUse& use = *study.measured().gpu;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
-  figure.caption = "GPU utilisation in percent, one sample a GPU and minute of every attempt.";
+  figure.caption = "GPU utilization in percent, one sample per GPU and minute of every attempt.";
   auto& size = figure.text("gpus", "GPUs");
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& samples = figure.number("samples", "GPU minutes");
   auto& mean = figure.number("mean_percent", "Mean", figure::Unit::percent);
   auto& median = figure.number("p50_percent", "Median", figure::Unit::percent);
-  auto& zeros = figure.number("zero_fraction", "Of it at 0", figure::Unit::fraction);
+  auto& zeros = figure.number("zero_fraction", "Samples at 0", figure::Unit::fraction);
   PercentHistogram everything;
   const auto add = [&](const std::string& name, const GpuUse::OfEndings& endings) {
     PercentHistogram all;
@@ -59,14 +59,13 @@ Drawing draw_philly_table3(const Study& study) {
   constexpr double kBusy_percent = 75;
   drawing.findings.push_back(
       {.headline =
-           fmt::format("GPUs that jobs hold are busy {:.0f} % of the time on average, and idle in "
-                       "{} of the minutes.",
+           fmt::format("Mean utilization of the allocated GPUs is {:.0f} %; {} of the minutes are "
+                       "idle.",
                        everything.mean(), text::human_share(everything.zeros())),
-       .detail = "In Philly 52 %: input, communication and neighbours kept the rest waiting.",
-       .figure = {},
        .advice = everything.mean() < kBusy_percent
-                     ? "Look at the CPU cores that the input of the idlest jobs gets."
-                     : ""});
+                     ? "Look at the CPU cores that feed the GPUs of the idlest jobs."
+                     : "",
+       .published = "Philly: 52 %, because GPUs wait for input, communication and neighbours."});
   return drawing;
 }
 
@@ -74,7 +73,7 @@ Drawing draw_philly_table3(const Study& study) {
 
 void register_philly_table3(Figures& registry) {
   registry.add({.id = "philly_table3",
-                .title = "GPU utilisation by size and ending",
+                .title = "GPU utilization by size and final state",
                 .source = "Jeon et al., ATC'19, Table 3",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPU utilisation of 16-GPU jobs by the machines that they are spread over.
+/// GPU utilization of 16-GPU jobs by the machines that they are spread over.
 ///
 /// Source   Jeon et al., ATC'19, Table 5.
 #include "study/figures.h"
@@ -16,7 +16,7 @@ namespace {
 Drawing draw_philly_table5(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
-  figure.caption = "Jobs with 16 GPUs by the number of machines, one sample a GPU and minute.";
+  figure.caption = "Jobs with 16 GPUs by the number of machines, one sample per GPU and minute.";
   auto& machines = figure.number("nodes", "Machines", figure::Unit::nodes);
   auto& samples = figure.number("samples", "GPU minutes");
   auto& mean = figure.number("mean_percent", "Mean", figure::Unit::percent);
@@ -43,7 +43,7 @@ Drawing draw_philly_table5(const Study& study) {
 
 void register_philly_table5(Figures& registry) {
   registry.add({.id = "philly_table5",
-                .title = "GPU utilisation by spread",
+                .title = "GPU utilization by spread",
                 .source = "Jeon et al., ATC'19, Table 5",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},

@@ -45,10 +45,10 @@ Drawing draw_philly_table6(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(known);
   figure.caption =
-      "GPU jobs whose final state is known. Philly's of 75 days are another set than its "
-      "public trace.";
+      "GPU jobs whose final state is known. The published numbers of Philly cover 75 days and "
+      "differ from its public trace.";
   figure.caption += failed_caption(study);
-  auto& ending = figure.text("ending", "Ending");
+  auto& ending = figure.text("ending", "Final state");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
@@ -56,8 +56,8 @@ Drawing draw_philly_table6(const Study& study) {
       figure.number("gpu_time_fraction", "Share of the GPU time", figure::Unit::fraction);
   auto& p_jobs =
       figure.number("philly_fraction", "Philly: share of the jobs", figure::Unit::fraction);
-  auto& p_time =
-      figure.number("philly_gpu_time_fraction", "Philly: of the GPU time", figure::Unit::fraction);
+  auto& p_time = figure.number("philly_gpu_time_fraction", "Philly: share of the GPU time",
+                               figure::Unit::fraction);
   for (const Ending each : kEndings) {
     const auto at = static_cast<std::size_t>(each);
     if (!is_published(each) && jobs[at] == 0) continue;
@@ -80,7 +80,7 @@ Drawing draw_philly_table6(const Study& study) {
 
 void register_philly_table6(Figures& registry) {
   registry.add({.id = "philly_table6",
-                .title = "Endings and their cost",
+                .title = "Final states and their GPU time",
                 .source = "Jeon et al., ATC'19, Table 6",
                 .part = Part::failures,
                 .needs = {Need::gpu_jobs, Need::state},

@@ -12,7 +12,7 @@ void register_philly_table7(Figures& registry);
 
 void register_philly_table7(Figures& registry) {
   registry.add({.id = "philly_table7",
-                .title = "Why jobs fail",
+                .title = "Causes of failures",
                 .source = "Jeon et al., ATC'19, Table 7",
                 .part = Part::failures,
                 .needs = {Need::job_logs},

@@ -55,7 +55,7 @@ class Reader final : text::TomlReader {
     const toml::node& space = needed(file, "space");
     if (!space.is_table() || space.as_table()->empty()) {
       refuse(space, "space must be a table of parameters, written [space]",
-             "as lr = { from = 1e-5, to = 0.1, scale = \"log\" }");
+             "such as lr = { from = 1e-5, to = 0.1, scale = \"log\" }");
     }
     read_parameters(*space.as_table(), made);
     if (const toml::table* const ask = table(file, "ask")) read_ask(*ask, made);
@@ -65,7 +65,7 @@ class Reader final : text::TomlReader {
 
  private:
   static constexpr const char* kTuningName =
-      "1 to 48 letters, digits, dots, _ or -, and begin with no dot";
+      "1 to 48 letters, digits, dots, _ or -, not starting with a dot";
 
   /// What stands there, as users know it.
   static std::string found(const toml::node& node) {
@@ -83,7 +83,7 @@ class Reader final : text::TomlReader {
   const toml::node& needed(const toml::table& from, const char* key) const {
     const toml::node* const node = from.get(key);
     if (node == nullptr)
-      refuse(from, fmt::format("{} is missing", key), "docs/guide/tuning.md shows it");
+      refuse(from, fmt::format("{} is missing", key), "see docs/guide/tuning.md");
     return *node;
   }
   std::string word(const toml::node& node, std::string_view name) const {
@@ -114,8 +114,8 @@ class Reader final : text::TomlReader {
     if (made.is_grid) {
       for (const char* const key : {"trials", "seed"}) {
         if (const toml::node* const node = file.get(key)) {
-          refuse(*node, fmt::format("a grid has no {}: it is all combinations", key),
-                 "search = \"random\" draws some");
+          refuse(*node, fmt::format("a grid has no {}: it runs all combinations", key),
+                 "search = \"random\" samples some");
         }
       }
       return;
@@ -145,19 +145,18 @@ class Reader final : text::TomlReader {
     for (const auto& [key, node] : entries) {
       const std::string name(key->str());
       if (!is_variable(name) || is_reserved(name)) {
-        refuse(key->source(),
-               fmt::format("a parameter is named by letters, digits and _, a letter first, and not "
-                           "trial or flags: found \"{}\"",
-                           name));
+        refuse(key->source(), fmt::format("a parameter name has letters, digits and _, starts with "
+                                          "a letter, and is not trial or flags: found \"{}\"",
+                                          name));
       }
       made.parameters.push_back({name, values(*node, name, made.is_grid)});
       combinations *= made.is_grid ? static_cast<double>(points_of(made.parameters.back())) : 1;
     }
     if (combinations > static_cast<double>(kMostTrials)) {
-      refuse(
-          space,
-          fmt::format("a grid has at most {} trials: these are {:.0f}", kMostTrials, combinations),
-          "search = \"random\" draws some");
+      refuse(space,
+             fmt::format("a grid has at most {} trials: this one has {:.0f}", kMostTrials,
+                         combinations),
+             "search = \"random\" samples some");
     }
   }
 
@@ -173,13 +172,13 @@ class Reader final : text::TomlReader {
                                       bool is_grid) const {
     if (const toml::table* const range = node.as_table()) return this->range(*range, name, is_grid);
     if (const toml::array* const list = node.as_array()) {
-      if (list->empty()) refuse(node, fmt::format("{} has nothing to choose from", name));
+      if (list->empty()) refuse(node, fmt::format("{} has no choices", name));
       Choices made;
       for (const toml::node& each : *list) {
         made.values.push_back(scalar(each, fmt::format("a choice of {}", name)));
         const auto& all = made.values;
         if (std::find(all.begin(), all.end() - 1, all.back()) != all.end() - 1) {
-          refuse(each, fmt::format("{} has {} twice", name, all.back()));
+          refuse(each, fmt::format("{} lists {} twice", name, all.back()));
         }
       }
       return made;
@@ -220,21 +219,21 @@ class Reader final : text::TomlReader {
                .is_whole = from.get("from")->is_integer() && from.get("to")->is_integer(),
                .is_log = one_of(from, "scale", {"linear", "log"}) == "log"};
     if (made.from >= made.to) {
-      refuse(from, fmt::format("{} must reach from less to more: found {} to {}", name, made.from,
-                               made.to));
+      refuse(from,
+             fmt::format("{} must have from below to: found {} to {}", name, made.from, made.to));
     }
     if (made.is_log && made.from <= 0) {
       refuse(*from.get("from"),
-             fmt::format("a logarithmic range begins above 0: found {}", made.from));
+             fmt::format("a logarithmic range must start above 0: found {}", made.from));
     }
     const toml::node* const points = from.get("points");
     if (points != nullptr && !is_grid) {
-      refuse(*points, "points are of a grid", "search = \"grid\", or leave them out");
+      refuse(*points, "points only apply to a grid", "search = \"grid\", or leave them out");
     }
     if (points != nullptr) made.points = whole(*points, "points", 2, kMostTrials);
     if (points == nullptr && is_grid && !made.is_whole) {
-      refuse(from, fmt::format("a grid needs to know how many points {} has", name),
-             "as { from = 0.1, to = 0.9, points = 5 }");
+      refuse(from, fmt::format("a grid needs the number of points of {}", name),
+             "such as { from = 0.1, to = 0.9, points = 5 }");
     }
     if (is_grid && made.is_whole &&
         made.points > static_cast<std::int64_t>(made.to - made.from) + 1) {
@@ -280,7 +279,8 @@ class Reader final : text::TomlReader {
   void read_command(const toml::node& node, Space& made) const {
     const toml::array* const list = node.as_array();
     if (list == nullptr || list->empty()) {
-      expected(node, "command", "a list of words, as [\"python\", \"train.py\", \"--lr={lr}\"]");
+      expected(node, "command",
+               "a list of words, such as [\"python\", \"train.py\", \"--lr={lr}\"]");
     }
     std::vector<std::string> known = {"trial", "flags"};
     for (const Parameter& each : made.parameters) known.push_back(each.name);
@@ -289,8 +289,8 @@ class Reader final : text::TomlReader {
       for (const std::string& name : placeholders(made.command.back())) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         std::string hint = text::did_you_mean(name, known);
-        if (hint.empty()) hint = fmt::format("{{{{{}}}}} stands for itself", name);
-        refuse(each, fmt::format("{{{}}} is no parameter of [space]", name), std::move(hint));
+        if (hint.empty()) hint = fmt::format("write {{{{{}}}}} for a literal brace", name);
+        refuse(each, fmt::format("{{{}}} is not a parameter of [space]", name), std::move(hint));
       }
     }
   }

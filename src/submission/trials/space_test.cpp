@@ -63,7 +63,7 @@ TEST(Space, IsReadInTheOrderOfTheFile) {
 
 TEST(Space, IsRefusedAtTheLineThatIsWrong) {
   const std::pair<std::string, std::string> kCases[] = {
-      {refused(""), "s.toml:1:1: steps is missing (docs/guide/tuning.md shows it)"},
+      {refused(""), "s.toml:1:1: steps is missing (see docs/guide/tuning.md)"},
       {refused(with("trials = 20", "trial = 20")),
        "s.toml:6:1: unknown key trial (did you mean trials?)"},
       {refused(with("trials = 20", "trials = 0")),
@@ -73,36 +73,35 @@ TEST(Space, IsRefusedAtTheLineThatIsWrong) {
       {refused(with("\"smaller\"", "\"less\"")),
        "s.toml:5:10: better must be \"larger\" or \"smaller\": found \"less\""},
       {refused(with("\"mnist\"", "\"a b\"")),
-       "s.toml:2:8: name must be 1 to 48 letters, digits, dots, _ or -, and begin with no dot: "
+       "s.toml:2:8: name must be 1 to 48 letters, digits, dots, _ or -, not starting with a dot: "
        "found \"a b\""},
       {refused(with("--lr={lr}", "--lr={lf}")),
-       "s.toml:3:34: {lf} is no parameter of [space] (did you mean lr?)"},
+       "s.toml:3:34: {lf} is not a parameter of [space] (did you mean lr?)"},
       {refused(with("gpus = 1", "gpu = 1")), "s.toml:10:1: unknown key gpu (did you mean gpus?)"},
       {refused(with("gpus = 1", "gpus = \"x\"")),
-       "s.toml:10:8: --gpus must be GPUs as 2 or a100:2: found \"x\""},
+       "s.toml:10:8: --gpus must be GPUs, such as 2 or a100:2: found \"x\""},
       {refused(with("gpus = 1", "time = 02:00:00")),
        "s.toml:10:8: time must be a number or a text in quotes: found a date"},
       {refused(with("from = 2, to = 8", "from = 8, to = 2")),
-       "s.toml:17:9: depth must reach from less to more: found 8 to 2"},
+       "s.toml:17:9: depth must have from below to: found 8 to 2"},
       {refused(with("from = 1e-5", "from = 0")),
-       "s.toml:16:15: a logarithmic range begins above 0: found 0"},
+       "s.toml:16:15: a logarithmic range must start above 0: found 0"},
       {refused(with("from = 2, to = 8", "from = 2")),
        "s.toml:17:9: depth has no to (a range is { from = 1, to = 8 })"},
       {refused(with("\"relu\", \"gelu\"", "\"relu\", \"relu\"")),
-       "s.toml:18:19: kernel has relu twice"},
-      {refused(with("\"relu\", \"gelu\"", "")), "s.toml:18:10: kernel has nothing to choose from"},
+       "s.toml:18:19: kernel lists relu twice"},
+      {refused(with("\"relu\", \"gelu\"", "")), "s.toml:18:10: kernel has no choices"},
       {refused(with("epochs = 10", "flags = 10")),
-       "s.toml:19:1: a parameter is named by letters, digits and _, a letter first, and not trial "
-       "or "
-       "flags: found \"flags\""},
+       "s.toml:19:1: a parameter name has letters, digits and _, starts with a letter, and is not "
+       "trial or flags: found \"flags\""},
       {refused(with("epochs = 10", "epochs = inf")),
        "s.toml:19:10: epochs must be a number, a text, true or false: found inf"},
       {refused(with("trials = 20\nseed = 7", "search = \"grid\"")),
-       "s.toml:15:6: a grid needs to know how many points lr has (as { from = 0.1, to = 0.9, "
-       "points "
-       "= 5 })"},
+       "s.toml:15:6: a grid needs the number of points of lr (as { from = 0.1, to = 0.9, points = "
+       "5 })"},
       {refused(with("trials = 20", "search = \"grid\"")),
-       "s.toml:7:8: a grid has no seed: it is all combinations (search = \"random\" draws some)"},
+       "s.toml:7:8: a grid has no seed: it runs all combinations (search = \"random\" samples "
+       "some)"},
       {refused(with("steps = 1000", "steps = ")), "s.toml:4:"}};
   for (const auto& [said, expected] : kCases) EXPECT_EQ(said.substr(0, expected.size()), expected);
 }

@@ -14,7 +14,7 @@ void register_almanac(Formats& registry);
 void register_almanac(Formats& registry) {
   TableFormat format;
   format.name = "almanac";
-  format.summary = "our own CSV: job_id, submit_s, run_s, gpus and more";
+  format.summary = "Almanac's own CSV: job_id, submit_s, run_s, gpus and more";
   for (const FieldSpec& field : kFields) {
     if (field.written == Written::never) continue;
     const bool is_time = std::holds_alternative<Member<Time>>(field.member);
@@ -29,7 +29,7 @@ void register_almanac(Formats& registry) {
   registry.add(as_format(std::move(format)));
 
   run.name = "almanac-run";
-  run.summary = "the jobs.csv of a run of ours";
+  run.summary = "jobs.csv of an Almanac run";
   run.run_times = RunTimes::simulated;
   std::erase_if(run.map.columns, [](const Column& column) { return column.field == "nodes"; });
   run.ignored = {"wait_s",      "jct_s",       "preemptions",    "nodes",  // names machines here

@@ -27,10 +27,10 @@ std::string finish_helios(Draft& draft, Intake& intake) {
   if (!draft.has_id && !draft.extras[kLogRow].empty()) {
     draft.job.id = intake.trace().key(fmt::format("log-{}", draft.extras[kLogRow]));
     draft.has_id = true;
-    intake.remark("jobs without a job_id, called log-N after their log_row");
+    intake.remark("jobs without a job_id (named log-N after their log_row)");
   }
   if (draft.extras[kClamped] == "1") {
-    intake.remark("jobs whose duration is known to be 48 h or more only, taken as 48 h");
+    intake.remark("jobs whose duration is only known to be at least 48 h (treated as 48 h)");
   }
   return {};
 }

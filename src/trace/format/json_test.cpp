@@ -85,10 +85,10 @@ TEST(PhillyJson, KeepsJobsWhoseRunIsUnknown) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "the rows were not in order of submission and have been sorted: 1 came too late",
-          "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED: 1",
-          "jobs whose first start or last end is not recorded, taken as a run of 0 s: 2",
-          "jobs without attempts, taken as a run of 0 s on 0 GPUs: 1"));
+          "the rows were not in order of submission and have been sorted (out of order: 1)",
+          "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED): 1",
+          "jobs whose first start or last end is not recorded (treated as a run of 0 s): 2",
+          "jobs without attempts (treated as a run of 0 s on 0 GPUs): 1"));
 }
 
 TEST(PhillyJson, NamesTheLineOfABadRecord) {
@@ -110,7 +110,7 @@ TEST(PhillyJson, NamesTheLineOfABadRecord) {
   EXPECT_EQ(error(with("17")),
             "t.json:3: a job must be an object (use --lenient to drop such rows)");
   EXPECT_EQ(error(with(good.c_str())),
-            "t.json:3: a job id must be unique: \"a\" is in line 2 already (use --lenient to drop "
+            "t.json:3: a job id must be unique: \"a\" is already in line 2 (use --lenient to drop "
             "such rows)");
 }
 
@@ -228,6 +228,15 @@ TEST(SacctJson, ReadsTheLaterSpelling) {
   EXPECT_EQ(job.outcome.state, JobState::running);
   EXPECT_EQ(job.request.time_limit, kNoDuration);
   EXPECT_EQ(job.request.gpus, 2);
+}
+
+TEST(SacctJson, ReadsTheCommentOfAJob) {
+  const Trace trace = read(R"({"jobs": [{"job_id": 5, "name": "a",
+    "comment": {"administrator": "", "job": "ablation 3", "system": ""},
+    "state": {"current": "COMPLETED"}, "time": {"elapsed": 10, "end": 1000, "submission": 980},
+    "tres": {"allocated": [{"type": "cpu", "count": 2}]}}]})",
+                           "sacct-json");
+  EXPECT_EQ(trace.names[trace.jobs.at(0).request.comment], "ablation 3");
 }
 
 TEST(SacctJson, TakesSlurmsNoValueAsMissing) {

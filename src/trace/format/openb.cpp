@@ -24,7 +24,7 @@ void register_openb(Formats& registry);
 namespace {
 
 constexpr const char* kNoDeletion =
-    "pods without a deletion_time, taken to run until the last time of the file";
+    "pods without a deletion_time (treated as running until the last time in the file)";
 
 enum OpenbExtra { kGpuMilli };
 
@@ -45,7 +45,7 @@ std::string finish_openb(Draft& draft, Intake& intake) {
   Outcome& outcome = draft.job.outcome;
   if (outcome.start == kNoTime) {
     outcome.run = Duration::zero();
-    intake.remark("pods that were never scheduled, taken as a run of 0 s");
+    intake.remark("pods that were never scheduled (treated as a run of 0 s)");
   } else if (outcome.end == kNoTime) {
     outcome.run = Duration::zero();  // until conclude() knows the last time
     intake.remark(kNoDeletion);
@@ -67,7 +67,8 @@ void conclude(Intake& intake) {
 std::string finish_request(Draft& draft, Intake& intake) {
   draft.job.request.submit = Time(std::chrono::seconds(draft.row - 1));
   draft.job.outcome.run = Duration::zero();
-  intake.remark("pods of a list without times, taken to come one a second and to run 0 s");
+  intake.remark(
+      "pods of a list without times (treated as arriving one per second and running 0 s)");
   return read_share(draft);
 }
 

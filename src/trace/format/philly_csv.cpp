@@ -22,7 +22,8 @@ enum PhillyExtra { kWrittenStatus, kRunSource };
 std::string finish_philly_csv(Draft& draft, Intake& intake) {
   if (draft.extras[kWrittenStatus] == "Unsuccessful") {
     ++intake.trace().unsuccessful;
-    intake.remark("jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
+    intake.remark(
+        "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED)");
   }
   if (draft.extras[kRunSource] == "e2e") {
     intake.remark("jobs whose run_seconds is the time from the first start to the last end");

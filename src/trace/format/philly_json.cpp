@@ -87,7 +87,7 @@ class PhillyReader {
     if (word == "Unsuccessful") {
       ++trace_.unsuccessful;
       intake_.remark(
-          "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
+          "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED)");
       return JobState::failed;
     }
     const auto state = parse_state(word);
@@ -120,9 +120,10 @@ class PhillyReader {
     if (outcome.start != kNoTime && outcome.end != kNoTime) {
       outcome.run = outcome.end - outcome.start;
     } else if (outcome.attempts == 0) {
-      intake_.remark("jobs without attempts, taken as a run of 0 s on 0 GPUs");
+      intake_.remark("jobs without attempts (treated as a run of 0 s on 0 GPUs)");
     } else {
-      intake_.remark("jobs whose first start or last end is not recorded, taken as a run of 0 s");
+      intake_.remark(
+          "jobs whose first start or last end is not recorded (treated as a run of 0 s)");
     }
   }
 

@@ -103,7 +103,7 @@ TEST(Recognition, SaysWhatATableResembles) {
   const auto found = formats().detect(
       Head{"job_id,user,submit_time,start_time,end_time,duration,node_num,gpu_num,walltime\n"});
   ASSERT_FALSE(found);
-  EXPECT_NE(to_string(found.error()).find("its columns resemble those of"), std::string::npos)
+  EXPECT_NE(to_string(found.error()).find("the columns resemble those of"), std::string::npos)
       << to_string(found.error());
 }
 

@@ -134,7 +134,7 @@ void read_state(JsonObject& record, Job& job, Intake& intake, SacctRuns& runs) {
   if (words.empty()) return;
   const auto word = sacct_state(words);
   if (!word) {
-    intake.remark("jobs whose state does not say how they ended, read as unknown");
+    intake.remark("jobs whose state does not say how they ended (treated as unknown)");
   } else if (*word == "RESIZING") {
     runs.resized(job);
   } else {
@@ -156,6 +156,9 @@ Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partiti
   Request& request = job.request;
   const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
   request.name = intern("name");
+  if (auto comment = object_of(record, "comment")) {
+    request.comment = trace.names.intern(text_of(*comment, "job"));
+  }
   request.user = intern("user");
   request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");

@@ -83,6 +83,7 @@ TableFormat sacct_text() {
       {"run_s", "ElapsedRaw", true},
       {"run_s", "Elapsed", true, Unit::clock},
       {"name", "JobName"},
+      {"comment", "Comment"},
       {"user", "User"},
       {"vc", "Partition"},
       {"vc", "Account"},
@@ -110,9 +111,13 @@ TableFormat sacct_text() {
   return format;
 }
 
+/// The columns in which an ambiguous row is refused. No analysis reads comments, so a row whose
+/// delimiters are ambiguous in its comment alone is still a good row.
 std::vector<std::string> used_columns(const TableFormat& format) {
   std::vector<std::string> names = format.extras;
-  for (const Column& column : format.map.columns) names.push_back(column.name);
+  for (const Column& column : format.map.columns) {
+    if (column.field != "comment") names.push_back(column.name);
+  }
   return names;
 }
 

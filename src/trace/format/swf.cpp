@@ -131,7 +131,7 @@ class SwfReader {
   Result<void> take(const SwfItems& items, std::int64_t line, std::string& message) {
     const double status = items[kStatus];
     if (status >= 2 && status <= 4) {
-      intake_.skip("lines left out that are pieces of a checkpointed job");
+      intake_.skip("lines left out because they are parts of a checkpointed job");
       return {};
     }
     Trace& trace = intake_.trace();
@@ -154,7 +154,7 @@ class SwfReader {
     job.id = JobKey{static_cast<std::uint64_t>(items[kNumber])};
     request.submit = Time(length(items[kSubmit]));
     request.gpus = static_cast<std::int32_t>(std::max(processors, 0.0));
-    if (request.gpus == 0) intake_.remark("jobs of unknown size, taken as 0 GPUs");
+    if (request.gpus == 0) intake_.remark("jobs of unknown size (treated as 0 GPUs)");
     if (items[kRequestedTime] > 0) request.time_limit = length(items[kRequestedTime]);
     const double memory = items[kRequestedMemory] > 0 ? items[kRequestedMemory] : items[kMemory];
     if (memory > 0) {
@@ -169,7 +169,7 @@ class SwfReader {
     request.vc = header_.partition(items[kPartition], trace.names);
     if (items[kAfter] > 0) request.after = JobKey{static_cast<std::uint64_t>(items[kAfter])};
 
-    if (items[kRun] < 0) intake_.remark("jobs of unknown run time, taken as 0 s");
+    if (items[kRun] < 0) intake_.remark("jobs of unknown run time (treated as 0 s)");
     outcome.run = length(std::max(items[kRun], 0.0));
     if (items[kWait] >= 0) {
       outcome.start = request.submit + length(items[kWait]);
@@ -205,12 +205,12 @@ double swf_likeness(const Head& head) {
 void register_swf(Formats& registry) {
   Format format;
   format.name = "swf";
-  format.summary = "Standard Workload Format 2.2 (processors are taken as GPUs)";
+  format.summary = "Standard Workload Format 2.2 (processors are treated as GPUs)";
   format.likeness = swf_likeness;
   format.read = [](const std::string& path, Intake& intake) -> Result<void> {
     auto lines = table::Lines::open(path);
     if (!lines) return tl::unexpected(std::move(lines.error()));
-    intake.trace().notes.emplace_back("SWF has no GPUs: processors are taken as GPUs");
+    intake.trace().notes.emplace_back("SWF has no GPUs: processors are treated as GPUs");
     return SwfReader(intake).read(std::move(*lines));
   };
   registry.add(std::move(format));

@@ -67,9 +67,10 @@ TEST(Helios, ReadsTheLogAsRebuilt) {
       "helios");
   EXPECT_EQ(trace.id(trace.jobs.at(0).id), "log-7");
   EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::unknown);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("jobs whose duration is known to be 48 h or more only, taken as 48 h: 1",
-                          "jobs without a job_id, called log-N after their log_row: 1"));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre("jobs whose duration is only known to be at least 48 h (treated as 48 h): 1",
+                  "jobs without a job_id (named log-N after their log_row): 1"));
 }
 
 TEST(Helios, TakesASuspendedRow) {
@@ -101,9 +102,8 @@ TEST(Acme, TakesTheRunTimeOfKalosFromStartAndEnd) {
   EXPECT_EQ(trace.jobs.at(0).request.memory_gb, 8000);
   EXPECT_EQ(name(trace, trace.jobs.at(0).request.kind), "Other");
   EXPECT_THAT(trace.notes,
-              ElementsAre("the run time that the log gives counts from submission, so it includes "
-                          "the wait; end minus start is used instead: 2 of 2 jobs, the first is "
-                          "dlc1"));
+              ElementsAre("the log counts run times from submission, including the wait; end minus "
+                          "start is used instead: 2 of 2 jobs, the first is dlc1"));
 }
 
 TEST(Acme, ReadsSeren) {
@@ -137,7 +137,7 @@ TEST(PhillyCsv, ReadsTheRebuiltTable) {
   EXPECT_THAT(
       trace.notes,
       ElementsAre(
-          "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED: 1",
+          "jobs that are Unsuccessful (killed or failed, unknown which; treated as FAILED): 1",
           "jobs whose run_seconds is the time from the first start to the last end: 1"));
 }
 
@@ -267,9 +267,8 @@ TEST(SacctText, ReadsJobsAndLeavesOutSteps) {
   EXPECT_EQ(name(trace, running.request.gpu_type), "h100|a100");
   EXPECT_EQ(running.outcome.run, 10min);
   EXPECT_EQ(running.outcome.end, kNoTime);
-  EXPECT_THAT(trace.notes,
-              ElementsAre("jobs still running, taken to run for as long as they had: 1",
-                          "lines of job steps left out: 1"));
+  EXPECT_THAT(trace.notes, ElementsAre("jobs still running (their run time so far is used): 1",
+                                       "lines of job steps left out: 1"));
 }
 
 TEST(SacctText, PrefersRawNumbersAndTakesATrailingDelimiter) {
@@ -324,6 +323,20 @@ TEST(SacctText, KeepsBarsInJobNames) {
   EXPECT_THAT(error(kSacct + std::string("1|few|gpu\n")), HasSubstr("as many fields"));
 }
 
+TEST(SacctText, ReadsTheCommentOfAJob) {
+  const Trace trace = read(
+      "JobID|JobName|User|Partition|Submit|Start|End|ElapsedRaw|State|AllocTRES|Comment|"
+      "AdminComment\n"
+      "1|a|ann|gpu|2024-01-01T00:00:00|||60|COMPLETED|gres/gpu=1|ablation 3|\n"
+      "2|a|ann|gpu|2024-01-01T00:00:01|||60|COMPLETED|gres/gpu=2||\n"
+      "3|a|ann|gpu|2024-01-01T00:00:02|||60|COMPLETED|gres/gpu=4|a|b|c\n",
+      "sacct");
+  ASSERT_EQ(trace.jobs.size(), 3U) << "a bar that may be of either comment refuses no row";
+  EXPECT_EQ(name(trace, trace.jobs[0].request.comment), "ablation 3");
+  EXPECT_EQ(trace.jobs[1].request.comment, kNoName);
+  EXPECT_EQ(trace.jobs[2].request.gpus, 4);
+}
+
 TEST(SacctText, MakesOneJobOfTheSizesOfAResizedOne) {
   const Trace trace =
       read(kSacct + std::string("7|a|gpu|2024-01-01T00:00:00|||60|90|RESIZING|gres/gpu=4|g1\n"
@@ -333,8 +346,10 @@ TEST(SacctText, MakesOneJobOfTheSizesOfAResizedOne) {
   EXPECT_EQ(trace.jobs[0].request.gpus, 4);
   EXPECT_EQ(trace.jobs[0].outcome.run, 105s) << "60 s on 4 GPUs and 90 s on 2";
   EXPECT_EQ(trace.jobs[0].outcome.state, JobState::completed);
-  EXPECT_THAT(trace.notes, ElementsAre("jobs that were resized, one job each with the first size "
-                                       "and the GPU time of all: 1"));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre(
+          "jobs that were resized (one job each, with the first size and the total GPU time): 1"));
 }
 
 TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
@@ -349,10 +364,10 @@ TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
   EXPECT_EQ(name(trace, trace.jobs.at(1).request.vc), "debug+gpu");
   EXPECT_EQ(name(trace, trace.jobs.at(2).request.vc), "a100");
   EXPECT_EQ(name(trace, trace.jobs.at(3).request.vc), "debug+gpu");
-  EXPECT_THAT(trace.notes,
-              ElementsAre("partitions debug, gpu ran jobs on the same nodes and are taken as one "
-                          "virtual cluster, debug+gpu",
-                          "jobs that name several partitions, counted to the first they name: 1"));
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre("partitions debug, gpu share nodes, so they are treated as one: debug+gpu",
+                  "jobs that name several partitions (counted in the first one): 1"));
 }
 
 TEST(SacctText, SaysWhatItAssumesOfPartitionsWithoutNodes) {
@@ -363,7 +378,7 @@ TEST(SacctText, SaysWhatItAssumesOfPartitionsWithoutNodes) {
       "sacct");
   EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "gpu");
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_THAT(trace.notes[0], HasSubstr("2 partitions are taken to share no node"));
+  EXPECT_THAT(trace.notes[0], HasSubstr("2 partitions are assumed to share no node"));
 }
 
 TEST(SacctText, SaysWhyThereMayBeNoGpus) {
@@ -414,12 +429,13 @@ TEST(Swf, ReadsTheHeaderAndTheEighteenNumbers) {
   EXPECT_EQ(job.outcome.state, JobState::completed);
   EXPECT_EQ(trace.jobs[1].outcome.state, JobState::cancelled);
   EXPECT_EQ(trace.id(trace.jobs[1].request.after), "1");
-  EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are taken as GPUs",
-                                       "the header has no MaxProcs: the size of the machine is "
-                                       "inferred from the jobs",
-                                       "jobs of unknown run time, taken as 0 s: 1",
-                                       "jobs of unknown size, taken as 0 GPUs: 1",
-                                       "lines left out that are pieces of a checkpointed job: 1"));
+  EXPECT_THAT(trace.notes,
+              ElementsAre("SWF has no GPUs: processors are treated as GPUs",
+                          "the header has no MaxProcs: the size of the machine is "
+                          "inferred from the jobs",
+                          "jobs of unknown run time (treated as 0 s): 1",
+                          "jobs of unknown size (treated as 0 GPUs): 1",
+                          "lines left out because they are parts of a checkpointed job: 1"));
 }
 
 /// A log with that header and these jobs: submit, wait, run, processors, queue, partition.
@@ -443,7 +459,7 @@ TEST(Swf, TakesTheMachineFromTheHeader) {
            "swf");
   EXPECT_EQ(trace.machine.gpus, 240);
   EXPECT_EQ(trace.machine.nodes, 120);
-  EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+  EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are treated as GPUs",
                                        "times are printed in UTC; the cluster's clock is that of "
                                        "Europe/Stockholm"));
 }
@@ -466,7 +482,7 @@ TEST(Swf, TakesStartTimeWhereUnixStartTimeIsMissing) {
   EXPECT_EQ(bare.jobs.at(0).outcome.end, as_utc + 160s);
   EXPECT_TRUE(bare.local_times);
   EXPECT_THAT(bare.notes,
-              ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+              ElementsAre("SWF has no GPUs: processors are treated as GPUs",
                           "the header has no UnixStartTime, and StartTime (\"Fri Oct  1 00:00:03 "
                           "PDT 1993\") is read as UTC (name the zone of the cluster with "
                           "--time-zone)"));
@@ -522,7 +538,7 @@ TEST(Swf, SaysWhereTheHeaderCannotBe) {
   EXPECT_EQ(notes_of("; MaxProcs: 0\n", jobs),
             "MaxProcs in the header is 0: the size of the machine is inferred from the jobs");
   EXPECT_EQ(notes_of("; MaxProcs: 8\n", jobs),
-            "MaxProcs in the header is 8, but 2 of 2 jobs ask for more, up to 16: the size of the "
+            "MaxProcs in the header is 8, but 2 of 2 jobs request more, up to 16: the size of the "
             "machine is inferred from the jobs");
   EXPECT_EQ(notes_of("; MaxProcs: 16\n", jobs),
             "MaxProcs in the header is 16, but up to 32 processors were in use at once: the size "

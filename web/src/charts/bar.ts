@@ -8,6 +8,8 @@ import {frame, styleOf, tip, type Drawing, type Input, type Nothing} from './dra
 import {split} from './rows';
 
 const kTallest = 1600;  // pixels
+/** Bars on their side in a small chart. */
+const kSmall = 6;
 
 export function drawBar(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
@@ -26,7 +28,7 @@ export function drawBar(input: Input): Drawing | Nothing {
     // A line must stand out against the bars that it crosses.
     const own = styleOf(input, series.of, n);
     return {...series, values, style: series.right ? {...own, colour: theme.ink} : own};
-  }).filter((table) => [...table.values.values()].some((value) => value !== null));
+  }).filter((table) => [...table.values.values()].some((value) => value !== null && (value !== 0 || !chart.stacked)));
   if (tables.length === 0) return {nothing: 'No rows were left to draw.'};
 
   const seen = tables.filter((table) => !input.hidden.has(table.name));
@@ -35,7 +37,8 @@ export function drawBar(input: Input): Drawing | Nothing {
   const sideways = right.length === 0 && (chart.sorted || isWide(every, width));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
   // As many as stand apart from each other; bars that overlap say nothing.
-  const names = sideways ? every.slice(0, Math.max(3, Math.floor((kTallest - 70) / Math.max(20, depth * 9 + 8)))) : every;
+  const most = input.small ? kSmall : Math.max(3, Math.floor((kTallest - 70) / rowHeight(depth, false)));
+  const names = sideways ? every.slice(0, most) : every;
   const plot = width - (sideways ? 30 + Math.min(190, longest(names) * 7) : right.length > 0 ? 120 : 70);
   const name = categoryAxis(column, names, theme, sideways, sideways ? width : plot);
   const starred = star(input, name, names);
@@ -43,8 +46,8 @@ export function drawBar(input: Input): Drawing | Nothing {
   const largest = left.reduce((high, table) => Math.max(high, ...[...table.values.values()].map((amount) => Math.abs(amount ?? 0))), 0);
   const words = longest(left.flatMap((table) => [...table.values.values()].map((amount) => shortly(amount, table.column, largest)))) * 6.4;
   const numbered = !chart.stacked && right.length === 0 && (sideways || names.length <= 15)
-    && (sideways ? depth <= 3 : words + 4 <= plot / names.length * (depth === 1 ? 1 : 0.7 / depth));
-  const height = sideways ? Math.min(kTallest, 70 + names.length * Math.max(20, depth * (numbered ? 14 : 9) + 8)) : names.length <= 6 ? 270 : 330;
+    && (sideways ? depth <= 3 && 70 + names.length * rowHeight(depth, true) <= kTallest : words + 4 <= plot / names.length * (depth === 1 ? 1 : 0.7 / depth));
+  const height = sideways ? Math.min(kTallest, 70 + names.length * rowHeight(depth, numbered)) : names.length <= 6 ? 270 : 330;
   const pixels = sideways ? plot - (numbered ? words : 0) : height - 60;
 
   const tops = chart.stacked
@@ -107,11 +110,17 @@ export function drawBar(input: Input): Drawing | Nothing {
       series: bars,
     }),
     height: height + name.deep,
+    tall: sideways,
     marks: names.length * seen.length,
     zoom: !sideways && names.length > 30 ? [{axis: 'x'}] : [],
     keys: tables.length > 1 ? tables.map((table) => ({name: table.name, mark: table.right ? 'line' : 'area', ...table.style, ...(table.right ? {dash: [4, 3]} : {})})) : [],
-    left_out: [...starred, ...(names.length < every.length ? [`The first ${names.length} of ${every.length} are drawn; the table has all`] : [])].join('. '),
+    left_out: [...starred, ...(names.length < every.length ? [`The first ${names.length} of ${every.length} are drawn; the table has all.`] : [])].join(' '),
   };
+}
+
+/** Pixels of so many bars of one name; numbers at their ends need more. */
+function rowHeight(bars: number, numbered: boolean): number {
+  return Math.max(20, bars * (numbered ? 14 : 9) + 8);
 }
 
 /** Puts a star behind each name that has a caution; says what the star means. */
@@ -121,7 +130,7 @@ function star({cautions}: Input, axis: Axis, names: string[]): string[] {
   const label = axis.option['axisLabel'] as {formatter: (name: string) => string};
   axis.option['axisLabel'] = {...label, formatter: (name: string) => label.formatter(name) + (cautions.has(name) ? '\u2009*' : '')};
   const words = [...new Set(marked.map((name) => cautions.get(name)))];
-  return words.map((word) => (words.length === 1 ? `* ${word}` : `* ${marked.filter((name) => cautions.get(name) === word).join(', ')}: ${word}`));
+  return words.map((word) => (words.length === 1 ? `* ${word}.` : `* ${marked.filter((name) => cautions.get(name) === word).join(', ')}: ${word}.`));
 }
 
 /** Whether names would overlap below a chart: they are long, and too many. */

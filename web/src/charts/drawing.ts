@@ -10,6 +10,8 @@ export interface Input {
   rows: Rows;
   width: number;  // pixels
   theme: Theme;
+  /** Whether it is the picture of a finding: at most six bars. */
+  small?: boolean;
   /** Names of series that the reader has switched off. */
   hidden: ReadonlySet<string>;
   /** Places among colours and marks by name: elsewhere a series takes its own number. */
@@ -33,6 +35,8 @@ export interface Drawing {
   /** An ECharts option: grid, axes, series, tooltip; titles of axes are in `title`. */
   option: EChartsCoreOption;
   height: number;  // pixels
+  /** Whether the height grows with what is drawn. */
+  tall?: boolean;
   /** How many marks there are: many are painted on a canvas. */
   marks: number;
   /** Which axes can be zoomed, and their ticks within what is seen (places on the axis). */

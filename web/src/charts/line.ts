@@ -3,7 +3,7 @@
 import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
 import {graphic} from 'echarts/core';
 import type {Column, Scale} from '../document';
-import {plain, show} from '../format';
+import {percent, plain, show} from '../format';
 import {marker, type Style} from '../theme';
 import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
@@ -64,8 +64,14 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
   const upRight = right[0] ? yAxis(right, valuesOf(right), 'linear') : undefined;
 
   const unseen = new Map<string, number>();
+  /** What a curve has reached at 0, which is the left edge of a logarithmic axis. */
+  const atZero = new Map<string, number>();
   const place = (name: string, x: number | string | null, value: number | null, axis: Axis) => {
     const at = axis.place(value);
+    if (chart.zeros !== '' && chart.x_scale === 'log' && x === 0 && value !== null && at !== null) {
+      atZero.set(name, Math.max(value, atZero.get(name) ?? value));
+      return null;
+    }
     const shown = along.place(x);
     if (shown === null || (at === null && value !== null)) unseen.set(name, (unseen.get(name) ?? 0) + 1);
     return shown === null ? null : {x: shown, at: at as number | null, y: value};
@@ -97,6 +103,10 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
       .filter((point): point is Point => point !== null),
     band: [],
   }));
+  for (const curve of curves) {
+    const value = atZero.get(curve.name);
+    if (value !== undefined) curve.points.push({x: along.low, at: (curve.right && upRight ? upRight : up).place(value) as number | null, y: value});
+  }
   const ordered = along.option['type'] !== 'category';
   if (ordered) for (const curve of curves) {
     curve.points.sort((a, b) => Number(a.x) - Number(b.x));
@@ -143,11 +153,24 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     marks: seen.length,
     zoom: ordered ? [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}] : [],
     keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: 'line', ...curve.style})) : [],
-    left_out: lost === 0 ? '' : `${plain(lost)} ${lost === 1 ? 'point' : 'points'} at 0 cannot stand on a logarithmic axis; the table has them.`,
+    left_out: [
+      zeroWords(chart.zeros, seen.flatMap((curve) => (atZero.has(curve.name) ? [{name: curve.name, share: shareOf(atZero.get(curve.name) ?? NaN, curve.column)}] : [])), drawn.length),
+      lost === 0 ? '' : `${plain(lost)} ${lost === 1 ? 'point' : 'points'} at 0 cannot be drawn on a logarithmic axis; see the table.`,
+    ].filter((part) => part !== '').join(' '),
   };
 }
 
 const kHeight = 330;
+
+/** A share without decimals that say nothing. */
+const shareOf = (value: number, column: Column) => (column.unit === 'fraction' ? percent(value) : show(value, column));
+
+/** "Jobs that did not wait (67 % under fifo, 97 % under las) are at the left edge: ..." */
+function zeroWords(zeros: string, curves: {name: string; share: string}[], of: number): string {
+  if (curves.length === 0) return '';
+  const shares = curves.slice(0, 4).map(({name, share}) => (of > 1 ? `${share} under ${name}` : share));
+  return `${zeros} (${shares.join(', ')}${curves.length > 4 ? ', …' : ''}) are at the left edge: a logarithmic axis has no 0.`;
+}
 
 /** A shape between the ends of a curve's intervals, behind the curves. */
 function bandOf(curve: Curve, stepped: boolean) {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points: two numbers of each row against each other.
-import {show} from '../format';
+import {plain, show} from '../format';
 import {marker} from '../theme';
-import {axisAlong, kGrid, named, numberAxis, upTitle} from './axis';
+import {axisAlong, common, kGrid, longest, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {placeLabels, type Side} from './labels';
 import {split} from './rows';
+
+/** So many points may have names. */
+const kNamed = 60;
 
 export function drawPoints(input: Input): Drawing | Nothing {
   const {chart, rows, theme} = input;
@@ -13,10 +17,10 @@ export function drawPoints(input: Input): Drawing | Nothing {
   const [first] = all;
   if (!column || !first) return {nothing: 'There are no columns to draw.'};
 
-  const along = axisAlong(input, column, rows.at.map((row) => rows.value(chart.x, row)), 'margin');
+  const along = axisAlong(input, column, rows.at.map((row) => rows.value(chart.x, row)), chart.x_scale === 'linear' ? 'zero' : 'margin');
   const ys = all.flatMap((series) => series.rows.at.map((row) => rows.number(series.column.name, row)));
   const up = numberAxis({
-    column: first.column,
+    column: common(all.map((series) => series.column)),
     values: [...ys, ...chart.reference.flatMap((reference) => reference.y)],
     scale: chart.y_scale, theme, upright: true, pixels: kHeight - 60, fit: chart.y_scale === 'linear' ? 'zero' : 'margin',
   });
@@ -37,7 +41,14 @@ export function drawPoints(input: Input): Drawing | Nothing {
   const seen = clouds.filter((cloud) => !input.hidden.has(cloud.name));
   const count = seen.reduce((sum, cloud) => sum + cloud.points.length, 0);
   // The more points, the smaller and fainter: where many lie, ink adds up.
-  const size = count > 3000 ? 3.5 : count > 300 ? 5 : 8;
+  const size = count > 3000 ? 3.5 : count > 300 ? 5 : 9;
+  const isHollow = (row: number) => chart.hollow !== '' && rows.text(chart.hollow, row) !== '';
+  // A series of one point is there to be found: the baseline, the best.
+  const names = chart.labels === '' || count > kNamed ? []
+    : seen.flatMap((cloud) => cloud.points.map(({at, row}) => ({at, name: rows.text(chart.labels, row), must: cloud.points.length === 1})));
+  const sides = sidesOf(names, along, up, input.width, size);
+  const unnamed = sides.filter((side) => side === null).length;
+  let next = 0;
   return {
     option: frame(input, {
       trigger: 'item',
@@ -60,18 +71,22 @@ export function drawPoints(input: Input): Drawing | Nothing {
         ...seen.map((cloud) => ({
           type: 'scatter',
           name: cloud.name,
-          data: cloud.points.map((point) => point.at),
+          data: cloud.points.map(({at, row}) => {
+            const side = sides[next++] ?? null;
+            // Thousands of points are drawn fast only as plain numbers.
+            if (side === null && !isHollow(row)) return at;
+            return {
+              value: at,
+              ...(isHollow(row) ? {itemStyle: {color: theme.paper, borderColor: cloud.style.colour, borderWidth: 1.5, opacity: 1}} : {}),
+              ...(side === null ? {} : {label: {show: true, position: side, formatter: rows.text(chart.labels, row)}}),
+            };
+          }),
           symbolSize: size,
           ...kAtOnce,
           symbol: marker(cloud.style, theme).symbol,
-          itemStyle: {...marker(cloud.style, theme).itemStyle, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.85},
+          itemStyle: {...marker(cloud.style, theme).itemStyle, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.9},
           emphasis: {scale: false},
-          // A dozen points have room for their names.
-          label: {
-            show: chart.labels !== '' && count <= 12, position: 'right', color: theme.soft, fontSize: 11.5,
-            formatter: ({dataIndex}: {dataIndex: number}) => rows.text(chart.labels, cloud.points[dataIndex]?.row ?? -1),
-          },
-          labelLayout: {hideOverlap: true, moveOverlap: 'shiftY'},
+          label: {show: false, color: theme.ink, fontSize: 11.5, distance: 3},
         })),
         ...chart.reference.map((reference) => ({
           type: 'line',
@@ -90,9 +105,35 @@ export function drawPoints(input: Input): Drawing | Nothing {
       ...(along.option['type'] === 'category' ? [] : [{axis: 'x' as const, ...(along.ticks ? {ticks: along.ticks} : {})}]),
       {axis: 'y', ...(up.ticks ? {ticks: up.ticks} : {})},
     ],
-    keys: clouds.length > 1 ? clouds.map((cloud) => ({name: cloud.name, mark: 'line', ...cloud.style, dash: [0, 40]})) : [],
-    left_out: unseen === 0 ? '' : `${unseen} ${unseen === 1 ? 'point' : 'points'} at 0 cannot stand on a logarithmic axis; the table has them.`,
+    keys: clouds.length > 1 ? clouds.map((cloud) => ({
+      name: cloud.name, mark: 'line', ...cloud.style, dash: [0, 40],
+      ...(cloud.points.every(({row}) => isHollow(row)) ? {symbol: hollow(cloud.style.symbol)} : {}),
+    })) : [],
+    left_out: [
+      unseen === 0 ? '' : `${plain(unseen)} ${unseen === 1 ? 'point' : 'points'} at 0 cannot be drawn on a logarithmic axis; see the table.`,
+      unnamed === 0 ? '' : `${unnamed === 1 ? 'One point has' : `${unnamed} points have`} no room for a name: point at a mark to read it.`,
+    ].filter((part) => part !== '').join(' '),
   };
 }
 
 const kHeight = 360;
+/** What axes and titles take on each side, near enough for names. */
+const kEdges = {right: 18, top: 32, bottom: 52};
+
+function sidesOf(points: {at: [number | string, number]; name: string; must: boolean}[], along: Axis, up: Axis, width: number, size: number): (Side | null)[] {
+  const label = up.option['axisLabel'] as {customValues: number[]; formatter: (place: number) => string};
+  const left = 12 + 6.6 * longest(label.customValues.map(label.formatter));
+  const area = {left, right: width - kEdges.right, top: kEdges.top, bottom: kHeight - kEdges.bottom};
+  const part = (place: number, {low, high}: Axis) => (high > low ? (place - low) / (high - low) : 0.5);
+  return placeLabels(points.map(({at: [x, y], name, must}) => ({
+    x: area.left + part(Number(x), along) * (area.right - area.left),
+    y: area.bottom - part(y, up) * (area.bottom - area.top),
+    name,
+    must,
+    radius: size / 2,
+  })), {left: 0, right: width, top: 16, bottom: area.bottom + 2});
+}
+
+function hollow(symbol: string): string {
+  return symbol.startsWith('empty') ? symbol : `empty${symbol[0]?.toUpperCase()}${symbol.slice(1)}`;
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buttons that change something: off without a token, and then they say why; what cannot be taken back asks once more.
+// Buttons that change something. They need a token, and ask for confirmation if the change cannot be undone.
 import {useState} from 'preact/hooks';
 import {change, words} from './ask';
 import {lookAgain} from './poll';
@@ -48,11 +48,11 @@ export function Actions({actions, note = true}: {actions: Action[]; note?: boole
       {actions.map((action) => (
         <button
           key={action.label} type="button" aria-disabled={!has || busy} aria-describedby={has ? undefined : id}
-          title={has ? '' : 'A change needs the token (above, right)'}
+          title={has ? '' : 'Changes need a token (top right)'}
           onClick={() => { if (has && !busy) { if (action.sure) setAsked(action); else void run(action); } }}
         >{action.label}</button>
       ))}
-      <span id={id} class={has || !note ? 'unseen' : 'hint'}>{has ? '' : 'Off: a change needs the token.'}</span>
+      <span id={id} class={has || !note ? 'unseen' : 'hint'}>{has ? '' : 'Changes need a token.'}</span>
       <span role="status" class="refused">{said}</span>
     </div>
   );

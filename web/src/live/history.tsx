@@ -46,21 +46,21 @@ export function HistoryView({now, route, theme}: ViewProps) {
           {user !== '' && !users.includes(user) && <option value={user}>{user}</option>}
           {users.map((name) => <option key={name} value={name}>{name}</option>)}
         </select></label>
-        <label>End <select value={state} onChange={(event) => refine(route, {state: event.currentTarget.value})}>
+        <label>State <select value={state} onChange={(event) => refine(route, {state: event.currentTarget.value})}>
           <option value="">any</option>
           {kEnded.map((each) => <option key={each} value={each}>{stateWord(each)}</option>)}
         </select></label>
-        <label>Find <input type="search" value={text} placeholder="name, number, reason" onInput={(event) => refine(route, {find: event.currentTarget.value})} /></label>
+        <label>Find <input type="search" value={text} placeholder="name, number or reason" onInput={(event) => refine(route, {find: event.currentTarget.value})} /></label>
         <span class="buttons">
-          {value && value.jobs.length > 0 && <a class="button" href={`/v1/study?days=${Math.min(range[2], kLongest)}`} target="_blank" rel="noopener" title="What `almanac study` says of all jobs of this time, in a new tab">Study</a>}
+          {value && value.jobs.length > 0 && <a class="button" href={`/v1/study?days=${Math.min(range[2], kLongest)}`} target="_blank" rel="noopener" title="Open the report of almanac study for all jobs of this period in a new tab">Study</a>}
           <a class="button" href={`/v1/history?format=csv${since > 0 ? `&since=${since}` : ''}`} download="history.csv">Job log (CSV)</a>
         </span>
       </div>
       {value && <Summary jobs={chosen} />}
-      {value?.next !== undefined && <p class="hint">These are the latest {plain(value.jobs.length)}; the job log has all.</p>}
+      {value?.next !== undefined && <p class="hint">Only the latest {plain(value.jobs.length)} jobs are shown; the job log has all of them.</p>}
       {value && chosen.length > 0 && <div class="halves charts">{figures.map((figure) => <LiveFigure key={figure.id} figure={figure} theme={theme} />)}</div>}
-      {value && <JobTable label="Jobs that have ended" jobs={rows} columns={columns} route={route} />}
-      <p class="foot">The study is of all jobs of the time, whichever are chosen here. Elsewhere: <code>almanac history -o csv &gt; log.csv; almanac study log.csv</code></p>
+      {value && <JobTable label="Ended jobs" jobs={rows} columns={columns} route={route} />}
+      <p class="foot">The study covers all jobs of the period, whatever the filters. From a shell: <code>almanac history -o csv &gt; log.csv; almanac study log.csv</code></p>
     </>
   );
 }
@@ -75,8 +75,8 @@ function Summary({jobs}: {jobs: Job[]}) {
       <div><dt>Ended</dt><dd>{plain(jobs.length)}</dd></div>
       <div><dt>Completed</dt><dd>{share('COMPLETED')}</dd></div>
       <div><dt>Failed</dt><dd>{share('FAILED')}</dd></div>
-      {waited.length > 0 && <div><dt>Wait, median</dt><dd>{duration(quantile(waited, 0.5))}</dd></div>}
-      {waited.length > 0 && <div><dt>Wait, 9 in 10</dt><dd>{duration(quantile(waited, 0.9))}</dd></div>}
+      {waited.length > 0 && <div><dt>Median wait</dt><dd>{duration(quantile(waited, 0.5))}</dd></div>}
+      {waited.length > 0 && <div><dt>p90 wait</dt><dd>{duration(quantile(waited, 0.9))}</dd></div>}
       <div><dt>GPU time</dt><dd>{quantity(ran.reduce((sum, job) => sum + job.attained_s * job.gpus * job.gpu_share, 0), 'gpu_s')}</dd></div>
     </dl>
   );
@@ -88,10 +88,10 @@ function columnsAt(now: number): JobColumn[] {
     {name: 'called', label: 'Name', width: 'minmax(8rem, 1.2fr)', cell: (job) => <span title={job.name}>{job.name || '(no name)'}</span>, key: (job) => job.name},
     {name: 'user', label: 'User', width: '6rem', cell: (job) => job.user, key: (job) => job.user},
     {name: 'gpus', label: 'GPUs', width: '3.4rem', right: true, cell: (job) => gpusOf(job), key: (job) => job.gpus * job.gpu_share},
-    {name: 'asked', label: 'Waited', width: '5.4rem', right: true, cell: (job) => (job.start_s === undefined ? '–' : duration(job.start_s - job.submit_s)), key: (job) => (job.start_s ?? NaN) - job.submit_s},
-    {name: 'since', label: 'Ran', width: '5.4rem', right: true, cell: (job) => (job.start_s === undefined ? '–' : duration(job.attained_s)), key: (job) => (job.start_s === undefined ? NaN : job.attained_s)},
-    {name: 'state', label: 'End', width: '5.4rem', cell: (job) => <span class={`state ${stateOf(job).replace(' ', '-')}`}>{stateOf(job)}</span>, key: stateOf},
-    {name: 'why', label: 'How', width: 'minmax(8rem, 1.2fr)', cell: ending, key: ending},
-    {name: 'when', label: 'When', width: '8rem', cell: (job) => <span title={exact(job.end_s)}>{clock(job.end_s, now)}</span>, key: (job) => job.end_s ?? NaN},
+    {name: 'asked', label: 'Wait', width: '5.4rem', right: true, cell: (job) => (job.start_s === undefined ? '–' : duration(job.start_s - job.submit_s)), key: (job) => (job.start_s ?? NaN) - job.submit_s},
+    {name: 'since', label: 'Run time', width: '5.4rem', right: true, cell: (job) => (job.start_s === undefined ? '–' : duration(job.attained_s)), key: (job) => (job.start_s === undefined ? NaN : job.attained_s)},
+    {name: 'state', label: 'State', width: '5.4rem', cell: (job) => <span class={`state ${stateOf(job).replace(' ', '-')}`}>{stateOf(job)}</span>, key: stateOf},
+    {name: 'why', label: 'Reason', width: 'minmax(8rem, 1.2fr)', cell: ending, key: ending},
+    {name: 'when', label: 'Ended', width: '8rem', cell: (job) => <span title={exact(job.end_s)}>{clock(job.end_s, now)}</span>, key: (job) => job.end_s ?? NaN},
   ];
 }

@@ -30,7 +30,7 @@ export function perDay(jobs: Job[]): Figure {
   });
   const name = (day: number) => new Date(day * kDay * 1000).toLocaleString('en-GB', {day: 'numeric', month: 'short', timeZone: 'UTC'});
   return {
-    id: 'ended', title: 'Ended each day', caption: '', source: '', n: jobs.length,
+    id: 'ended', title: 'Ended jobs per day', caption: '', source: '', n: jobs.length,
     columns: [column('day', 'Day', '', 'text'), ...found.map((state) => column(state, stateWord(state), 'jobs'))],
     data: {day: every.map(name), ...Object.fromEntries(counts)},
     charts: [chartOf({kind: 'bar', x: 'day', y: found, stacked: true})],
@@ -38,7 +38,7 @@ export function perDay(jobs: Job[]): Figure {
 }
 
 const kSizes: [string, (gpus: number) => boolean][] = [
-  ['CPUs only', (gpus) => gpus === 0], ['up to 1 GPU', (gpus) => gpus === 1], ['2 to 4 GPUs', (gpus) => gpus > 1 && gpus <= 4], ['5 GPUs and more', (gpus) => gpus > 4],
+  ['CPUs only', (gpus) => gpus === 0], ['up to 1 GPU', (gpus) => gpus === 1], ['2 to 4 GPUs', (gpus) => gpus > 1 && gpus <= 4], ['5 or more GPUs', (gpus) => gpus > 4],
 ];
 
 /** Which share of the jobs of a size had started so long after they came. */
@@ -56,8 +56,8 @@ export function waits(jobs: Job[]): Figure {
     }
   }
   return {
-    id: 'waits', title: 'How long they waited', caption: 'Waits of less than a second stand at one.', source: '', n: jobs.length,
-    columns: [column('wait', 'Wait, at most', 's'), column('share', 'Share of jobs', 'fraction'), column('size', 'Size', '', 'text')],
+    id: 'waits', title: 'Waits', caption: 'Waits below 1 s are drawn at 1 s.', source: '', n: jobs.length,
+    columns: [column('wait', 'Wait', 's'), column('share', 'Share of jobs', 'fraction'), column('size', 'Size', '', 'text')],
     data,
     charts: [chartOf({kind: 'step', x: 'wait', y: ['share'], by: 'size', x_scale: 'log'})],
   };

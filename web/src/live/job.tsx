@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All of one job: what it asked, what became of it, what it was told, what it says.
+// One job: its request, state, forecasts, events and log.
 import type {ComponentChildren} from 'preact';
 import {duration, percent, plain} from '../format';
 import {Actions, type Action} from './action';
@@ -26,7 +26,7 @@ export function JobView({overview, now, route}: ViewProps) {
     return (
       <>
         <h1>Job {route.part}</h1>
-        <p class="nothing">{error === undefined ? 'Asking the service…' : `${capital(words(error))}.`}</p>
+        <p class="nothing">{error === undefined ? 'Loading…' : `${capital(words(error))}.`}</p>
       </>
     );
   }
@@ -43,7 +43,7 @@ export function JobView({overview, now, route}: ViewProps) {
       </header>
       {explained && job.state === 'PENDING' && (
         <section class="why" aria-labelledby="why-title">
-          <h2 id="why-title">Why it waits</h2>
+          <h2 id="why-title">Reason</h2>
           {explained.lines.map((line, n) => <p key={n}>{capital(line)}.</p>)}
         </section>
       )}
@@ -57,11 +57,11 @@ export function JobView({overview, now, route}: ViewProps) {
       <PaceView job={job} />
       <div class="halves">
         <section aria-labelledby="asked-title">
-          <h2 id="asked-title">What it asked</h2>
+          <h2 id="asked-title">Request</h2>
           <dl class="pairs">{asked(job, now).map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
         </section>
         <section aria-labelledby="events-title">
-          <h2 id="events-title">What happened</h2>
+          <h2 id="events-title">Events</h2>
           <ol class="events">
             {happened(job, events?.events ?? []).map((note, n) => (
               <li key={n}><time title={exact(note.at_s)}>{clock(note.at_s, now, true)}</time><span><b>{note.what}</b> {note.detail}</span></li>
@@ -72,14 +72,14 @@ export function JobView({overview, now, route}: ViewProps) {
       {overview.manager ? (
         <section aria-labelledby="log-title">
           <h2 id="log-title">Log</h2>
-          <p class="nothing">Slurm writes it, and where is not known here: <code>scontrol show job {job.job_id}</code> tells.</p>
+          <p class="nothing">Slurm writes the log. To find its path, run <code>scontrol show job {job.job_id}</code>.</p>
         </section>
       ) : <LogView job={job} />}
     </>
   );
 }
 
-/** Of a job that another manager runs there are no notes, but its times. */
+/** The times of a job stand in for events that another manager does not report. */
 function happened(job: Job, notes: Note[]): Note[] {
   if (notes.length > 0) return notes;
   return [
@@ -102,22 +102,22 @@ function training(job: Job): string | undefined {
 function sentence(job: Job, now: number): string {
   const expected = expectation(job, now);
   if (job.state === 'PENDING') {
-    return [`for ${spent(job, now)}`, job.place ? `place ${plain(job.place)} in the queue` : '', expected && `${expected} (9 in 10)`].filter((part) => part !== '').join(' · ');
+    return [`for ${spent(job, now)}`, job.place ? `place ${plain(job.place)} in the queue` : '', expected && `${expected} (90 %)`].filter((part) => part !== '').join(' · ');
   }
   if (job.state === 'RUNNING') {
-    return [`for ${spent(job, now)}`, placesOf(job) && `on ${placesOf(job)}`, expected && `${expected} (9 in 10)`,
-      job.gpu_use === undefined ? '' : `GPUs ${percent(job.gpu_use)} used`, job.cpu_use === undefined ? '' : `${plain(Math.round(job.cpu_use * 100) / 100)} CPUs busy`,
+    return [`for ${spent(job, now)}`, placesOf(job) && `on ${placesOf(job)}`, expected && `${expected} (90 %)`,
+      job.gpu_use === undefined ? '' : `GPU utilization ${percent(job.gpu_use)}`, job.cpu_use === undefined ? '' : `${plain(Math.round(job.cpu_use * 100) / 100)} busy CPUs`,
       job.memory_used_gb === undefined ? '' : memory(job.memory_used_gb)].filter((part) => part !== '').join(' · ');
   }
-  return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in all`].filter((part) => part !== '').join(' · ');
+  return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in total`].filter((part) => part !== '').join(' · ');
 }
 
 function actionsOf(job: Job): Action[] {
   const act = (label: string, verb: string, sure?: string): Action =>
     ({label, method: 'POST', path: `/v1/jobs/${encodeURIComponent(job.job_id)}/${verb}`, ...(sure ? {sure} : {})});
-  const requeue = act('Requeue', 'requeue', job.state === 'RUNNING' ? 'End this run and begin again?' : 'Run it again?');
-  if (job.state === 'PENDING') return [act('Cancel job', 'cancel', 'Cancel it for good?'), job.held ? act('Release', 'release') : act('Hold', 'hold')];
-  return job.state === 'RUNNING' ? [act('Cancel job', 'cancel', 'End it, and lose what it has not saved?'), requeue] : [requeue];
+  const requeue = act('Requeue', 'requeue', job.state === 'RUNNING' ? 'Stop this run and start again?' : 'Run this job again?');
+  if (job.state === 'PENDING') return [act('Cancel job', 'cancel', 'Cancel this job?'), job.held ? act('Release', 'release') : act('Hold', 'hold')];
+  return job.state === 'RUNNING' ? [act('Cancel job', 'cancel', 'Cancel this job and lose unsaved work?'), requeue] : [requeue];
 }
 
 function listed(jobs: number[] | undefined): string | undefined {
@@ -131,26 +131,26 @@ function asked(job: Job, now: number): [string, ComponentChildren][] {
     ['GPUs', job.gpus === 0 ? 'none' : `${gpusOf(job)}${job.gpu_type ? ` × ${job.gpu_type}` : ''}${job.gpu_share < 1 ? ' of one' : ''}`],
     ['CPUs', job.cpus === undefined ? undefined : plain(job.cpus)],
     ['Memory', job.memory_gb === undefined ? undefined : memory(job.memory_gb)],
-    ['Disks', job.io_mbs === undefined ? undefined : `${plain(job.io_mbs)} MB/s each, read and written`],
-    ['Limits held by', job.limits_by],
+    ['Disks', job.io_mbs === undefined ? undefined : `${plain(job.io_mbs)} MB/s read and write`],
+    ['Limits enforced by', job.limits_by],
     ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
-    ['Believed', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} of run time, by the policy`],
-    ['Quality', job.qos],
+    ['Predicted', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} run time, by the policy`],
+    ['QOS', job.qos],
     ['Account', job.account],
     ['Partition', job.partition],
     ['Deadline', job.deadline_s === undefined ? undefined : `${clock(job.deadline_s, now)}${promise(job, now)}`],
     ['Not before', job.not_before_s === undefined ? undefined : clock(job.not_before_s, now)],
     ['After', listed(job.after)],
-    ['After, ended well', listed(job.after_ok)],
-    ['After, failed', listed(job.after_not_ok)],
+    ['After success of', listed(job.after_ok)],
+    ['After failure of', listed(job.after_not_ok)],
     ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
     ['Model', job.model],
     ['Parameters', job.parameters?.join('  ')],
     ['Training', training(job)],
-    ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
+    ['Attempts', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
     ['Energy', drawn(job)],
     ['Command', job.argv && job.argv.length > 0 ? job.argv.join(' ') : undefined],
-    ['Folder', job.directory],
+    ['Directory', job.directory],
     ['Output', job.out],
   ];
   return all.filter(([, value]) => value !== undefined && value !== '');
@@ -161,12 +161,12 @@ function drawn(job: Job): string | undefined {
   if (all <= 0) return undefined;
   const amount = all < 3.6e6 ? `${plain(Math.round(all / 36) / 100)} Wh` : `${plain(Math.round(all / 3.6e4) / 100)} kWh`;
   const share = job.energy_measured_j / all;
-  return `${amount}, ${share === 1 ? 'measured' : share === 0 ? 'by the model' : `${percent(share)} of it measured, the rest by the model`}`;
+  return `${amount}, ${share === 1 ? 'measured' : share === 0 ? 'modelled' : `${percent(share)} measured, the rest modelled`}`;
 }
 
 function promise(job: Job, now: number): string {
   if (job.deadline_s === undefined) return '';
-  if (job.end_s !== undefined) return job.end_s <= job.deadline_s ? `, kept with ${duration(job.deadline_s - job.end_s)} to spare` : `, missed by ${duration(job.end_s - job.deadline_s)}`;
+  if (job.end_s !== undefined) return job.end_s <= job.deadline_s ? `, met with ${duration(job.deadline_s - job.end_s)} to spare` : `, missed by ${duration(job.end_s - job.deadline_s)}`;
   const kept = job.expected?.deadline_kept;
-  return kept === undefined ? (now > job.deadline_s ? ', passed' : '') : `, kept in ${percent(kept)} of futures`;
+  return kept === undefined ? (now > job.deadline_s ? ', passed' : '') : `, met in ${percent(kept)} of the forecasts`;
 }

@@ -9,7 +9,7 @@ import type {Expected, Job, Told} from './service';
 const kLabel = 92;   // pixels of what stands before the lanes
 const kLane = 30;
 
-const kKeys: [string, string][] = [['start', 'start, 9 in 10'], ['end', 'end, 9 in 10'], ['waited', 'waited'], ['ran', 'ran']];
+const kKeys: [string, string][] = [['start', 'start (90 %)'], ['end', 'end (90 %)'], ['waited', 'pending'], ['ran', 'running']];
 
 interface Span {
   from: number;
@@ -30,9 +30,9 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
   const first = told[0];
   const expected = job.end_s === undefined ? job.expected : undefined;
   const lanes = [
-    ...(first ? [{name: 'told', spans: stretches(first, now)}] : []),
-    ...(expected ? [{name: 'expected', spans: stretches(expected, now, job.state === 'RUNNING')}] : []),
-    {name: job.end_s === undefined ? 'so far' : 'came true', spans: truth(job, now)},
+    ...(first ? [{name: 'first forecast', spans: stretches(first, now)}] : []),
+    ...(expected ? [{name: 'forecast', spans: stretches(expected, now, job.state === 'RUNNING')}] : []),
+    {name: job.end_s === undefined ? 'so far' : 'actual', spans: truth(job, now)},
   ];
   const marks = [...lanes.flatMap((lane) => lane.spans.flatMap((span) => [span.from, span.to])), job.submit_s, ...(job.end_s === undefined ? [now] : [])];
   if (job.deadline_s !== undefined && job.deadline_s < Math.max(...marks) + 2 * (Math.max(...marks) - job.submit_s) + 3600) marks.push(job.deadline_s);
@@ -49,7 +49,7 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
   const verdicts = verdict(job, first, now);
   return (
     <section class="course" aria-labelledby="course-title">
-      <h2 id="course-title">Its course</h2>
+      <h2 id="course-title">Timeline</h2>
       <div ref={place}>
         {width > 0 && (
           <svg width={width} height={height} role="img" aria-label={[...lanes.flatMap((lane) => lane.spans.map((span) => `${lane.name}: ${span.words}`)), ...verdicts].join('. ')}>
@@ -109,7 +109,7 @@ function stretches(of: Told | Expected, now: number, runs = false): Span[] {
 
 function truth(job: Job, now: number): Span[] {
   const until = job.end_s ?? now;
-  const waits = (from: number, to: number): Span => ({from, to, kind: 'waited', words: `waited ${duration(Math.max(0, to - from))}`});
+  const waits = (from: number, to: number): Span => ({from, to, kind: 'waited', words: `pending ${duration(Math.max(0, to - from))}`});
   if (job.start_s === undefined) return [waits(job.submit_s, until)];
   const spans = [waits(job.submit_s, job.start_s)];
   // Of earlier runs only the first start and the sum are known.
@@ -119,20 +119,20 @@ function truth(job: Job, now: number): Span[] {
   return [...spans, {from: job.start_s, to: until, kind: 'ran', words: `ran from ${clock(job.start_s, now)} to ${job.end_s === undefined ? 'now' : clock(job.end_s, now)}`}];
 }
 
-/** Whether what was told came true, in words. */
+/** How the first forecast compares with what happened, in words. */
 function verdict(job: Job, told: Told | undefined, now: number): string[] {
   if (!told) return [];
   const lines: string[] = [];
   const judge = (what: string, at: number | undefined, from: number | undefined, to: number | undefined) => {
     if (from === undefined || to === undefined) return;
-    const said = `was expected to ${what} ${stretch(from, to, now)} (${percent(told.share)} sure, as said when it came)`;
+    const said = `Forecast at submission: ${what} ${stretch(from, to, now)} (${percent(told.share)} interval)`;
     if (at === undefined) {
-      if (now > to && job.end_s === undefined) lines.push(`It ${said} and has not: ${duration(now - to)} late so far.`);
-      else if (job.end_s === undefined) lines.push(`It ${said}.`);
+      if (now > to && job.end_s === undefined) lines.push(`${said}. Now ${duration(now - to)} late.`);
+      else if (job.end_s === undefined) lines.push(`${said}.`);
       return;
     }
-    const beside = at < from ? `, ${duration(from - at)} earlier` : at > to ? `, ${duration(at - to)} later` : ', within it';
-    lines.push(`It ${said} and did at ${clock(at, now)}${beside}.`);
+    const off = at < from ? `${duration(from - at)} early` : at > to ? `${duration(at - to)} late` : 'within the interval';
+    lines.push(`${said}. Actual ${what}: ${clock(at, now)}, ${off}.`);
   };
   judge('start', job.start_s, told.start_from_s, told.start_to_s);
   judge('end', job.end_s, told.end_from_s, told.end_to_s);

@@ -72,11 +72,11 @@ export function LogView({job}: {job: Job}) {
           </>
         )}
       </div>
-      {!began ? <p class="nothing">It has not run, so there is no log.</p>
-        : !has ? <p class="nothing">What a job writes may be for its user alone: the log needs the token.</p> : (
+      {!began ? <p class="nothing">No log: the job has not started.</p>
+        : !has ? <p class="nothing">The log needs a token, because only its owner may read it.</p> : (
           <>
             {about.error && <p class="refused" role="status">{about.error}</p>}
-            {about.cut > 0 && <p class="hint">The last part; {plain(about.cut)} bytes stand before it: <code>almanac logs {job.job_id}</code></p>}
+            {about.cut > 0 && <p class="hint">Only the end of the log is shown; for the {plain(about.cut)} bytes before it: <code>almanac logs {job.job_id}</code></p>}
             <pre ref={box} tabIndex={0} role="region" aria-label="Output">{settled(text) || (about.error ? '' : '(nothing yet)')}</pre>
           </>
         )}

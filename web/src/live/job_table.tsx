@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of jobs of any length, a page of it at a time; order and page are in the address.
+// A table of jobs, one page at a time; order and page are in the address.
 import type {ComponentChildren} from 'preact';
 import {useLayoutEffect, useRef} from 'preact/hooks';
 import {plain} from '../format';
@@ -119,11 +119,11 @@ export function JobTable({label, jobs, columns, route}: Props) {
           ))}
         </div>
       </div>
-      {jobs.length === 0 && <p class="nothing">No job is like that.</p>}
+      {jobs.length === 0 && <p class="nothing">No job matches.</p>}
       {pages > 1 && (
         <nav class="pages" aria-label={`Pages of: ${label}`}>
           <button type="button" disabled={page === 1} onClick={() => turn(1)}>First</button>
-          <button type="button" disabled={page === 1} onClick={() => turn(page - 1)}>Before</button>
+          <button type="button" disabled={page === 1} onClick={() => turn(page - 1)}>Previous</button>
           <span role="status">{plain(from + 1)} to {plain(to)} of {plain(jobs.length)}</span>
           <button type="button" disabled={page === pages} onClick={() => turn(page + 1)}>Next</button>
           <button type="button" disabled={page === pages} onClick={() => turn(pages)}>Last</button>

@@ -15,19 +15,19 @@ export function ManagerView({overview}: ViewProps) {
       <h1>Slurm</h1>
       <dl class="figures">
         <div class="large"><dt>Controller</dt><dd class={manager.trouble ? 'worse' : ''}>{manager.trouble ? 'does not answer' : 'answers'}</dd></div>
-        <div><dt>Last answer took</dt><dd>{duration(manager.news_s)}</dd></div>
-        <div><dt>Last decision took</dt><dd>{duration(manager.round_s)}</dd></div>
-        <div><dt>Asked at most</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes a second</small></dd></div>
-        <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, by {manager.way}</small></dd></div>
-        <div><dt>Wait, not for the policy</dt><dd>{plain(manager.aside)}</dd></div>
+        <div><dt>Last response time</dt><dd>{duration(manager.news_s)}</dd></div>
+        <div><dt>Last decision time</dt><dd>{duration(manager.round_s)}</dd></div>
+        <div><dt>Rate limit</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes/s</small></dd></div>
+        <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, via {manager.way}</small></dd></div>
+        <div><dt>Pending, not for the policy</dt><dd>{plain(manager.aside)}</dd></div>
       </dl>
-      {manager.trouble && <p class="alarm">All levers rest: {manager.trouble}</p>}
+      {manager.trouble && <p class="alarm">All levers are paused: {manager.trouble}</p>}
       <Levers levers={manager.levers} policy={overview.policy} />
       {manager.canary ? <CanaryPart of={manager.canary} /> : (
         <section aria-labelledby="canary-title">
           <h2 id="canary-title">Canary</h2>
-          <p class="brief-text">There is none: what levers do, they do to all jobs that are not exempt.{overview.shadow
-            ? <> How jobs would have fared under another policy is on the page of <a href="#/policy">policies</a>.</> : ''}</p>
+          <p class="brief-text">No canary partition. Levers act on all jobs that are not exempt.{overview.shadow
+            ? <> The <a href="#/policy">policy page</a> shows how jobs would have fared under another policy.</> : ''}</p>
         </section>
       )}
       {manager.agents.length > 0 && <Agents agents={manager.agents} />}
@@ -39,7 +39,7 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
   return (
     <section aria-labelledby="levers-title">
       <h2 id="levers-title">Levers</h2>
-      <p class="brief-text">What may be done to this Slurm so that it does as {policy} decides. A dry one says what it would do, and does not.</p>
+      <p class="brief-text">Changes that Almanac may make to this Slurm cluster so that it follows {policy}. A lever in dry mode only logs what it would do.</p>
       <ul class="levers">
         {levers.map((lever) => (
           <li key={lever.name}>
@@ -47,22 +47,22 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
             <div>
               <p>{sentence(lever)}</p>
               {lever.next.length > 0 && (
-                <details><summary>{lever.how === 'on' ? 'Next' : 'It would'}</summary><ol>{lever.next.map((each, n) => <li key={n}>{each}</li>)}</ol></details>
+                <details><summary>{lever.how === 'on' ? 'Next changes' : 'Changes if it were on'}</summary><ol>{lever.next.map((each, n) => <li key={n}>{each}</li>)}</ol></details>
               )}
             </div>
           </li>
         ))}
       </ul>
-      <p class="foot">The user who runs the service turns them: <code>almanac slurm levers order on</code>; all back at once: <code>almanac slurm undo</code></p>
+      <p class="foot">The user of the service switches levers on with <code>almanac slurm levers order on</code> and undoes all changes with <code>almanac slurm undo</code>.</p>
     </section>
   );
 }
 
 function sentence(lever: Lever): string {
-  if (lever.how === 'off' && lever.done === 0) return 'Does nothing.';
-  const counts = [`${plain(lever.wanted)} wanted`, `${plain(lever.done)} done`, ...(lever.failed > 0 ? [`${plain(lever.failed)} failed`] : []),
-    ...(lever.refused > 0 ? [`${plain(lever.refused)} held back by guards`] : [])].join(', ');
-  return lever.rests ? `Rests: ${lever.rests} (${counts}).` : `${counts.charAt(0).toUpperCase()}${counts.slice(1)}.`;
+  if (lever.how === 'off' && lever.done === 0) return 'Off.';
+  const counts = [`${plain(lever.wanted)} planned`, `${plain(lever.done)} done`, ...(lever.failed > 0 ? [`${plain(lever.failed)} failed`] : []),
+    ...(lever.refused > 0 ? [`${plain(lever.refused)} blocked by guards`] : [])].join(', ');
+  return lever.rests ? `Paused: ${lever.rests} (${counts}).` : `${counts.charAt(0).toUpperCase()}${counts.slice(1)}.`;
 }
 
 function CanaryPart({of}: {of: Canary}) {
@@ -77,8 +77,8 @@ function CanaryPart({of}: {of: Canary}) {
       <div class="scroll" tabIndex={0} role="region" aria-label="Canary">
         <table class="comparison">
           <thead><tr>
-            <th scope="col">Within {duration(of.window_s)}</th>
-            <th scope="col" class="number">seen</th><th scope="col" class="number">at most expected</th><th scope="col" class="number">jobs</th><th scope="col"><span class="unseen">share</span></th>
+            <th scope="col">Last {duration(of.window_s)}</th>
+            <th scope="col" class="number">measured</th><th scope="col" class="number">limit</th><th scope="col" class="number">jobs</th><th scope="col"><span class="unseen">share</span></th>
           </tr></thead>
           <tbody>
             {rows.map((row) => (
@@ -93,26 +93,26 @@ function CanaryPart({of}: {of: Canary}) {
           </tbody>
         </table>
       </div>
-      <p class="hint">Expected is what 99 of 100 such stretches of the last weeks stayed below, played again under the policy; beyond it for long, all is taken back.</p>
+      <p class="hint">The limit is the p99 of such periods in the last weeks, simulated under the policy. If the measurement stays above it, Almanac undoes all changes.</p>
     </section>
   );
 }
 
 function verdict(of: Canary): string {
-  if (of.retreat) return `All that was done has been taken back. ${of.retreat.charAt(0).toUpperCase()}${of.retreat.slice(1)}.`;
-  if (of.most_wait_s === undefined || of.most_failed === undefined) return `No lever acts yet: ${of.rests ?? 'nothing is known to compare with'}.`;
+  if (of.retreat) return `All changes have been undone. ${of.retreat.charAt(0).toUpperCase()}${of.retreat.slice(1)}.`;
+  if (of.most_wait_s === undefined || of.most_failed === undefined) return `No lever is active yet: ${of.rests ?? 'there is nothing to compare with'}.`;
   const out = [...(of.wait_s > of.most_wait_s ? ['wait longer'] : []), ...(of.failed > of.most_failed ? ['fail more often'] : [])];
-  return out.length === 0 ? 'Its jobs wait, and fail, no more than was to be expected.' : `Its jobs ${out.join(' and ')} than was to be expected.`;
+  return out.length === 0 ? 'Waits and failures of its jobs are within the limits.' : `Its jobs ${out.join(' and ')} than expected.`;
 }
 
 const kAgentColumns: {label: string; show(agent: Agent): string}[] = [
   {label: 'Jobs', show: (agent) => plain(agent.jobs)},
-  {label: 'Held to fewer cores', show: (agent) => plain(agent.held)},
+  {label: 'Limited jobs', show: (agent) => plain(agent.held)},
   {label: 'Load', show: (agent) => plain(Math.round(agent.load * 10) / 10)},
-  {label: 'Wait for cores', show: (agent) => share(agent.cpu_pressure)},
-  {label: 'for memory', show: (agent) => share(agent.memory_pressure)},
-  {label: 'for disks', show: (agent) => share(agent.io_pressure)},
-  {label: 'Memory GB/s', show: (agent) => (agent.bandwidth_gbs === undefined ? '–' : plain(agent.bandwidth_gbs))},
+  {label: 'CPU pressure', show: (agent) => share(agent.cpu_pressure)},
+  {label: 'Memory pressure', show: (agent) => share(agent.memory_pressure)},
+  {label: 'I/O pressure', show: (agent) => share(agent.io_pressure)},
+  {label: 'Memory bandwidth, GB/s', show: (agent) => (agent.bandwidth_gbs === undefined ? '–' : plain(agent.bandwidth_gbs))},
 ];
 
 function share(of: number | undefined): string {

@@ -24,14 +24,14 @@ export function NodeMap({node, jobs, now, theme, ofVc = false}: {node: Node; job
       <header>
         <h2>{node.name}</h2>
         <span class="hint">{[node.gpus.length > 0 ? `${node.gpus.length} × ${kinds || 'GPU'}` : 'no GPUs', ofVc ? node.vc : ''].filter((part) => part !== '').join(' · ')}</span>
-        <span class="free">{node.drained ? 'drained: nothing new starts' : node.gpus.length > 0 ? `${free} free` : ''}</span>
+        <span class="free">{node.drained ? 'drained: no new jobs' : node.gpus.length > 0 ? `${free} free` : ''}</span>
         <span class="taken">
           {node.cpus > 0 && <><span>CPUs {plain(node.cpus_held)} of {plain(node.cpus)}</span><Meter share={node.cpus_held / node.cpus} /></>}
           {node.memory_gb > 0 && <><span>memory {plain(node.memory_held_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_held_gb / node.memory_gb} /></>}
         </span>
         <Actions note={false} actions={[{
-          label: node.drained ? 'Use again' : 'Drain', method: 'PUT', path: `/v1/nodes/${encodeURIComponent(node.name)}`, body: {drained: !node.drained},
-          ...(node.drained ? {} : {sure: 'Let nothing new start here?'}),
+          label: node.drained ? 'Resume' : 'Drain', method: 'PUT', path: `/v1/nodes/${encodeURIComponent(node.name)}`, body: {drained: !node.drained},
+          ...(node.drained ? {} : {sure: 'Start no new jobs on this node?'}),
         }]} />
       </header>
       {pieces(node.gpus, across).map((row, n) => (
@@ -71,13 +71,13 @@ function PieceView({piece, byNumber, colours, now, theme}: PieceProps) {
       {held.map(({number, job}) => (
         <span key={number} class="holder">
           <a href={jobLink(job?.job_id ?? String(number))} title={job?.name}><b>{job?.job_id ?? number}</b> {job?.name}</a>
-          {job && <span class="who">{job.user}{job.gpu_share < 1 && ` · ${percent(job.gpu_share)} of it`}</span>}
+          {job && <span class="who">{job.user}{job.gpu_share < 1 && ` · ${percent(job.gpu_share)} of the GPU`}</span>}
           {job && held.length === 1 && <span class="who">{spent(job, now)}{job.time_limit_s !== undefined && <span class="limit"> of {duration(job.time_limit_s)}</span>}</span>}
         </span>
       ))}
       {piece.gpus.some((gpu) => gpu.use !== undefined) && (
         <span class="uses">
-          {piece.gpus.map((gpu) => <Meter key={gpu.number} share={gpu.use ?? 0} colour={colour} label={`GPU ${gpu.number}: ${gpu.use === undefined ? 'not measured' : percent(gpu.use)} used`} />)}
+          {piece.gpus.map((gpu) => <Meter key={gpu.number} share={gpu.use ?? 0} colour={colour} label={`GPU ${gpu.number}: ${gpu.use === undefined ? 'not measured' : percent(gpu.use)} utilization`} />)}
         </span>
       )}
     </li>

@@ -40,45 +40,45 @@ export function NowView({overview, now, route, theme}: ViewProps) {
       <dl class="figures">
         {overview.gpus > 0 && (
           <div class="large">
-            <dt>GPUs busy</dt>
+            <dt>Allocated GPUs</dt>
             <dd>{plain(overview.gpus_busy)} <small>of {plain(overview.gpus)}</small></dd>
             {out > 0 && <dd class="beside">{out} out of service</dd>}
           </div>
         )}
-        {use !== undefined && <div><dt>GPU use, measured</dt><dd>{percent(use)}</dd></div>}
-        <div><dt>Run</dt><dd>{plain(overview.running)}</dd></div>
-        <div><dt>Wait</dt><dd>{plain(overview.waiting)}</dd></div>
+        {use !== undefined && <div><dt>GPU utilization</dt><dd>{percent(use)}</dd></div>}
+        <div><dt>Running</dt><dd>{plain(overview.running)}</dd></div>
+        <div><dt>Pending</dt><dd>{plain(overview.waiting)}</dd></div>
         {overview.held > 0 && <div><dt>Held</dt><dd>{plain(overview.held)}</dd></div>}
         {(overview.power_w ?? 0) > 0 && (
-          <div title={overview.power_is_measured ? undefined : kModelledPower}><dt>Power, {overview.power_is_measured ? 'measured' : 'by the model'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
+          <div title={overview.power_is_measured ? undefined : kModelledPower}><dt>Power, {overview.power_is_measured ? 'measured' : 'modelled'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
         )}
         <div><dt>Policy</dt><dd><a href="#/policy">{overview.policy}</a></dd></div>
-        <div><dt>Up</dt><dd>{duration(Math.max(0, now - overview.started_s))}</dd></div>
+        <div><dt>Uptime</dt><dd>{duration(Math.max(0, now - overview.started_s))}</dd></div>
       </dl>
       {overview.warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">{overview.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
       )}
       <Shares jobs={running?.jobs ?? []} gpus={overview.gpus} busy={overview.gpu_share_busy} theme={theme} />
       {all.length > kWhole && <NodeGrid nodes={all} jobs={running?.jobs ?? []} chosen={chosen} theme={theme} />}
-      <section class="nodes" ref={shown} aria-label={all.length > kWhole ? 'The node that is chosen' : 'Nodes'}>
+      <section class="nodes" ref={shown} aria-label={all.length > kWhole ? 'Selected node' : 'Nodes'}>
         {all.filter((node) => all.length <= kWhole || node.name === chosen)
           .map((node) => <NodeMap key={node.name} node={node} jobs={running?.jobs ?? []} now={now} theme={theme} ofVc={new Set(all.map((each) => each.vc)).size > 1} />)}
-        {all.length > kWhole && !all.some((node) => node.name === chosen) && <p class="hint">A node that is chosen is shown whole: its jobs, cores, memory, and what can be done with it.</p>}
+        {all.length > kWhole && !all.some((node) => node.name === chosen) && <p class="hint">Select a node to see its jobs, cores and memory, and to drain it.</p>}
       </section>
       <div class="halves">
         <section aria-labelledby="next-title">
           <h2 id="next-title">Next</h2>
-          {overview.waiting === 0 ? <p class="nothing">No job waits.</p> : (
+          {overview.waiting === 0 ? <p class="nothing">No pending jobs.</p> : (
             <ol class="brief">{next.slice(0, kListed).map((job) => (
-              <Line key={job.number} job={job} right={expectation(job, now) || `waits ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
+              <Line key={job.number} job={job} right={expectation(job, now) || `pending for ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
             ))}</ol>
           )}
-          {waiting && next.length === 0 && overview.waiting > 0 && <p class="nothing">None of those that wait is in the line yet.</p>}
-          {overview.waiting > Math.min(next.length, kListed) && <p class="more"><a href="#/queue?state=waiting">All {plain(overview.waiting)} that wait</a></p>}
+          {waiting && next.length === 0 && overview.waiting > 0 && <p class="nothing">The policy has not ranked the pending jobs yet.</p>}
+          {overview.waiting > Math.min(next.length, kListed) && <p class="more"><a href="#/queue?state=waiting">All {plain(overview.waiting)} pending jobs</a></p>}
         </section>
         <section aria-labelledby="ended-title">
-          <h2 id="ended-title">Ended last</h2>
-          {ended && ended.jobs.length === 0 ? <p class="nothing">Nothing has ended yet.</p> : (
+          <h2 id="ended-title">Recently ended</h2>
+          {ended && ended.jobs.length === 0 ? <p class="nothing">No job has ended yet.</p> : (
             <ol class="brief">{(ended?.jobs ?? []).map((job) => (
               <Line key={job.number} job={job} right={job.end_s === undefined ? '' : <span title={clock(job.end_s, now)}>{ago(job.end_s, now)}</span>}
                 below={[stateOf(job), ending(job), job.start_s === undefined ? 'never ran' : `ran ${duration(job.attained_s)}`].filter((part) => part !== '').join(' · ')} />

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which policy decides, which one is compared with it, and how jobs would have fared under that one.
+// The active policy, the one that it is compared with, and how jobs would have fared under that one.
 import {useMemo, useState} from 'preact/hooks';
 import {duration, percent, plain} from '../format';
 import {Actions} from './action';
@@ -22,33 +22,33 @@ export function PolicyView({overview, now}: ViewProps) {
     <>
       <h1>Policy</h1>
       <dl class="figures">
-        <div class="large"><dt>Decides</dt><dd>{overview.policy}</dd></div>
+        <div class="large"><dt>Active</dt><dd>{overview.policy}</dd></div>
         <div><dt>Compared with</dt><dd>{against || 'none'}</dd></div>
       </dl>
       {against !== '' && (
         <section aria-labelledby="shadow-title">
-          <h2 id="shadow-title">Had {against} decided</h2>
+          <h2 id="shadow-title">If {against} had been active</h2>
           {shadow?.comparison ? <ComparisonTable of={shadow.comparison} now={now} />
-            : <p class="nothing">There is no comparison yet: it is made every ten minutes of the jobs that have ended.</p>}
+            : <p class="nothing">No comparison yet. The service compares the policies on the ended jobs every ten minutes.</p>}
           <Actions note={false} actions={[{label: 'Stop comparing', method: 'PUT', path: '/v1/shadow', body: {policy: ''}}]} />
         </section>
       )}
       <section aria-labelledby="all-title">
-        <h2 id="all-title">What could decide</h2>
-        <p class="brief-text">A policy that is chosen decides from the next moment on; what runs is not touched unless it preempts. One that is compared plays
-          the last days again and touches nothing. What only a simulation can know, such as run times, goes by what has ended here.</p>
+        <h2 id="all-title">Available policies</h2>
+        <p class="brief-text">Activating a policy takes effect at once. Running jobs continue unless the policy preempts them. Comparing a policy
+          replays the last days in a simulation and changes nothing. Run times that only a simulation can know are estimated from ended jobs.</p>
         <div class="filters"><label>Find <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} /></label></div>
         <ul class="policies">
           {shown.map((each) => (
             <li key={each.name}>
-              <h3>{each.name}{each.name === overview.policy && <span class="tag">decides</span>}{each.name === against && <span class="tag">compared</span>}</h3>
+              <h3>{each.name}{each.name === overview.policy && <span class="tag">active</span>}{each.name === against && <span class="tag">compared</span>}</h3>
               <p>{each.summary}{each.source && <span class="source"> {each.source}</span>}</p>
               <Choice policy={each.name} decides={overview.policy} against={against} />
             </li>
           ))}
           <li>
-            <h3><label for="other-policy">another</label></h3>
-            <p><input id="other-policy" type="text" placeholder="fifo+harmless" value={other} spellcheck={false} onInput={(event) => setOther(event.currentTarget.value)} /> <span class="hint">put together as the command line does it</span></p>
+            <h3><label for="other-policy">Other policy</label></h3>
+            <p><input id="other-policy" type="text" placeholder="fifo+harmless" value={other} spellcheck={false} onInput={(event) => setOther(event.currentTarget.value)} /> <span class="hint">a name or parts joined by +, as on the command line</span></p>
             {other.trim() !== '' && <Choice policy={other.trim()} decides={overview.policy} against={against} />}
           </li>
         </ul>
@@ -60,19 +60,19 @@ export function PolicyView({overview, now}: ViewProps) {
 function Choice({policy, decides, against}: {policy: string; decides: string; against: string}) {
   return (
     <Actions note={false} actions={[
-      ...(policy === decides ? [] : [{label: 'Let it decide', method: 'PUT' as const, path: '/v1/policy', body: {policy}, sure: `Let ${policy} decide?`}]),
+      ...(policy === decides ? [] : [{label: 'Activate', method: 'PUT' as const, path: '/v1/policy', body: {policy}, sure: `Activate ${policy}?`}]),
       ...(policy === against || policy === decides ? [] : [{label: 'Compare', method: 'PUT' as const, path: '/v1/shadow', body: {policy}}]),
     ]} />
   );
 }
 
 const kLines: {label: string; value(of: Figures): number | undefined; show(value: number): string; less: boolean}[] = [
-  {label: 'Wait, mean', value: (of) => of.avg_wait_s, show: duration, less: true},
-  {label: 'Wait, 99 in 100', value: (of) => of.p99_wait_s, show: duration, less: true},
-  {label: 'Completion, mean', value: (of) => of.avg_jct_s, show: duration, less: true},
-  {label: 'Completion, 99 in 100', value: (of) => of.p99_jct_s, show: duration, less: true},
+  {label: 'Mean wait', value: (of) => of.avg_wait_s, show: duration, less: true},
+  {label: 'p99 wait', value: (of) => of.p99_wait_s, show: duration, less: true},
+  {label: 'Mean completion time', value: (of) => of.avg_jct_s, show: duration, less: true},
+  {label: 'p99 completion time', value: (of) => of.p99_jct_s, show: duration, less: true},
   {label: 'Preemptions', value: (of) => of.preemptions, show: plain, less: true},
-  {label: 'Deadlines kept', value: (of) => of.guarantee, show: percent, less: false},
+  {label: 'Deadlines met', value: (of) => of.guarantee, show: percent, less: false},
 ];
 
 function ComparisonTable({of, now}: {of: Comparison; now: number}) {
@@ -83,9 +83,9 @@ function ComparisonTable({of, now}: {of: Comparison; now: number}) {
         <table class="comparison">
           <thead><tr>
             <th scope="col">{plain(of.real.jobs)} jobs since {clock(of.since_s, now)}</th>
-            <th scope="col" class="number">{of.policy}, as it was</th>
-            <th scope="col" class="number">{of.policy}, played</th>
-            <th scope="col" class="number">{of.shadow}, played</th>
+            <th scope="col" class="number">{of.policy}, real</th>
+            <th scope="col" class="number">{of.policy}, simulated</th>
+            <th scope="col" class="number">{of.shadow}, simulated</th>
             <th scope="col" class="number">difference</th>
           </tr></thead>
           <tbody>
@@ -99,7 +99,7 @@ function ComparisonTable({of, now}: {of: Comparison; now: number}) {
                 <tr key={line.label}>
                   <th scope="row">{line.label}</th>
                   <td class="number">{say(real)}</td><td class="number">{say(played)}</td><td class="number">{say(other)}</td>
-                  <td class="number">{change === undefined ? '–' : Math.abs(change) < 0.005 ? 'the same'
+                  <td class="number">{change === undefined ? '–' : Math.abs(change) < 0.005 ? 'none'
                     : <>{change > 0 ? '+' : ''}{percent(change)} <span class={better ? 'better' : 'worse'}>{better ? 'better' : 'worse'}</span></>}</td>
                 </tr>
               );
@@ -107,16 +107,16 @@ function ComparisonTable({of, now}: {of: Comparison; now: number}) {
           </tbody>
         </table>
       </div>
-      <p class="hint">Made {clock(of.at_s, now)}. Played is what a simulation of the same jobs gives; where “as it was” and “played” of the same policy differ, users held, cancelled
-        or processes took time, and the comparison is worth as much less.</p>
+      <p class="hint">Computed at {clock(of.at_s, now)}. Both policies are simulated on the same jobs. If the real and simulated numbers of {of.policy} differ, users held or
+        cancelled jobs or starts took time, and the comparison is less reliable.</p>
     </>
   );
 }
 
 function finding(of: Comparison): string {
   const [played, other] = [of.played.avg_wait_s, of.other.avg_wait_s];
-  const about = `On the last ${plain(of.real.jobs)} jobs ${of.shadow} would have made them wait ${duration(other)} on average, ${of.policy} ${duration(played)}`;
+  const about = `Mean wait of the last ${plain(of.real.jobs)} jobs: ${duration(other)} under ${of.shadow}, ${duration(played)} under ${of.policy}`;
   const [most, least] = [Math.max(played, other), Math.min(played, other)];
-  if (most - least < 0.02 * most || most < 1) return `${about}: no difference that counts.`;
-  return `${about}: ${other < played ? `${percent((played - other) / played)} less` : `${played < 1 ? 'longer' : `${(other / played).toFixed(1)} times as long`}`}.`;
+  if (most - least < 0.02 * most || most < 1) return `${about}. There is no notable difference.`;
+  return `${about} (${other < played ? `${percent((played - other) / played)} shorter` : `${played < 1 ? 'longer' : `${(other / played).toFixed(1)} times as long`}`} under ${of.shadow}).`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which jobs wait, why, and when each is expected to start; which run, and when each is expected to end.
+// Pending jobs with their reasons and expected starts; running jobs with their expected ends.
 import {useMemo} from 'preact/hooks';
 import {duration, percent, plain} from '../format';
 import {clock, exact} from './clock';
@@ -12,12 +12,12 @@ import {expectation, gpusOf, placesOf, spent, stateOf} from './words';
 
 const kStates: {name: string; label: string; is(job: Job): boolean}[] = [
   {name: '', label: 'All', is: () => true},
-  {name: 'waiting', label: 'Waiting', is: (job) => job.state === 'PENDING' && !job.held},
+  {name: 'waiting', label: 'Pending', is: (job) => job.state === 'PENDING' && !job.held},
   {name: 'running', label: 'Running', is: (job) => job.state === 'RUNNING'},
   {name: 'held', label: 'Held', is: (job) => job.state === 'PENDING' && job.held},
 ];
 
-/** What runs, then what waits as the policy would start it, then what is held. */
+/** Running jobs, then pending jobs in the order of the policy, then held jobs. */
 function inOrder(jobs: Job[]): Job[] {
   const group = (job: Job) => (job.state === 'RUNNING' ? 0 : job.held ? 2 : 1);
   return [...jobs].sort((a, b) => group(a) - group(b) || (a.place || 1e9) - (b.place || 1e9) || a.number - b.number);
@@ -70,11 +70,11 @@ export function QueueView({overview, now, route}: ViewProps) {
           {user !== '' && !users.some(([name]) => name === user) && <option value={user}>{user} (0)</option>}
           {users.map(([name, count]) => <option key={name} value={name}>{name} ({plain(count)})</option>)}
         </select></label>
-        <label>Find <input type="search" value={text} placeholder="name, number, node" onInput={(event) => refine(route, {find: event.currentTarget.value})} /></label>
+        <label>Find <input type="search" value={text} placeholder="name, number or node" onInput={(event) => refine(route, {find: event.currentTarget.value})} /></label>
       </div>
       {reasons.length > 0 && (
-        <div class="chips reasons" role="group" aria-label="Why they wait">
-          <span class="hint">They wait for</span>
+        <div class="chips reasons" role="group" aria-label="Reason">
+          <span class="hint">Reason</span>
           {reasons.map(([word, count]) => (
             <button key={word} type="button" aria-pressed={word === why} onClick={() => refine(route, {why: word === why ? '' : word})}>
               {word} <span class="count">{plain(count)}</span>
@@ -82,10 +82,10 @@ export function QueueView({overview, now, route}: ViewProps) {
           ))}
         </div>
       )}
-      {error !== undefined && !value && <p class="nothing">The jobs could not be had.</p>}
-      {value && <JobTable label="Jobs that wait or run" jobs={rows} columns={columns} route={route} />}
-      {value?.next !== undefined && <p class="hint">These are the first {plain(value.jobs.length)} jobs; there are more.</p>}
-      <p class="foot">A stretch of time is where 9 of 10 starts or ends fall, as the service expects now.</p>
+      {error !== undefined && !value && <p class="nothing">The service did not return the jobs.</p>}
+      {value && <JobTable label="Pending and running jobs" jobs={rows} columns={columns} route={route} />}
+      {value?.next !== undefined && <p class="hint">Only the first {plain(value.jobs.length)} jobs are shown.</p>}
+      <p class="foot">Expected times are 90 % intervals of the current forecast.</p>
     </>
   );
 }
@@ -100,9 +100,9 @@ function columnsAt(now: number): JobColumn[] {
     {name: 'gpus', label: 'GPUs', width: '3.4rem', right: true, cell: (job) => gpusOf(job), key: (job) => job.gpus * job.gpu_share},
     {name: 'asked', label: 'Limit', width: '5rem', right: true, cell: (job) => (job.time_limit_s === undefined ? '–' : duration(job.time_limit_s)), key: (job) => lacking(job.time_limit_s)},
     {name: 'state', label: 'State', width: '4.2rem', cell: (job) => <span class={`state ${stateOf(job).replace(' ', '-')}`}>{stateOf(job)}</span>, key: stateOf},
-    {name: 'since', label: 'For', width: '5rem', right: true, cell: (job) => <span title={exact(job.since_s)}>{spent(job, now)}</span>, key: (job) => -job.since_s},
-    {name: 'why', label: 'Why it waits, where it runs', width: 'minmax(9rem, 1.6fr)', cell: (job) => (job.state === 'RUNNING'
-      ? <>{placesOf(job) || 'CPUs only'}{job.gpu_use !== undefined && <span class="hint"> · {percent(job.gpu_use)} used</span>}</>
+    {name: 'since', label: 'Elapsed', width: '5rem', right: true, cell: (job) => <span title={exact(job.since_s)}>{spent(job, now)}</span>, key: (job) => -job.since_s},
+    {name: 'why', label: 'Reason or nodes', width: 'minmax(9rem, 1.6fr)', cell: (job) => (job.state === 'RUNNING'
+      ? <>{placesOf(job) || 'CPUs only'}{job.gpu_use !== undefined && <span class="hint"> · {percent(job.gpu_use)} GPU utilization</span>}</>
       : <span title={job.why_word}>{job.why ?? ''}</span>)},
     {name: 'when', label: 'Expected', width: '13rem', cell: (job) => <When job={job} now={now} />,
       key: (job) => lacking(job.state === 'RUNNING' ? job.expected?.end_to_s : job.expected?.start_to_s)},
@@ -111,11 +111,11 @@ function columnsAt(now: number): JobColumn[] {
 
 function When({job, now}: {job: Job; now: number}) {
   const {expected} = job;
-  const title = expected ? `expected at ${clock(expected.at_s, now, true)}${expected.start_by_s !== undefined && job.state === 'PENDING' ? `; starts by ${clock(expected.start_by_s, now)} (9 in 10)` : ''}` : '';
+  const title = expected ? `forecast of ${clock(expected.at_s, now, true)}${expected.start_by_s !== undefined && job.state === 'PENDING' ? `; starts by ${clock(expected.start_by_s, now)} (90 %)` : ''}` : '';
   const late = job.deadline_s !== undefined && expected?.deadline_kept !== undefined && expected.deadline_kept < 0.5;
   return (
     <span title={title} class={late ? 'late' : ''}>
-      {expectation(job, now) || '–'}{late && ', late?'}
+      {expectation(job, now) || '–'}{late && ', likely late'}
     </span>
   );
 }

@@ -33,7 +33,7 @@ const kViews: {name: string; title: string; view: (props: ViewProps) => Componen
   {name: 'queue', title: 'Queue', view: QueueView},
   {name: 'sweeps', title: 'Sweeps', view: SweepsView, is: (overview) => !overview.manager},
   {name: 'history', title: 'History', view: HistoryView},
-  {name: 'use', title: 'Use', view: UseView},
+  {name: 'use', title: 'Usage', view: UseView},
   {name: 'tenants', title: 'Tenants', view: TenantsView},
   {name: 'policy', title: 'Policy', view: PolicyView},
   {name: 'slurm', title: 'Slurm', view: ManagerView, is: (overview) => overview.manager === 'slurm'},
@@ -67,7 +67,7 @@ export function Shell() {
   const props = overview && {overview, now, route, theme: themeName === 'dark' ? kDark : kLight};
   return (
     <>
-      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>To the content</a>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
       <header class="bar">
         <a class="brand" href="#/now">Almanac</a>
         <nav aria-label="Views">
@@ -85,11 +85,11 @@ export function Shell() {
       </header>
       <div role="status" class={lost ? 'alarm' : ''}>
         {lost && (overview
-          ? `The service has not answered since ${clock(heard.current, now, true)}. What is shown is from then.`
-          : 'The service does not answer. Is it still running?')}
+          ? `The service has not answered since ${clock(heard.current, now, true)}. The page shows the state at that time.`
+          : 'The service does not answer. Check that it is running.')}
       </div>
       <main id="content" ref={main} tabIndex={-1} class={lost ? 'stale' : ''}>
-        {props ? <View key={place} {...props} /> : !lost && <p class="nothing">Asking the service…</p>}
+        {props ? <View key={place} {...props} /> : !lost && <p class="nothing">Loading…</p>}
       </main>
     </>
   );

@@ -3,17 +3,17 @@
 import {chartOf, type Column, type Figure} from '../document';
 import type {Sweep, Trial} from './service';
 
-/** More lines than that nobody tells apart. */
+/** More lines are hard to tell apart. */
 const kLines = 8;
 
-/** "runs", "done", "stopped" by its policy, ... */
+/** "running", "done", "stopped" by its policy, ... */
 export function trialState({job}: Trial): string {
   switch (job.state) {
-    case 'PENDING': return job.attempts > 0 ? 'rests' : 'waits';
-    case 'RUNNING': return 'runs';
+    case 'PENDING': return job.attempts > 0 ? 'paused' : 'pending';
+    case 'RUNNING': return 'running';
     case 'COMPLETED': return 'done';
     case 'CANCELLED': return job.reason?.endsWith('by the policy') ? 'stopped' : 'cancelled';
-    case 'TIMEOUT': return 'out of time';
+    case 'TIMEOUT': return 'timed out';
     default: return 'failed';
   }
 }
@@ -48,25 +48,25 @@ export function sweepFigures(sweep: Sweep): Figure[] {
   });
   const steps = [...new Set(last.map(({step}) => step))].filter((step) => step > 0).sort((a, b) => a - b);
   const reach = steps.map((step) => ({step, trials: last.filter((trial) => trial.step >= step).length}));
-  const better = sweep.smaller_is_better ? 'The smaller the better.' : 'The larger the better.';
+  const better = sweep.smaller_is_better ? 'Smaller is better.' : 'Larger is better.';
   return [
     {
       id: 'sweep_metric', title: 'Metric by step', source: '', n: best.length,
-      caption: `${better}${best.length < reported.length ? ` Of the best ${best.length} of ${reported.length} trials that have reported.` : ''}`,
+      caption: `${better}${best.length < reported.length ? ` The best ${best.length} of ${reported.length} trials with reports.` : ''}`,
       columns: [text('trial', 'Trial'), number('step', 'Step'), number('metric', 'Metric')],
       data: {trial: rows.map((row) => row.trial), step: rows.map((row) => row.step), metric: rows.map((row) => row.metric)},
       charts: [chartOf({kind: 'line', x: 'step', y: ['metric'], by: 'trial', x_scale: 'log'})],
     },
     {
-      id: 'sweep_rungs', title: 'How far trials came', source: '', n: last.length,
-      caption: 'A point for each trial, at its last report: where a policy compares them, those that it stops stand above its rungs.',
+      id: 'sweep_rungs', title: 'Progress of the trials', source: '', n: last.length,
+      caption: 'One point for each trial, at its last report. Trials that the policy stopped lie at its rungs.',
       columns: [text('trial', 'Trial'), text('state', 'State'), number('step', 'Step'), number('metric', 'Metric')],
       data: {trial: last.map((row) => row.trial), state: last.map((row) => row.state), step: last.map((row) => row.step), metric: last.map((row) => row.metric)},
       charts: [chartOf({kind: 'points', x: 'step', y: ['metric'], by: 'state', labels: 'trial', x_scale: 'log'})],
     },
     {
-      id: 'sweep_reach', title: 'Trials that came as far', source: '', n: last.length,
-      caption: 'Of the trials that have reported, at each step at which some ended or stand now.',
+      id: 'sweep_reach', title: 'Trials by last step', source: '', n: last.length,
+      caption: 'Number of trials that reached at least this step.',
       columns: [number('step', 'Step'), number('trials', 'Trials', 'jobs')],
       data: {step: reach.map((row) => row.step), trials: reach.map((row) => row.trials)},
       charts: [chartOf({kind: 'bar', x: 'step', y: ['trials']})],

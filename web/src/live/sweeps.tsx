@@ -26,16 +26,16 @@ function All({overview, now}: ViewProps) {
   return (
     <>
       <h1>Sweeps</h1>
-      <p class="brief-text">Trials of one search, compared by the metric that they report. <code>almanac tune run SPACE.toml</code> begins one; which of its
-        trials go on is the policy's business, {overview.policy} now.</p>
-      {value && sweeps.length === 0 && <p class="nothing">There is none yet.</p>}
+      <p class="brief-text">A sweep runs the trials of one parameter search and compares them by the metric that they report. Start one with <code>almanac tune run SPACE.toml</code>. The
+        policy ({overview.policy}) decides which trials continue.</p>
+      {value && sweeps.length === 0 && <p class="nothing">No sweeps yet.</p>}
       {sweeps.length > 0 && (
         <ul class="policies sweeps">
           {sweeps.map((each) => (
             <li key={each.name}>
               <h3><a href={sweepLink(each.name)}>{each.name}</a></h3>
-              <p>{plain(each.trials)} {each.trials === 1 ? 'trial' : 'trials'} of {each.user}, begun {clock(each.begun_s, now)}</p>
-              <p>{each.running + each.waiting === 0 ? 'over' : `${plain(each.running)} running, ${plain(each.waiting)} waiting`}</p>
+              <p>{plain(each.trials)} {each.trials === 1 ? 'trial' : 'trials'} of {each.user}, started {clock(each.begun_s, now)}</p>
+              <p>{each.running + each.waiting === 0 ? 'finished' : `${plain(each.running)} running, ${plain(each.waiting)} pending`}</p>
             </li>
           ))}
         </ul>
@@ -50,7 +50,7 @@ function One({overview, now, route, theme}: ViewProps) {
   const figures = useMemo(() => (sweep ? sweepFigures(sweep) : []), [sweep]);
   const narrow = useIsNarrow();
   const columns = useMemo(() => (sweep ? (narrow ? narrowColumns(sweep) : columnsOf(sweep, now)) : []), [sweep, narrow]);
-  if (!sweep) return <><h1>Sweep {route.part}</h1>{error !== undefined && <p class="nothing">There is no such sweep.</p>}</>;
+  if (!sweep) return <><h1>Sweep {route.part}</h1>{error !== undefined && <p class="nothing">No sweep has this name.</p>}</>;
   const count = (...states: string[]) => sweep.trials.filter((trial) => states.includes(trialState(trial))).length;
   const best = sweep.trials[0];
   const jobs = sorted(sweep.trials.map(({job}) => job), columns, sortedBy(route));
@@ -61,7 +61,7 @@ function One({overview, now, route, theme}: ViewProps) {
         {best?.best !== undefined && <div class="large"><dt>Best metric</dt><dd>{short(best.best)}</dd></div>}
         {best?.best !== undefined && <div><dt>By</dt><dd>{best.job.name}</dd></div>}
         <div><dt>Running</dt><dd>{plain(count('runs'))}</dd></div>
-        <div><dt>Waiting</dt><dd>{plain(count('waits', 'rests'))}</dd></div>
+        <div><dt>Pending</dt><dd>{plain(count('waits', 'rests'))}</dd></div>
         <div><dt>Stopped by the policy</dt><dd>{plain(count('stopped'))} <small>of {plain(sweep.trials.length)}</small></dd></div>
         <div><dt>GPU-hours</dt><dd>{plain(Math.round(100 * sweep.trials.reduce((sum, trial) => sum + gpuHours(trial, now), 0)) / 100)}</dd></div>
       </dl>
@@ -102,8 +102,8 @@ function columnsOf(sweep: Sweep, now: number): JobColumn[] {
     {name: 'rank', label: 'Rank', width: '3.6rem', right: true, cell: (job) => (of(job.number).best === undefined ? '' : of(job.number).rank), key: (job) => of(job.number).rank},
     {name: 'state', label: 'State', width: '5rem', cell: (job) => trialState(of(job.number)), key: (job) => trialState(of(job.number))},
     {name: 'step', label: 'Step', width: '6rem', right: true, cell: stepOf, key: (job) => job.step ?? NaN},
-    {name: 'metric', label: 'Last', width: '5.5rem', right: true, cell: (job) => short(job.metric), key: (job) => job.metric ?? NaN},
-    {name: 'best', label: 'Best', width: '5.5rem', right: true, cell: (job) => short(of(job.number).best), key: (job) => of(job.number).best ?? NaN},
+    {name: 'metric', label: 'Last metric', width: '5.5rem', right: true, cell: (job) => short(job.metric), key: (job) => job.metric ?? NaN},
+    {name: 'best', label: 'Best metric', width: '6rem', right: true, cell: (job) => short(of(job.number).best), key: (job) => of(job.number).best ?? NaN},
     {name: 'hours', label: 'GPU-h', width: '4.5rem', right: true, cell: (job) => plain(Math.round(100 * gpuHours(of(job.number), now)) / 100), key: (job) => gpuHours(of(job.number), now)},
     ...parameterNames(sweep).map((name): JobColumn => ({
       name: `p-${name}`, label: name, width: 'minmax(4rem, .8fr)', right: true, cell: (job) => parameterOf(of(job.number), name), key: (job) => sortable(parameterOf(of(job.number), name)),

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who had how much of its due lately, who lent to whom, and what each one's use counts.
+// Recent usage against fair share, loans between tenants, and weighted usage.
 import {duration, percent, plain} from '../format';
 import {Meter} from './meter';
 import {useAnswer, useTicks} from './poll';
 import type {Tenancy, Tenant} from './service';
 import type {ViewProps} from './shell';
 
-/** A bar is full where a tenant had so many times its due. */
+/** A full bar means usage of this many times the fair share. */
 const kFull = 2;
 const kLoans = 8;
 
 export function TenantsView({overview}: ViewProps) {
   const often = useTicks(30);
   const {value: all} = useAnswer<Tenancy>('/v1/tenants', `${overview.policy} ${often}`);
-  if (!all) return <><h1>Tenants</h1><p class="nothing">Asking the service…</p></>;
+  if (!all) return <><h1>Tenants</h1><p class="nothing">Loading…</p></>;
   if (all.tenants.length === 0) return <><h1>Tenants</h1><p class="nothing">No one has requested a GPU yet.</p></>;
   return (
     <>
       <h1>Tenants</h1>
       <dl class="figures">
-        <div class="large"><dt>Would have to change hands</dt><dd>{percent(all.share_error)} <small>of the GPU time</small></dd></div>
-        {all.worst !== undefined && <div><dt>Lowest usage against fair share</dt><dd>{all.worst} <small>{percent(all.worst_due)} of it</small></dd></div>}
-        {all.jain_due !== undefined && <div title="Jain's index of what was had of what was due: 1 = all alike"><dt>Evenness</dt><dd>{all.jain_due.toFixed(2)}</dd></div>}
+        <div class="large"><dt>Unfairly distributed GPU time</dt><dd>{percent(all.share_error)}</dd></div>
+        {all.worst !== undefined && <div><dt>Lowest usage against fair share</dt><dd>{all.worst} <small>{percent(all.worst_due)}</small></dd></div>}
+        {all.jain_due !== undefined && <div title="Jain's fairness index of usage as a fraction of fair share; 1 = equal for all"><dt>Jain’s fairness index</dt><dd>{all.jain_due.toFixed(2)}</dd></div>}
         {all.avg_finish_time_ratio !== undefined && (
-          <div title="Time from submission to end, beside that with an equal part of the cluster for itself"><dt>Finish-time ratio, mean</dt><dd>{all.avg_finish_time_ratio.toFixed(2)}</dd></div>
+          <div title="Completion time compared with that on an equal part of the cluster of one’s own"><dt>Mean finish-time ratio</dt><dd>{all.avg_finish_time_ratio.toFixed(2)}</dd></div>
         )}
         {all.unfair_jobs !== undefined && <div><dt>Jobs with a ratio above 1.05</dt><dd>{percent(all.unfair_jobs)}</dd></div>}
       </dl>
       <section aria-labelledby="due-title">
         <h2 id="due-title">Usage against fair share</h2>
-        <p class="brief-text">Due is, at each time, {all.by_tenant ? 'a tenant’s part by its guarantee' : 'an equal part for each user'} of all GPUs, no more than its jobs ask, and of what others
-          do not ask; over the last {duration(all.to_s - all.from_s)}.</p>
+        <p class="brief-text">The fair share at any time is {all.by_tenant ? 'a tenant’s guaranteed part of all GPUs' : 'an equal part of all GPUs for each user'}, limited to the GPUs that its jobs
+          request, plus a part of what others leave unused. Period: the last {duration(all.to_s - all.from_s)}.</p>
         <div class="scroll" tabIndex={0} role="region" aria-label="Usage against fair share"><Table of={all} /></div>
-        <p class="hint">Use is forgotten by half in {duration(all.half_life_s)}{all.use_by ? `, as ${all.use_by} counts it` : ''}: policies that are fair over time go by it.</p>
+        <p class="hint">Weighted usage has a half-life of {duration(all.half_life_s)}{all.use_by ? `, as in ${all.use_by}` : ''}. Policies that are fair over time use it.</p>
       </section>
       {all.loans.length > 0 && (
         <section aria-labelledby="loans-title">
-          <h2 id="loans-title">Who lent to whom</h2>
+          <h2 id="loans-title">Loans</h2>
           <ol class="brief">{all.loans.slice(0, kLoans).map((loan) => (
             <li key={`${loan.from} ${loan.to}`}><span>{named(loan.from)} to {named(loan.to)}</span><span class="right">{hours(loan.gpu_s)} GPU-h</span></li>
           ))}</ol>
@@ -55,11 +55,11 @@ function Table({of: all}: {of: Tenancy}) {
         <th scope="col">{all.by_tenant ? 'Tenant' : 'User'}</th>
         {all.by_tenant && <th scope="col" class="number">guarantee</th>}
         {hasLimits && <th scope="col" class="number">limit</th>}
-        <th scope="col" class="number">holds</th><th scope="col" class="number">waits for</th>
-        <th scope="col" class="number">had, GPU-h</th><th scope="col" class="number">due, GPU-h</th>
-        <th scope="col" class="number">of fair share</th><th scope="col"><span class="unseen">as a bar</span></th>
+        <th scope="col" class="number">allocated</th><th scope="col" class="number">requested</th>
+        <th scope="col" class="number">usage, GPU-h</th><th scope="col" class="number">fair share, GPU-h</th>
+        <th scope="col" class="number">usage / fair share</th><th scope="col"><span class="unseen">bar</span></th>
         {all.by_tenant && <><th scope="col" class="number">lent</th><th scope="col" class="number">borrowed</th></>}
-        <th scope="col" class="number">use, GPU-h</th>
+        <th scope="col" class="number">weighted usage, GPU-h</th>
       </tr></thead>
       <tbody>
         {all.tenants.map((each) => {

@@ -21,24 +21,24 @@ export function UseView({now, route, theme}: ViewProps) {
   const spent = useMemo(() => energy(moments ?? []), [moments]);
   return (
     <>
-      <h1>Use</h1>
+      <h1>Usage</h1>
       <div class="filters">
-        <div class="chips" role="group" aria-label="Of the last">
+        <div class="chips" role="group" aria-label="Period">
           {kRanges.map(([name, label]) => <button key={name} type="button" aria-pressed={name === range[0]} onClick={() => refine(route, {days: name})}>{label}</button>)}
         </div>
       </div>
-      {moments && moments.length < 2 && <p class="nothing">The service has not looked often enough yet: come back in a few minutes.</p>}
+      {moments && moments.length < 2 && <p class="nothing">Not enough measurements yet. Try again in a few minutes.</p>}
       {moments && moments.length >= 2 && (
         <>
           <dl class="figures">
-            <div class="large"><dt>GPU time held</dt><dd>{percent(spent.held)}</dd></div>
-            {spent.used !== undefined && <div><dt>GPU use, measured</dt><dd>{percent(spent.used)}</dd></div>}
-            {spent.idle !== undefined && <div><dt>Held but idle</dt><dd>{percent(spent.idle)} <small>of all GPU time</small></dd></div>}
+            <div class="large"><dt>GPU allocation</dt><dd>{percent(spent.held)}</dd></div>
+            {spent.used !== undefined && <div><dt>GPU utilization</dt><dd>{percent(spent.used)}</dd></div>}
+            {spent.idle !== undefined && <div><dt>Allocated but idle</dt><dd>{percent(spent.idle)} <small>of all GPU time</small></dd></div>}
             {spent.kwh > 0 && (
               <>
                 <div><dt>Energy{powerSource(moments)}</dt><dd>{plain(spent.kwh)} kWh</dd></div>
-                <div><dt>Power, mean</dt><dd>{quantity(spent.mean_w, 'W')}</dd></div>
-                {spent.gpu_hours > 0 && <div><dt>Energy per GPU-hour held</dt><dd>{plain(spent.kwh / spent.gpu_hours)} kWh</dd></div>}
+                <div><dt>Mean power</dt><dd>{quantity(spent.mean_w, 'W')}</dd></div>
+                {spent.gpu_hours > 0 && <div><dt>Energy per allocated GPU-hour</dt><dd>{plain(spent.kwh / spent.gpu_hours)} kWh</dd></div>}
               </>
             )}
           </dl>

@@ -49,11 +49,11 @@ export function powerSource(moments: Moment[]): string {
   const told = moments.filter((moment) => (moment.power_w ?? 0) > 0).map((moment) => moment.power_is_measured);
   if (told.length === 0 || told.every((each) => each === undefined)) return '';
   if (told.every((each) => each === true)) return ', measured';
-  return told.every((each) => each === false) ? ', by the model' : ', in part measured';
+  return told.every((each) => each === false) ? ', modelled' : ', partly measured';
 }
 
 /** Whose watts those of the model are. */
-export const kModelledPower = 'The model is the one that serve was given with --power: a DGX-1, unless it was given another.';
+export const kModelledPower = 'The power model is that of almanac serve --power (default: a DGX-1).';
 
 export interface Sums {
   /** Of all GPU time: held, measured to be used, held and not used. */
@@ -100,9 +100,9 @@ export function figuresOf(moments: Moment[]): Figure[] {
   });
   const has = (name: keyof Moment) => moments.some((moment) => (moment[name] ?? 0) !== 0);
   return [
-    figure('gpus', 'GPUs held', 'step', [['gpus_busy', 'held', 'gpus'], ['gpus', 'in all', 'gpus']]),
-    ...(moments.some((moment) => moment.gpu_use !== undefined) ? [figure('gpu_use', 'GPU use, measured', 'line', [['gpu_use', 'GPU use', 'fraction']])] : []),
-    figure('jobs', 'Jobs', 'step', [['jobs_running', 'run', 'jobs'], ['jobs_waiting', 'wait', 'jobs']]),
+    figure('gpus', 'Allocated GPUs', 'step', [['gpus_busy', 'allocated', 'gpus'], ['gpus', 'in service', 'gpus']]),
+    ...(moments.some((moment) => moment.gpu_use !== undefined) ? [figure('gpu_use', 'GPU utilization', 'line', [['gpu_use', 'GPU utilization', 'fraction']])] : []),
+    figure('jobs', 'Jobs', 'step', [['jobs_running', 'running', 'jobs'], ['jobs_waiting', 'pending', 'jobs']]),
     ...(has('power_w') ? [{
       ...figure('power', `Power${powerSource(moments)}`, 'line', [['power_w', 'Power', 'W']]),
       caption: powerSource(moments) === ', measured' ? '' : kModelledPower,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs are called and how their state is said.
+// Names and states of jobs in words.
 import {duration, percent, plain} from '../format';
 import {clock, stretch} from './clock';
 import type {Job, State, WithGpus} from './service';
 
 const kStates: Record<State, string> = {
-  PENDING: 'waits', RUNNING: 'runs', COMPLETED: 'completed', FAILED: 'failed', CANCELLED: 'cancelled',
-  TIMEOUT: 'over time', NODE_FAIL: 'lost',
+  PENDING: 'pending', RUNNING: 'running', COMPLETED: 'completed', FAILED: 'failed', CANCELLED: 'cancelled',
+  TIMEOUT: 'timed out', NODE_FAIL: 'node failure',
 };
 export const kEnded: State[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL'];
 
@@ -47,7 +47,7 @@ export function ranges(numbers: number[]): string {
   return parts.join(', ');
 }
 
-/** "starts 14:20–15:05", "ends by 17:10" once the stretch has begun, "starts any time now" once it is over; "" where nothing is expected. */
+/** "starts 14:20–15:05", "ends by 17:10" once that interval has begun, "starts any time now" once it is over; "" without a forecast. */
 export function expectation(job: Job, now: number): string {
   const {expected} = job;
   if (job.state === 'PENDING') {
@@ -63,21 +63,21 @@ function yetToCome(what: string, from: number | undefined, to: number | undefine
   return `${what} ${stretch(to !== undefined && from !== undefined && from <= now ? undefined : from, to, now)}`;
 }
 
-/** "With 2 GPUs it ends by 13:40 (9 in 10), and keeps its deadline in 80 % of futures." */
+/** "With 2 GPUs the job ends by 13:40 (90 % interval) and meets its deadline in 80 % of the forecasts." */
 export function withGpus(other: WithGpus, now: number): string {
-  const kept = other.deadline_kept === undefined ? '' : `, and keeps its deadline in ${percent(other.deadline_kept)} of futures`;
-  const end = other.end_by_s === undefined ? 'it is not known when it ends' : `it ends by ${clock(other.end_by_s, now)} (9 in 10)`;
-  return `With ${other.gpus} GPU${other.gpus === 1 ? '' : 's'} ${end}${kept}.`;
+  const kept = other.deadline_kept === undefined ? '' : ` and meets its deadline in ${percent(other.deadline_kept)} of the forecasts`;
+  const end = other.end_by_s === undefined ? 'the end of the job is unknown' : `the job ends by ${clock(other.end_by_s, now)} (90 %)`;
+  return `With ${other.gpus} GPU${other.gpus === 1 ? '' : 's'}, ${end}${kept}.`;
 }
 
-/** Since when it waits or runs, or how long it ran. */
+/** How long a job has been pending or running, or how long it ran. */
 export function spent(job: Job, now: number): string {
   if (job.state === 'PENDING') return duration(Math.max(0, now - job.since_s));
   if (job.state === 'RUNNING') return duration(Math.max(0, now - job.since_s) + job.attained_s);
   return job.start_s === undefined ? '–' : duration(job.attained_s);
 }
 
-/** How it ended, beyond its state: "exit status 1", "signal 9", "cancelled by ann". */
+/** Why a job ended, beyond its state: "exit status 1", "signal 9", "cancelled by ann". */
 export function ending(job: Job): string {
   if (job.reason) return job.reason;
   return job.signal ? `signal ${job.signal}` : job.exit_status ? `exit status ${job.exit_status}` : '';

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+import theme from 'vitepress/theme';
+import './wide.css';
+
+export default theme;

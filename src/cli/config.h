@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac.toml: defaults for options and for the connection to the service. Sources, the strongest
+/// first: options of the command line, environment variables, the file named by --config or
+/// ALMANAC_CONFIG, the user's file, the machine's file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "serve/client.h"
+
+namespace almanac::cli {
+
+/// A key of almanac.toml.
+struct Setting {
+  enum class Kind {
+    text,
+    path,          ///< Relative paths start at the folder of the file.
+    name_or_path,  ///< A path if such a file is there, else a name.
+  };
+
+  const char* section;
+  const char* key;
+  const char* about;
+  const char* option = "";              ///< The option that gets it as its default; "" = none.
+  std::vector<const char*> commands{};  ///< That have this option; empty = all that have it.
+  const char* environment = "";         ///< Variable that overrides it; "" = none.
+  Kind kind = Kind::text;
+  bool is_secret = false;
+
+  std::string name() const;  ///< "connection.url".
+};
+
+/// All keys, by section.
+const std::vector<Setting>& all_settings();
+
+/// The values of one or several files.
+class Configuration {
+ public:
+  struct Value {
+    std::string text;
+    Where from;  ///< File and line.
+  };
+
+  /// Adds the values of a file over those that are there. Fails with not_found or unavailable if it
+  /// cannot be read, and with invalid for an unknown key, naming the line and the nearest key.
+  Result<void> read(const std::string& path);
+
+  /// Null = no file has it.
+  const Value* find(const Setting& setting) const;
+  const std::vector<std::string>& files() const { return files_; }
+
+ private:
+  std::map<std::string, Value> values_;  // by Setting::name()
+  std::vector<std::string> files_;
+};
+
+/// Reads the files of this machine, of this user and `named`, or the one that ALMANAC_CONFIG names,
+/// and makes configuration() return them. The first two may be missing.
+Result<void> load_configuration(const std::string& named);
+/// What load_configuration() read; before that nothing.
+const Configuration& configuration();
+
+/// Gives the options of `command` that were not on the command line their configured defaults.
+/// Fails with invalid if an option does not take its value.
+Result<void> apply_configuration(const Configuration& configuration, CLI::App& command);
+
+/// The place of the service: as the options say, else the environment, else the configuration.
+serve::Place place_in_force(serve::Place given, const Configuration& configuration);
+
+}  // namespace almanac::cli

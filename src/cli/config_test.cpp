@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/config.h"
+
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace almanac::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class Config : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    return folder_.write(name, text);
+  }
+  /// What is wrong with a file of this text.
+  std::string error_of(const std::string& text) {
+    Configuration made;
+    const auto read = made.read(file("almanac.toml", text));
+    return read ? "nothing" : to_string(read.error());
+  }
+
+  TemporaryFolder folder_;
+};
+
+/// A command `simulate` with some of its options, and what they are set to.
+struct Simulate {
+  std::string output = "table";
+  std::string policy = "quick";
+  std::string cluster;
+  CLI::App app{"A program", "almanac"};
+  CLI::App* command = app.add_subcommand("simulate");
+
+  Simulate() {
+    command->add_option("-o,--output", output)
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->add_option("--policy", policy)->capture_default_str();
+    command->add_option("--cluster", cluster);
+  }
+};
+
+TEST_F(Config, ALaterFileOverridesAnEarlierOne) {
+  Configuration made;
+  ASSERT_TRUE(made.read(
+      file("machine.toml", "[policy]\npolicies = \"fifo\"\n[output]\nformat = \"json\"\n")));
+  ASSERT_TRUE(made.read(file("user.toml", "[policy]\npolicies = [\"easy\", \"las\"]\n")));
+  Simulate simulate;
+  ASSERT_TRUE(apply_configuration(made, *simulate.command));
+  EXPECT_EQ(simulate.policy, "easy,las");
+  EXPECT_EQ(simulate.output, "json");
+}
+
+TEST_F(Config, AnOptionOverridesFiles) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file("user.toml", "[policy]\npolicies = \"fifo\"\n")));
+  Simulate simulate;
+  simulate.app.parse("simulate --policy las");
+  ASSERT_TRUE(apply_configuration(made, *simulate.command));
+  EXPECT_EQ(simulate.policy, "las");
+}
+
+TEST_F(Config, TheEnvironmentOverridesFilesForTheConnection) {
+  Configuration made;
+  ASSERT_TRUE(made.read(
+      file("user.toml", "[connection]\nurl = \"https://gpu:8443\"\ntoken = \"of the file\"\n")));
+  ::unsetenv("ALMANAC_SOCKET");
+  ::unsetenv("ALMANAC_TOKEN");
+  EXPECT_EQ(place_in_force({}, made).url, "https://gpu:8443");
+  EXPECT_EQ(place_in_force({}, made).token, "of the file");
+  ::setenv("ALMANAC_TOKEN", "of the environment", 1);
+  EXPECT_EQ(place_in_force({}, made).token, "of the environment");
+  ::unsetenv("ALMANAC_TOKEN");
+  ::setenv("ALMANAC_SOCKET", "/run/demo.sock", 1);
+  EXPECT_EQ(place_in_force({}, made).socket, "/run/demo.sock");
+  EXPECT_EQ(place_in_force({}, made).url, "");
+  ::unsetenv("ALMANAC_SOCKET");
+  EXPECT_EQ(place_in_force({.socket = "/run/own.sock"}, made).url, "");
+}
+
+TEST_F(Config, TheSocketOfALaterFileReplacesAUrl) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file("machine.toml", "[connection]\nurl = \"https://gpu:8443\"\n")));
+  ASSERT_TRUE(made.read(file("user.toml", "[connection]\nsocket = \"/run/own.sock\"\n")));
+  EXPECT_EQ(place_in_force({}, made).socket, "/run/own.sock");
+  EXPECT_EQ(place_in_force({}, made).url, "");
+  EXPECT_THAT(error_of("[connection]\nurl = \"https://gpu:8443\"\nsocket = \"x\"\n"),
+              HasSubstr("two places"));
+}
+
+TEST_F(Config, RelativePathsStartAtTheFile) {
+  const std::string cluster = file("cluster.toml", "");
+  Configuration made;
+  ASSERT_TRUE(made.read(file("almanac.toml", "[cluster]\nfile = \"cluster.toml\"\n")));
+  Simulate simulate;
+  ASSERT_TRUE(apply_configuration(made, *simulate.command));
+  EXPECT_EQ(simulate.cluster, cluster);
+  ASSERT_TRUE(made.read(file("almanac.toml", "[cluster]\nfile = \"20x8\"\n")));
+  Simulate other;
+  ASSERT_TRUE(apply_configuration(made, *other.command));
+  EXPECT_EQ(other.cluster, "20x8") << "no file of that name is there";
+}
+
+TEST_F(Config, AnUnknownKeyIsNamedWithItsLineAndTheNearestKey) {
+  EXPECT_THAT(error_of("[connection]\n\ntokn = \"alm\"\n"),
+              testing::AllOf(HasSubstr("almanac.toml:3"), HasSubstr("unknown key tokn"),
+                             HasSubstr("did you mean token?")));
+  EXPECT_THAT(error_of("[conection]\nurl = \"x\"\n"), HasSubstr("did you mean connection?"));
+}
+
+TEST_F(Config, AValueThatTheOptionDoesNotTakeIsNamedWithItsLine) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file("user.toml", "[output]\nformat = \"yaml\"\n")));
+  Simulate simulate;
+  const auto applied = apply_configuration(made, *simulate.command);
+  ASSERT_FALSE(applied);
+  EXPECT_THAT(
+      to_string(applied.error()),
+      testing::AllOf(HasSubstr("user.toml:2"), HasSubstr("output.format"), HasSubstr("\"yaml\"")));
+}
+
+TEST_F(Config, ServeTakesTheSettingsOfItsEngine) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file(
+      "almanac.toml",
+      "[serve]\nengine = \"slurm\"\n[machine]\nmax_grace = \"5m\"\n[slurm]\norder = \"dry\"\n")));
+  CLI::App app{"A program", "almanac"};
+  CLI::App* const serve = app.add_subcommand("serve");
+  std::string engine = "machine";
+  std::string grace;
+  std::string order;
+  serve->add_option("--max-grace", grace);
+  serve->add_option("--engine", engine)->capture_default_str();
+  serve->add_option("--order", order);
+  ASSERT_TRUE(apply_configuration(made, *serve));
+  EXPECT_EQ(engine, "slurm");
+  EXPECT_EQ(grace, "");
+  EXPECT_EQ(order, "dry");
+}
+
+}  // namespace
+}  // namespace almanac::cli

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes and GPUs on which nothing may start.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/ids.h"
+#include "cluster/ledger.h"
+
+namespace almanac::machine {
+
+struct Outage {
+  std::set<NodeId> drained{};
+  std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< Out of service, and why.
+
+  /// GPUs of `node` that are out of service.
+  cluster::GpuMask mask(NodeId node) const {
+    cluster::GpuMask made = 0;
+    for (const auto& [where, why] : gpus) {
+      if (where.first == node) made |= cluster::GpuMask{1} << static_cast<unsigned>(where.second);
+    }
+    return made;
+  }
+};
+
+}  // namespace almanac::machine

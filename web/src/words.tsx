@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences as they are set: an option of a command, such as --cluster, stays on one line.
+import {prose} from './format';
+
+export function Words({of}: {of: string}) {
+  return <>{prose(of).split(/(--[a-z][a-z-]*)/).map((part, n) => (n % 2 === 1 ? <span key={n} class="option">{part}</span> : part))}</>;
+}
