@@ -17,6 +17,7 @@
 #include "perf/catalogue_file.h"
 #include "slurm/connect.h"
 #include "slurm/test_cluster.h"
+#include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/mark.h"
 #include "steer/node_weight.h"

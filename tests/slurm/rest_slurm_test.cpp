@@ -221,7 +221,10 @@ TEST_F(RestSlurmTest, OrdersJobsByATokenAndTakesItBack) {
   ::unsetenv("SLURM_JWT");
   ASSERT_NE(link, nullptr);
 
-  steer::Config config{.state = folder_ / "state", .policy = "sjf+limit", .policy_is_told = true};
+  steer::Config config;
+  config.state = folder_ / "state";
+  config.policy = "sjf+limit";
+  config.policy_is_told = true;
   for (const char* const lever : {"order", "placement", "preemption", "power"}) {
     config.settings.levers[lever] = steer::Switch::on;
   }
