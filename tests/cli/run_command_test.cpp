@@ -61,7 +61,8 @@ TEST_F(RunCommand, SaysThatAReasonWasNotKept) {
   EXPECT_THAT(done.err, HasSubstr("1 node x 8 GPUs in one virtual cluster"));
   const ProgramRun why = run_program({"explain", run_, "1", "--policy", "srtf"});
   EXPECT_THAT(why.out, HasSubstr("waited 00:00:20"));
-  EXPECT_THAT(why.out, HasSubstr("why it waited for 00:00:20 more was not kept: --replay tells"));
+  EXPECT_THAT(why.out,
+              HasSubstr("the reasons for another 00:00:20 were not kept: --replay shows them"));
   EXPECT_THAT(why.out, Not(HasSubstr("it never waited")));
   const ProgramRun replayed = run_program({"explain", run_, "1", "--policy", "srtf", "--replay"});
   EXPECT_THAT(replayed.out, HasSubstr("00:00:20  "));
