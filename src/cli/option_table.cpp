@@ -40,7 +40,7 @@ void read_type(const std::string& type, Argument& argument) {
   // CLI11's own words, where an option has no placeholder.
   if (argument.value == "INT" || argument.value == "UINT") argument.value = "N";
   if (argument.value == "FLOAT") argument.value = "NUMBER";
-  if (argument.value == "TEXT") argument.value = "NAME";
+  if (argument.value == "TEXT") argument.value = type.ends_with('}') ? "NAME" : "VALUE";
   if (colon == std::string::npos) return;
   const std::string check = type.substr(colon + 1);
   if (check.starts_with('{') && check.ends_with('}')) {

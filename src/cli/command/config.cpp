@@ -74,7 +74,7 @@ void register_config(Program& program) {
   const auto options = std::make_shared<ListOptions>();
   options->add_to(command);
   add_example(command, "almanac config show");
-  add_example(command, "almanac --config test.toml config show -o json");
+  add_example(command, "ALMANAC_CONFIG=test.toml almanac config show -o json");
   program.on(command, [options, &program] { return show(program.app, *options); });
 }
 
