@@ -162,7 +162,7 @@ TEST(Efficiency, DoubtsWhatIsMoreThanWasHeld) {
 TEST(Efficiency, SaysWhereStatisticsAreMissing) {
   const auto log = use_of("1|a|ann|COMPLETED|2026-01-05T08:00:00|3600|120|1|cpu=1|00:00:00|||\n");
   EXPECT_TRUE(std::isnan(log.jobs.at(0).cores_used)) << "sacct -X says 0";
-  EXPECT_THAT(log.notes, testing::ElementsAre(HasSubstr("leave -X out of sacct")));
+  EXPECT_THAT(log.notes, testing::ElementsAre(HasSubstr("run sacct without -X")));
 }
 
 TEST(Efficiency, GivesTheCommandWhereAColumnIsMissing) {
