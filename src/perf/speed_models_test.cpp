@@ -88,7 +88,7 @@ TEST(SpeedModels, FindsNamesHoweverWritten) {
   const Found within = known.find({.name = "train_ResNet9_v2"});
   EXPECT_EQ(within.match, Match::in_name);
   EXPECT_EQ(within.model, "resnet-9");
-  EXPECT_EQ(within.said, "train_ResNet9_v2: named like resnet-9");
+  EXPECT_EQ(within.said, "train_ResNet9_v2: matched by name to resnet-9");
   EXPECT_EQ(known.find({.name = "resnet99-b"}).model, "resnet-99");
   EXPECT_EQ(known.find({.name = "resnet999"}).match, Match::none);
 }

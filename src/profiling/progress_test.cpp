@@ -113,7 +113,8 @@ TEST(ProgressTest, SaysWhatIsWrongWithAPattern) {
     EXPECT_THAT(to_string(reader.error()), HasSubstr(error));
   };
   says("step (", "\"step (\" is not a regular expression: missing )");
-  says("step (\\d+)", "has no named group step, samples, rate, step_s, sample_rate (as in --pro");
+  says("step (\\d+)",
+       "has no named group step, samples, rate, step_s, sample_rate (for example --pro");
   says("keraz", "no progress lines are named \"keraz\" (did you mean keras?)");
   says("zzz", "known: auto, deepspeed, lightning, huggingface, keras, tqdm, steps, rates; or");
 }

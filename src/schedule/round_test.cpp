@@ -90,7 +90,7 @@ TEST_F(RoundTest, RefusesToScaleAServiceThatThereIsNot) {
   policy_.script = [](const policy::View&, policy::Plan& plan) {
     plan.scale(policy::ServiceId{0}, 1);
   };
-  EXPECT_DEATH(round.run(Time{}, {}), "service 0 of 0 is to have 1 replicas");
+  EXPECT_DEATH(round.run(Time{}, {}), "service 0 of 0 cannot have 1 replicas");
 }
 
 TEST_F(RoundTest, EndsWhatNeverLetsTimeGoOn) {

@@ -54,7 +54,7 @@ TEST(Srun, ReadsOptionsAsSlurmDoes) {
 TEST(Srun, RefusesWhatItCannotDoInOneLine) {
   EXPECT_EQ(refusal({}), "there is no command to run");
   EXPECT_EQ(refusal({"-N", "2", "true"}),
-            "--nodes=2 is not supported here: a job runs on one machine (ask one node)");
+            "--nodes=2 is not supported here: a job runs on one machine (request one node)");
   EXPECT_THAT(refusal({"-n2", "--mpi=pmi2", "true"}), HasSubstr("mpirun -n 2"));
   EXPECT_THAT(refusal({"--ntask=x", "true"}), HasSubstr("unknown option"));
   EXPECT_THAT(refusal({"--ntasks=x", "true"}), HasSubstr("--ntasks must be a whole number"));

@@ -124,7 +124,7 @@ TEST(Schema, RefusesAttributesOfALaterAlmanac) {
   const auto refused = Store::open(path);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::unsupported);
-  EXPECT_NE(refused.error().message.find("jobs have a colour"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("jobs have a column colour"), std::string::npos);
 }
 
 TEST(Schema, DoesNotKnowWhatToldTheWattsOfTheFirstVersion) {

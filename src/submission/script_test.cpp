@@ -233,7 +233,7 @@ TEST_F(SubmissionScript, ReadsWhenToBegin) {
   EXPECT_EQ(at("16:00"), kNow + 3h);
   EXPECT_EQ(at("2026-11-22T08:00:00"), kNow + 19h);
   EXPECT_EQ(at("2026-11-22T08:00:00Z"), kNow + 20h);
-  EXPECT_THAT(refusal("#SBATCH --begin=soon"), HasSubstr("--begin must be a time as"));
+  EXPECT_THAT(refusal("#SBATCH --begin=soon"), HasSubstr("--begin must be a time, such as"));
   EXPECT_THAT(refusal("#SBATCH --begin=now+2ho"), HasSubstr("now+2hours"));
 }
 
@@ -367,7 +367,7 @@ TEST_F(SubmissionScript, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal("#SBATCH -Z"), HasSubstr("unknown option -Z"));
   EXPECT_THAT(refusal("#SBATCH train.py"), HasSubstr("expected an option: found \"train.py\""));
   EXPECT_THAT(refusal("#SBATCH --time"), HasSubstr("--time requires an argument"));
-  EXPECT_THAT(refusal("#SBATCH --hold=yes"), HasSubstr("--hold takes nothing"));
+  EXPECT_THAT(refusal("#SBATCH --hold=yes"), HasSubstr("--hold takes no argument"));
   EXPECT_THAT(refusal("#SBATCH --gpus=two"),
               HasSubstr("--gpus must be GPUs, such as 2 or a100:2: found \"two\""));
   EXPECT_THAT(refusal("#SBATCH -n 0"), HasSubstr("--ntasks must be a whole number from 1"));

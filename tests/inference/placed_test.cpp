@@ -86,7 +86,8 @@ TEST_F(Placed, RefusesWhatCannotBe) {
   EXPECT_THAT(refused("0-,llama-3.1-8b\n"),
               HasSubstr("plan.csv:2: gpus: \"0-\" does not name the GPUs"));
   EXPECT_THAT(refused("3-1,llama-3.1-8b\n"), HasSubstr("\"3-1\" does not name the GPUs"));
-  EXPECT_THAT(refused("0-1,llama-3.1-8b\n1,qwen2.5-7b\n"), HasSubstr("plan.csv:3: GPUs 1 are in"));
+  EXPECT_THAT(refused("0-1,llama-3.1-8b\n1,qwen2.5-7b\n"),
+              HasSubstr("plan.csv:3: GPUs 1 overlap with"));
   EXPECT_THAT(refused("0,qwen2.5-7b\n0,qwen2.5-7b\n"), HasSubstr("GPUs 0 have qwen2.5-7b twice"));
   EXPECT_THAT(refused("0,llama-9\n"), HasSubstr("plan.csv:2: "));
   EXPECT_THAT(refused(""), HasSubstr("places no model anywhere"));

@@ -238,7 +238,7 @@ TEST(GatewayChangeTest, IsNotAskedOfASilentControllerJobByJob) {
   ASSERT_THAT(done, SizeIs(20));
   for (const auto& each : done) EXPECT_EQ(code_of(each), Code::unavailable);
   EXPECT_THAT(done.front().error().message, HasSubstr("Unable to contact"));
-  EXPECT_THAT(done.back().error().message, HasSubstr("not asked"));
+  EXPECT_THAT(done.back().error().message, HasSubstr("not sent"));
 }
 
 }  // namespace

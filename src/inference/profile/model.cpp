@@ -198,7 +198,7 @@ double Model::state_bytes() const {
 Result<Model> find_model(std::string_view name) {
   const auto found = find_named(presets(), name);
   if (!found) {
-    return no_such("model", name, presets(), "any other model: --model CONFIG.JSON");
+    return no_such("model", name, presets(), "any other model: --model PATH/config.json");
   }
   return parse_model((*found)->config, (*found)->name);
 }

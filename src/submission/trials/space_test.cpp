@@ -97,7 +97,8 @@ TEST(Space, IsRefusedAtTheLineThatIsWrong) {
       {refused(with("epochs = 10", "epochs = inf")),
        "s.toml:19:10: epochs must be a number, a text, true or false: found inf"},
       {refused(with("trials = 20\nseed = 7", "search = \"grid\"")),
-       "s.toml:15:6: a grid needs the number of points of lr (as { from = 0.1, to = 0.9, points = "
+       "s.toml:15:6: a grid needs the number of points of lr (such as { from = 0.1, to = 0.9, "
+       "points = "
        "5 })"},
       {refused(with("trials = 20", "search = \"grid\"")),
        "s.toml:7:8: a grid has no seed: it runs all combinations (search = \"random\" samples "
