@@ -295,7 +295,7 @@ Result<std::vector<std::string>> JobViews::explain(JobNumber number, service::Ey
     case JobState::running:
       lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, state_.config.machine)));
       if (awaits_its_end(job)) {
-        lines.push_back(fmt::format("it was told to end: {}", job.reason));
+        lines.push_back(fmt::format("it is being stopped: {}", job.reason));
       }
       break;
     default:
