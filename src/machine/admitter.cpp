@@ -30,7 +30,7 @@ void Admitter::admit_jobs() {
       }
     } else if (obstacle.what == WaitsFor::What::others && state_.book.is_hopeless(entry)) {
       lifecycle_.apply(
-          entry, life::Ended{trace::JobState::cancelled, "what it was to follow ended otherwise"});
+          entry, life::Ended{trace::JobState::cancelled, "its dependency can no longer be met"});
     }
   }
 }

@@ -27,7 +27,7 @@ void Answers::answer_kept(Lock& lock) {
     if (!all_are_refused) return false;
     each.answer(
         fail(Code::invalid,
-             fmt::format("the store does not take the record of job {}{}", left.front(),
+             fmt::format("the store cannot save job {}{}", left.front(),
                          left.size() == 1 ? "" : fmt::format(" and {} more", left.size() - 1)),
              {}, "it is tried again each minute; the service's log says why"));
     return true;

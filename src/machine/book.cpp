@@ -67,7 +67,7 @@ Book::Book(EndedWell ended_well)
 Entry& Book::add(store::Job job) {
   const JobNumber number = job.number;
   const auto [at, is_new] = entries_.try_emplace(number);
-  ALMANAC_CHECK(is_new, "job {} is there already", number);
+  ALMANAC_CHECK(is_new, "job {} already exists", number);
   at->second.job = std::move(job);
   recount(at->second);
   return at->second;

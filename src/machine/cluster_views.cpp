@@ -52,10 +52,10 @@ std::vector<std::string> ClusterViews::warnings() const {
   add(parts_.starter.trouble());
   for (std::string& each : parts_.accounts.warnings()) made.push_back(std::move(each));
   if (parts_.succession.is_learning() && !queue_.is_held_back()) {
-    add("jobs start, though the policy has not learned yet from the jobs that have ended");
+    add("jobs start, although the policy has not been trained on past jobs yet");
   }
   if (const auto& refused = state_.outbox.refused(); !refused.empty()) {
-    add(fmt::format("the store does not take the record of job {}{}", *refused.begin(),
+    add(fmt::format("the store cannot save job {}{}", *refused.begin(),
                     refused.size() == 1 ? "" : fmt::format(" and {} more", refused.size() - 1)));
   }
   add(parts_.forgetting.clock_trouble());

@@ -73,8 +73,8 @@ void Decider::resize(JobId id) {
   state_.deeds.resize.push_back(entry.job.number);
 }
 
-void Decider::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void Decider::sleep(NodeId) { ALMANAC_CHECK(false, "there is only this machine"); }
 
-void Decider::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void Decider::boot(NodeId) { ALMANAC_CHECK(false, "there is only this machine"); }
 
 }  // namespace almanac::machine

@@ -17,15 +17,16 @@ std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std
   const auto found = nvml.mig_instances(gpu);
   if (!found) {
     notes.push_back(
-        fmt::format("GPU {} is cut in instances (MIG), and the driver does not tell them: {}", gpu,
-                    found.error().message));
+        fmt::format("GPU {} is partitioned (MIG), but the driver does not report the instances: {}",
+                    gpu, found.error().message));
     return made;
   }
   const std::vector<gpu::MigProfile> profiles = nvml.mig_profiles(gpu);
   for (const gpu::MigInstance& each : *found) {
     if (each.uuid.empty()) {
       notes.push_back(fmt::format(
-          "instance {} of GPU {} has not one compute instance: no job is given it", each.id, gpu));
+          "instance {} of GPU {} does not have exactly one compute instance: no job can use it",
+          each.id, gpu));
       continue;
     }
     const auto profile =
@@ -37,7 +38,7 @@ std::vector<Device> instances_of(const gpu::Nvml& nvml, int gpu, std::vector<std
   }
   if (found->empty()) {
     notes.push_back(
-        fmt::format("GPU {} is cut in instances (MIG) and has none: nothing runs there", gpu));
+        fmt::format("GPU {} is in MIG mode but has no instances: nothing runs there", gpu));
   }
   return made;
 }
@@ -73,8 +74,7 @@ Devices find_devices(const profiling::Machine& machine, bool as_boards) {
       }
       if (as_boards) {
         made.notes.push_back(fmt::format(
-            "GPU {} is of no board that is known here: its instances are given as they stand",
-            *each.gpu));
+            "GPU {} is an unknown board: its existing instances are used as they are", *each.gpu));
       }
       for (Device& instance : instances_of(*machine.nvml, *each.gpu, made.notes)) {
         made.all.push_back(std::move(instance));

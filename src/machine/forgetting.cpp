@@ -30,9 +30,9 @@ void Forgetting::believe_clock(Time now, Duration most) {
     clock_trouble_.clear();
   } else {
     clock_trouble_ = fmt::format(
-        "the clock is {} days after the last that was recorded: no history is forgotten by it",
+        "the clock is {} days after the last recorded time: no history is deleted because of it",
         step / 24h);
-    service::log_warning(fmt::format("{} (is it right?)", clock_trouble_));
+    service::log_warning(fmt::format("{} (check the clock)", clock_trouble_));
     believed_ += most;
   }
   outbox_.set(kBelievedKey, std::to_string(believed_.time_since_epoch().count()));

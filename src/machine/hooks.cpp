@@ -43,13 +43,13 @@ class HooksReader final : text::TomlReader {
       for (const std::string& word : hook.on) {
         const bool is_known = std::find(kHappens.begin(), kHappens.end(), word) != kHappens.end();
         if (!is_known && !trace::parse_state(word)) {
-          refuse(table, fmt::format("on: started, ended, requeued, preempted, or a state such as "
-                                    "FAILED, not {}",
+          refuse(table, fmt::format("on must be started, ended, requeued, preempted, or a state "
+                                    "such as FAILED, not {}",
                                     word));
         }
       }
       hook.command = table["command"].value_or(std::string());
-      if (hook.command.empty()) refuse(table, "a hook has a command");
+      if (hook.command.empty()) refuse(table, "a hook needs a command");
     }
     return made;
   }
@@ -116,7 +116,7 @@ void Hooks::hear(const store::Job& job, const store::Note& note) {
     const bool is_full = waiting_.size() >= kMostCalls;
     if (is_full && !std::exchange(is_full_, true)) {
       service::log_warning(
-          fmt::format("{} commands of hooks wait to be run: no more are taken", kMostCalls));
+          fmt::format("{} hook commands are waiting: further ones are dropped", kMostCalls));
     }
     if (is_full) return;
     is_full_ = false;

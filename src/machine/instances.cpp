@@ -85,11 +85,11 @@ class Cut {
     const gpu::MigProfile* const told = told_of(profiles_, board_[wanted.profile]);
     if (told == nullptr) {
       return fail(Code::unavailable,
-                  fmt::format("the driver has no {} any more", board_[wanted.profile].name));
+                  fmt::format("the driver no longer has {}", board_[wanted.profile].name));
     }
     const auto made = nvml.create_mig_instance(number_, *told, wanted.start);
     if (!made) return tl::unexpected(made.error());
-    if (made->uuid.empty()) return fail(Code::unavailable, "what was made has no device");
+    if (made->uuid.empty()) return fail(Code::unavailable, "the new instance has no device");
     return {};
   }
 
@@ -128,9 +128,8 @@ Result<void> make_one(gpu::Nvml& nvml, const Machine& machine, NodeId node, int 
   }
   for (const Instance& each : gone) {
     if (is_held(each, node, gpu, board, others, machine)) {
-      return fail(Code::unavailable,
-                  fmt::format("a job holds the {} at slice {}, which is in the way",
-                              board[each.profile].name, each.start));
+      return fail(Code::unavailable, fmt::format("a job uses the {} at slice {}, which overlaps",
+                                                 board[each.profile].name, each.start));
     }
     if (auto removed = cut.remove(nvml, each); !removed) return removed;
   }

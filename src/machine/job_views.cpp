@@ -59,24 +59,24 @@ std::string JobViews::why_later(const Entry& entry, std::string& word) const {
   const store::Job& job = entry.job;
   if (job.again_at <= job.asked->not_before) {
     word = "BeginTime";
-    return "is not to begin yet";
+    return "its begin time has not come";
   }
   const std::string when = text::format_datetime(ceil<std::chrono::seconds>(job.again_at));
   if (const std::string* const why = parts_.starter.jobs.why(job.number)) {
     word = "JobLaunchFailure";
     return parts_.starter.trouble().empty()
-               ? fmt::format("could not be started, and is tried again at {}: {}", when, *why)
+               ? fmt::format("could not be started; next try at {}: {}", when, *why)
                : parts_.starter.trouble();
   }
   word = "BeginTime";
-  return fmt::format("failed, and is tried again at {} (retry {} of {})", when, job.failures,
+  return fmt::format("failed; next try at {} (retry {} of {})", when, job.failures,
                      job.asked->retries);
 }
 
 std::string JobViews::why_aside(const Entry& entry, std::string& word) const {
   if (awaits_its_end(entry.job)) {
     word = "Completing";
-    return fmt::format("is {}, and its process is about to go",
+    return fmt::format("is {}, and its process is about to end",
                        entry.job.reason.empty() ? "to run again" : entry.job.reason);
   }
   const WaitsFor room = parts_.admitter.obstacle_of(entry);
@@ -88,13 +88,13 @@ std::string JobViews::why_aside(const Entry& entry, std::string& word) const {
       return why_later(entry, word);
     case WaitsFor::What::others:
       word = "Dependency";
-      return "comes after a job that has not ended";
+      return "depends on a job that has not finished";
     case WaitsFor::What::namesake:
       word = "Dependency";
-      return "comes after earlier jobs of its user and name (singleton)";
+      return "depends on earlier jobs with the same user and name (singleton)";
     case WaitsFor::What::array:
       word = "JobArrayTaskLimit";
-      return "as many tasks of its array run as may at once";
+      return "its array has reached its limit of running tasks";
     case WaitsFor::What::account:
       word = "JobLaunchFailure";
       return fmt::format("cannot be started: {}", parts_.accounts.why(entry.job.asked->uid));
@@ -105,7 +105,7 @@ std::string JobViews::why_aside(const Entry& entry, std::string& word) const {
   }
   if (queue_.is_held_back()) {
     word = "Learning";
-    return "waits until the policy has learned from the jobs that have ended";
+    return "the policy is still being trained on past jobs";
   }
   if (const service::Window* const window =
           parts_.maintenance.bars(entry.job.asked->time_limit, state_.now)) {
@@ -129,7 +129,7 @@ JobView JobViews::view_of(const Entry& entry) const {
   if (entry.is_starting()) {
     made.why = !parts_.starter.trouble().empty() ? parts_.starter.trouble()
                : !not_released(state_, entry).empty()
-                   ? "has its GPUs once the job before has left them"
+                   ? "gets its GPUs once the previous job has released them"
                    : "has its GPUs, and is about to begin";
     made.why_word = parts_.starter.trouble().empty() ? "Starting" : "JobLaunchFailure";
   }
@@ -276,9 +276,9 @@ std::string JobViews::explain_age_cap(JobNumber number) const {
   const Duration waited =
       std::max(Duration{0}, state_.now - queue_.round().progress(entry->id).since);
   if (waited >= state_.config.age_cap) return "";
-  return fmt::format(
-      "it goes before all others once it has waited {} (the age cap); it has waited {}",
-      text::format_duration(state_.config.age_cap), text::format_duration(waited / 1s * 1s));
+  return fmt::format("it goes first once it has waited {} (the age cap); so far it has waited {}",
+                     text::format_duration(state_.config.age_cap),
+                     text::format_duration(waited / 1s * 1s));
 }
 
 Result<std::vector<std::string>> JobViews::explain(JobNumber number, service::Eyes eyes) const {
@@ -295,7 +295,7 @@ Result<std::vector<std::string>> JobViews::explain(JobNumber number, service::Ey
     case JobState::running:
       lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, state_.config.machine)));
       if (awaits_its_end(job)) {
-        lines.push_back(fmt::format("it was told to end: {}", job.reason));
+        lines.push_back(fmt::format("it is being stopped: {}", job.reason));
       }
       break;
     default:

@@ -46,7 +46,7 @@ class JobViews {
   std::string why_aside(const Entry& entry, std::string& word) const;
   /// Why a job does not begin before some time.
   std::string why_later(const Entry& entry, std::string& word) const;
-  /// "it goes before all others once it has waited ..."; "" = it does already, or never will.
+  /// "it goes first once it has waited ..."; "" = it does already, or never will.
   std::string explain_age_cap(store::JobNumber number) const;
   /// Calls `look` with each job of a larger number than `above`, in order of number. Lets go of the
   /// lock after a part of them, so that the deciding thread does not wait for a long list. `look`

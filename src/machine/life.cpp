@@ -85,7 +85,7 @@ struct Turn {
     const bool at_once = event.at_once || job().intent == Intent::end_at_once;
     job().intent = at_once ? Intent::end_at_once : Intent::end;
     job().reason = event.why;
-    return told(event.at_once ? "told to end at once" : "told to end", event.why);
+    return told(event.at_once ? "killed without a grace period" : "told to end", event.why);
   }
   Made operator()(const life::Held&) {
     if (job().state != JobState::pending) return std::nullopt;
@@ -142,7 +142,7 @@ struct Turn {
     made.process = Process::former;
     ++job().attempts;
     ++job().preemptions;
-    return told("preempted", fmt::format("it begins anew on its GPUs: {}", event.why));
+    return told("preempted", fmt::format("restarting on its GPUs: {}", event.why));
   }
   Made operator()(const life::NotStarted& event) {
     if (!starts(job(), made.process) || is_to_end(job())) return std::nullopt;

@@ -17,7 +17,7 @@
 namespace almanac::machine {
 namespace {
 
-constexpr const char* kHint = "serve --limits says how many";
+constexpr const char* kHint = "serve --limits sets the limits";
 
 class Reader final : text::TomlReader {
  public:
@@ -110,11 +110,11 @@ Result<void> Gate::may_ask(const store::Submission& asked) const {
     return fail(Code::usage, fmt::format("never: {}", what), {}, kHint);
   };
   if (const auto gpus = std::max(asked.gpus, asked.max_gpus); gpus > most.gpus) {
-    return never(
-        fmt::format("a job of {} may ask {} GPUs, this one asks {}", asked.user, most.gpus, gpus));
+    return never(fmt::format("jobs of {} may request {} GPUs, this one requests {}", asked.user,
+                             most.gpus, gpus));
   }
   if (most.time != kNoDuration && asked.time_limit != kNoDuration && asked.time_limit > most.time) {
-    return never(fmt::format("a job of {} may run for {}, this one asks {}", asked.user,
+    return never(fmt::format("jobs of {} may run for {}, this one requests {}", asked.user,
                              text::format_duration(most.time),
                              text::format_duration(asked.time_limit)));
   }
@@ -131,23 +131,23 @@ Result<void> Gate::let_in(const store::Submission& asked, Duration since_boot) {
   };
   const std::int64_t tasks = tasks_of(asked);
   if (std::ssize(asked.indices) > most.tasks) {
-    return never(fmt::format("an array of {} has at most {} tasks, this one {}", asked.user,
+    return never(fmt::format("arrays of {} may have {} tasks, this one has {}", asked.user,
                              most.tasks, asked.indices.size()));
   }
   if (tasks > std::min(most.jobs, limits_.jobs)) {
-    return never(fmt::format("{} may have {} jobs at once, this is {}", asked.user,
+    return never(fmt::format("{} may have {} jobs at once, this would be {}", asked.user,
                              std::min(most.jobs, limits_.jobs), tasks));
   }
   if (auto may = may_ask(asked); !may) return may;
   const auto found = of_users_.find(asked.user);
   const std::int64_t present = found == of_users_.end() ? 0 : found->second;
   if (present + tasks > most.jobs) {
-    return not_now(fmt::format("{} has {} jobs that wait or run, and may have {}", asked.user,
+    return not_now(fmt::format("{} has {} pending and running jobs; the limit is {}", asked.user,
                                present, most.jobs));
   }
   if (jobs_ + tasks > limits_.jobs) {
-    return not_now(
-        fmt::format("{} jobs of all users wait or run, and {} may", jobs_, limits_.jobs));
+    return not_now(fmt::format("{} jobs of all users are pending or running; the limit is {}",
+                               jobs_, limits_.jobs));
   }
   if (asked.uid == 0 || asked.uid == ::geteuid()) return {};
   const double full = most.submissions_per_minute;
@@ -155,7 +155,7 @@ Result<void> Gate::let_in(const store::Submission& asked, Duration since_boot) {
   const double refilled = seconds(since_boot - pace.seen) / 60 * full;
   pace = {std::min(full, pace.left + refilled), since_boot};
   if (pace.left < 1) {
-    return not_now(fmt::format("{} may submit {} times a minute; an array is one", asked.user,
+    return not_now(fmt::format("{} may submit {} times a minute; an array counts once", asked.user,
                                most.submissions_per_minute));
   }
   --pace.left;

@@ -30,7 +30,7 @@ TEST(Gate, RefusesAHundredThousandsOfOneUserUnlessToldOtherwise) {
   EXPECT_TRUE(gate.let_in(job_of("ann", 50'000), 0s));
   const auto large = gate.let_in(job_of("ann", 100'000), 0s);
   ASSERT_FALSE(large);
-  EXPECT_EQ(large.error().message, "never: ann may have 50000 jobs at once, this is 100000");
+  EXPECT_EQ(large.error().message, "never: ann may have 50000 jobs at once, this would be 100000");
   EXPECT_EQ(large.error().code, Code::usage);
   EXPECT_THAT(large.error().hint, HasSubstr("--limits"));
   Gate wide({.jobs = 400'000, .users = {{"ann", {.jobs = 300'000}}}});
@@ -44,10 +44,10 @@ TEST(Gate, CountsWhatWaitsAndRuns) {
   const auto full = gate.let_in(job_of("ann"), 0s);
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, Code::conflict);
-  EXPECT_EQ(full.error().message, "not now: ann has 10 jobs that wait or run, and may have 10");
+  EXPECT_EQ(full.error().message, "not now: ann has 10 pending and running jobs; the limit is 10");
   EXPECT_TRUE(gate.let_in(job_of("bob", 5), 0s));
   EXPECT_EQ(gate.let_in(job_of("bob", 6), 0s).error().message,
-            "not now: 10 jobs of all users wait or run, and 15 may");
+            "not now: 10 jobs of all users are pending or running; the limit is 15");
   gate.count({.asked = job_of("ann")}, -1);
   EXPECT_TRUE(gate.let_in(job_of("ann"), 0s));
 }
@@ -71,11 +71,11 @@ TEST(Gate, BoundsWhatOneJobAsks) {
   EXPECT_EQ(gate.time_limit(asked), 2h) << "of one that says none";
   asked.gpus = 5;
   EXPECT_EQ(gate.let_in(asked, 0s).error().message,
-            "never: a job of ann may ask 4 GPUs, this one asks 5");
+            "never: jobs of ann may request 4 GPUs, this one requests 5");
   asked.gpus = 1;
   asked.max_gpus = 5;
   EXPECT_EQ(gate.let_in(asked, 0s).error().message,
-            "never: a job of ann may ask 4 GPUs, this one asks 5")
+            "never: jobs of ann may request 4 GPUs, this one requests 5")
       << "of one that takes 1 to 5";
   asked.max_gpus = 4;
   asked.time_limit = 3h;
@@ -84,7 +84,7 @@ TEST(Gate, BoundsWhatOneJobAsks) {
   EXPECT_TRUE(gate.let_in(asked, 0s));
   EXPECT_EQ(gate.time_limit(asked), 1h);
   EXPECT_EQ(gate.let_in(job_of("ann", 4), 0s).error().message,
-            "never: an array of ann has at most 3 tasks, this one 4");
+            "never: arrays of ann may have 3 tasks, this one has 4");
 }
 
 TEST(Limits, AreReadFromAFile) {

@@ -124,14 +124,14 @@ Result<void> check_boards(const Machine& machine, const std::vector<Device>& dev
       const slices::Board* const found = at < devices.size() ? devices[at].board : nullptr;
       if (found == make.board) continue;
       const auto told = [](const slices::Board* board) {
-        return board == nullptr ? "one that is not cut as jobs need it" : board->name;
+        return board == nullptr ? "a GPU that cannot be partitioned on demand" : board->name;
       };
       return fail(Code::invalid,
-                  fmt::format("GPU {} of node {} is {} by the file, and here {}", gpu, node.name,
+                  fmt::format("GPU {} of node {} is {} in the file, but {} here", gpu, node.name,
                               told(make.board), told(found)),
                   {.file = cluster_file},
-                  "serve --make-instances cuts GPUs that are in MIG mode; cluster discover writes "
-                  "a file without");
+                  "serve --make-instances partitions GPUs in MIG mode; cluster discover writes a "
+                  "file without instances");
     }
   }
   return {};
@@ -149,10 +149,8 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   if (cluster_file.empty()) {
     made.cluster = found_cluster(found, devices.all);
     if (!made.has_driver) {
-      made.notes.push_back(
-          fmt::format("no GPU is known: {}; with --cluster a file says what there "
-                      "is",
-                      found.no_nvml));
+      made.notes.push_back(fmt::format(
+          "no GPU was found: {}; describe the machine in a file with --cluster", found.no_nvml));
     }
   } else {
     auto told = cluster::read_cluster(cluster_file);
@@ -163,7 +161,8 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
     }
   }
   if (!made.cluster.changes.empty()) {
-    return fail(Code::unsupported, "the cluster changes with time; a machine is what it is",
+    return fail(Code::unsupported,
+                "the cluster file changes the capacity over time, which a single machine cannot do",
                 {.file = cluster_file});
   }
   std::size_t configured = 0;
@@ -183,27 +182,26 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
     cpus += make.cpus;
   }
   if (made.has_driver && configured > devices.all.size()) {
-    return fail(
-        Code::invalid,
-        fmt::format("{} GPUs are configured, the driver knows {}", configured, devices.all.size()),
-        {.file = cluster_file}, "correct the number in the cluster file");
+    return fail(Code::invalid,
+                fmt::format("{} GPUs are configured, but the driver reports {}", configured,
+                            devices.all.size()),
+                {.file = cluster_file}, "correct the number in the cluster file");
   }
   if (!made.has_driver && configured > 0) {
     made.notes.push_back(
-        fmt::format("the {} GPUs are those of {}: {}", configured, cluster_file, found.no_nvml));
+        fmt::format("using the {} GPUs of {}: {}", configured, cluster_file, found.no_nvml));
   }
   if (made.makes_instances) {
     made.standing = standing_instances(*found.nvml, made);
-    made.notes.emplace_back("instances of GPUs in MIG mode are made, and removed, as jobs need it");
+    made.notes.emplace_back("MIG instances are created and removed on demand");
   } else if (makes_instances) {
-    made.notes.emplace_back("no GPU is in MIG mode and of a board that is known: none is cut");
+    made.notes.emplace_back("no GPU of a known board is in MIG mode: none is partitioned");
   }
   if (cpus > 0 && cpus <= static_cast<double>(found.cpus.size())) {
     made.cores = found.cpus;
   } else if (cpus > 0) {
     made.notes.push_back(
-        fmt::format("{} cores are configured, there are {}: jobs are not pinned to "
-                    "cores",
+        fmt::format("{} cores are configured, but the machine has {}: jobs are not pinned to cores",
                     cpus, found.cpus.size()));
   }
   shepherd::Means means = shepherd::means();
@@ -215,11 +213,11 @@ Result<Machine> find_machine(const std::string& cluster_file, bool makes_instanc
   if (made.has_driver && made.device_minors.empty()) means.gpus = shepherd::kTold;
   made.limits_by = to_string(means);
   if (const auto group = shepherd::try_group(); !group) {
-    made.notes.push_back(fmt::format(
-        "jobs have no control group here ({}): if a job's shepherd is killed with -9, a "
-        "process that left its session and cleared its environment goes on, and its "
-        "GPUs are given to the next job",
-        group.error().message));
+    made.notes.push_back(
+        fmt::format("jobs run without control groups ({}): if a job's shepherd is killed with -9, "
+                    "a process that left its session and cleared its environment keeps running, "
+                    "and the next job may get its GPUs",
+                    group.error().message));
   }
   if (configured > 0) {
     made.limits_by += fmt::format(", memory of shared GPUs: {}",

@@ -30,8 +30,8 @@ Result<void> Maintenance::remove(std::int64_t number) {
   const auto removed =
       std::erase_if(windows_, [&](const service::Window& each) { return each.number == number; });
   if (removed > 0) return {};
-  return fail(Code::not_found, fmt::format("no maintenance {} is announced", number), {},
-              "almanac maintenance list shows them");
+  return fail(Code::not_found, fmt::format("there is no maintenance {}", number), {},
+              "see almanac maintenance list");
 }
 
 bool Maintenance::pass(Time now) {

@@ -66,7 +66,7 @@ void Meter::count_energy(Entry& entry, Time to) const {
 void Meter::skip_clock_jump() const {
   const Duration jump = state_.time.take_jump();
   if (jump == Duration{0}) return;
-  service::log_warning(fmt::format("the clock was set ahead by {}", text::format_duration(jump)));
+  service::log_warning(fmt::format("the clock was set forward by {}", text::format_duration(jump)));
   for (const store::JobNumber number : state_.processes) {
     state_.book.find(number)->job.energy.counted_to += jump;
   }

@@ -75,7 +75,7 @@ void Mover::tell_processes() {
     if (!taken.empty()) state_.deeds.tell.insert(number);
     const std::string gpus = visible_gpus(now.held_gpus, state_.config.machine);
     if (gpus.empty()) {
-      restart(*entry, "what it is to have others have still");
+      restart(*entry, "other processes have not released its GPUs yet");
       continue;
     }
     if (!taken.empty() && gpus == entry->of_runs->told_gpus) continue;
@@ -103,7 +103,7 @@ void Mover::measure_move(Entry& entry) {
   own.moves_took_s += took_s;
   ++own.num_moves;
   state_.note(entry.job, kResized,
-              fmt::format("made its next step {:.1f} s after it was told of other GPUs", took_s));
+              fmt::format("made its next step {:.1f} s after the change of GPUs", took_s));
   own.move.reset();
   if (entry.id == kNoJob) return;
   queue_.record_of(entry).request.restart_s = static_cast<float>(own.moves_took_s / own.num_moves);
@@ -148,7 +148,7 @@ void Mover::compare_with_process(Entry& entry) {
   if (can_move(entry)) {
     state_.deeds.tell.insert(entry.job.number);
   } else {
-    restart(entry, "it was not told of them");
+    restart(entry, "it was not notified");
   }
 }
 

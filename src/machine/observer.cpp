@@ -83,16 +83,16 @@ void Observer::apply_idle_step(const Entry& entry, service::IdleStep step) {
   const bool goes = rule.mode == service::IdleMode::requeue && job.asked->requeue;
   std::string text;
   if (step == service::IdleStep::busy_again) {
-    text = "its GPUs compute again";
+    text = "its GPUs are busy again";
   } else if (step == service::IdleStep::warn) {
-    text = fmt::format("its GPUs have not computed for {}", after);
+    text = fmt::format("its GPUs have been idle for {}", after);
     if (goes)
-      text +=
-          fmt::format("; it is requeued in {} if that stays so", text::format_duration(rule.grace));
+      text += fmt::format("; it will be requeued in {} unless that changes",
+                          text::format_duration(rule.grace));
     if (rule.mode != service::IdleMode::dry)
       letters_.push_back({job.asked->user, job.number, text});
   } else if (goes) {
-    text = "it is requeued: its GPUs did not compute";
+    text = "requeued: its GPUs were idle";
     letters_.push_back({job.asked->user, job.number, text});
     parts_.requests.post(Request{{.what = service::Wish::What::requeue, .jobs = {job.number}},
                                  {.uid = 0, .may_all = true}});

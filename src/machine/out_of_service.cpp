@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kOutageKey = "out_of_service";
 
 Error no_such(const std::string& what) {
-  return {Code::not_found, fmt::format("there is no {}", what), {}, "almanac nodes shows them"};
+  return {Code::not_found, fmt::format("there is no {}", what), {}, "almanac nodes lists them"};
 }
 
 /// Returns `outage` with this trouble of a GPU, or without any if it is "".
@@ -62,7 +62,7 @@ Result<void> OutOfService::set_gpu_trouble(const std::string& node, int gpu,
 void OutOfService::set_by_driver(NodeId node, int gpu, const std::string& trouble) {
   const std::string name = state_.config.machine.cluster.node_label(node);
   if (trouble.empty()) {
-    service::log_info(fmt::format("{} GPU {} is well again", name, gpu));
+    service::log_info(fmt::format("{} GPU {} is healthy again", name, gpu));
   } else {
     service::log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
@@ -112,7 +112,7 @@ Result<void> OutOfService::read() {
   if (!*kept) return {};
   const auto read = nlohmann::json::parse(**kept, nullptr, false);
   if (read.is_discarded()) {
-    return fail(Code::corrupt, fmt::format("the store's {} is no JSON", kOutageKey));
+    return fail(Code::corrupt, fmt::format("the store's {} is not JSON", kOutageKey));
   }
   // Skips what the cluster does not have any more.
   for (const auto& node : read["drained"]) {

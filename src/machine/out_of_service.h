@@ -25,7 +25,7 @@ class OutOfService {
   Result<void> set_drained(const std::string& node, bool drained, const service::Caller& caller);
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
                                const service::Caller& caller);
-  /// Takes the driver's word on a GPU; "" = it is well again. Any thread; does not wait.
+  /// Takes the driver's word on a GPU; "" = it is healthy again. Any thread; does not wait.
   void set_by_driver(NodeId node, int gpu, const std::string& trouble);
   Result<void> read();
 

@@ -49,13 +49,13 @@ void limit_gpus(Machine& machine) {
       if (!*driver) {
         ++troubles["not held: " + driver->error().message];
       } else if (!number) {
-        ++troubles["not held: the driver does not know it"];
+        ++troubles["not enforced: the driver does not support it"];
       } else if (const auto kept = (*driver)->persist(*number),
                  set = (*driver)->limit_power(*number, limit_w);
                  !set) {
         ++troubles["not held: " + set.error().message];
       } else if (!kept) {
-        ++troubles["forgotten when nobody uses the GPU (no persistence mode): " +
+        ++troubles["lost whenever the GPU is unused (no persistence mode): " +
                    kept.error().message];
       }
     }

@@ -107,7 +107,7 @@ void Processes::look_later(Entry& entry, const shepherd::Outcome& how) const {
   own.look_pause = is_first ? kAtFirst : std::min(2 * own.look_pause, kAtMost);
   own.look_again = state_.now + own.look_pause;
   if (is_first && how.kind == shepherd::Outcome::Kind::unreadable) {
-    service::log_warning(fmt::format("{} now; it is kept as it is, and looked at again", how.why));
+    service::log_warning(fmt::format("{} now; kept unchanged and checked again later", how.why));
   }
 }
 
@@ -149,7 +149,7 @@ void Processes::enforce_deadlines() {
   for (const JobNumber number : state_.processes) {
     Entry& entry = *state_.book.find(number);
     if (entry.of_runs->moved_by && now >= *entry.of_runs->moved_by) {
-      mover_.restart(entry, "it did not say in time that it uses them");
+      mover_.restart(entry, "it did not confirm in time that it uses them");
     }
     if (!entry.of_runs->obey_by || now < *entry.of_runs->obey_by) continue;
     entry.of_runs.change().obey_by = now + state_.config.patience;
@@ -159,7 +159,8 @@ void Processes::enforce_deadlines() {
       entry.of_runs.change().look_again = state_.now;
       continue;
     }
-    service::log_warning(fmt::format("job {} has not ended in time; it is killed", number));
+    service::log_warning(
+        fmt::format("job {} did not end within its grace period; killing it", number));
     entry.run->end_now();
   }
 }
@@ -171,8 +172,8 @@ void Processes::take_excesses() {
     if (!is_same_run || std::exchange(entry->too_much_gpu, true)) continue;
     state_.note(
         entry->job, kTooMuchGpu,
-        fmt::format("held {:.1f} GB of GPU {} of {}, its part is {:.1f}", each.held_gb, each.gpu,
-                    state_.config.machine.cluster.node_label(each.node), each.part_gb));
+        fmt::format("used {:.1f} GB of GPU {} of {}, but its share is {:.1f}", each.held_gb,
+                    each.gpu, state_.config.machine.cluster.node_label(each.node), each.part_gb));
     state_.deeds.kill.push_back(each.job);
   }
 }

@@ -58,9 +58,9 @@ Result<void> is_own(const std::string& folder) {
   }
   if (about.st_uid == ::geteuid() || about.st_uid == 0) return {};
   return fail(Code::invalid,
-              fmt::format("the state folder belongs to user {}, the service is user {}",
+              fmt::format("the state folder belongs to user {}, but the service is user {}",
                           about.st_uid, ::geteuid()),
-              {.file = folder}, "give it one of its own with --state");
+              {.file = folder}, "give another folder with --state");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Result<Opened> open_folder(Config config) {
   std::error_code error;
   fs::create_directories(fs::path(config.state) / "runs", error);
   if (error) {
-    return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
+    return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
                 {.file = config.state});
   }
   if (auto own = is_own(config.state); !own) return tl::unexpected(own.error());
@@ -137,10 +137,10 @@ Result<void> Recovery::recover(std::vector<store::Job> unfinished) {
 void Recovery::check_clock(Time counted_to) {
   const Time wall = state_.clock.wall();
   if (counted_to <= wall + 1h) return;
-  state_.config.machine.notes.push_back(fmt::format(
-      "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
-      "and is right again when it begins anew without them",
-      text::format_duration(counted_to - wall)));
+  state_.config.machine.notes.push_back(
+      fmt::format("pending or running jobs are {} ahead of the clock; the service's clock "
+                  "continues from there, and is correct again after a restart without these jobs",
+                  text::format_duration(counted_to - wall)));
   service::log_warning(state_.config.machine.notes.back());
 }
 
@@ -153,12 +153,11 @@ Result<void> Recovery::check_store_is_of_runs() const {
     if (!name || static_cast<std::int64_t>(name->job) <= parts_.submissions.last_number()) continue;
     return fail(
         Code::conflict,
-        fmt::format("job {} has run here, and the store, whose last job is {}, knows nothing "
-                    "of it",
+        fmt::format("job {} has run here, but the store, whose last job is {}, does not have it",
                     name->job, parts_.submissions.last_number()),
         {.file = state_.config.state + "/almanac.db"},
-        "put the store back that was here, or move the folder runs away: then what still "
-        "runs is nobody's");
+        "restore the previous store, or move the folder runs away; jobs still running are then no "
+        "longer managed");
   }
   return {};
 }
@@ -183,10 +182,9 @@ Result<void> Recovery::adopt_runs() {
     if (found == Found::never_started || (!counts && is_known_to_be_over)) {
       state_.outbox.discard(folder);
     } else if (!counts && found == Found::unreadable) {
-      service::log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
+      service::log_warning(fmt::format("{}: cannot be read now, and is kept unchanged", folder));
     } else if (entry == nullptr) {
-      service::log_warning(
-          fmt::format("{}: a run of a job that is not known; it is ended", folder));
+      service::log_warning(fmt::format("{}: a run of an unknown job; ending it", folder));
       auto run = shepherd::Run::adopt(folder);
       if (!run) return tl::unexpected(run.error());
       run->end();
@@ -245,7 +243,7 @@ Result<void> Recovery::take(const store::Job& job, cluster::Ledger& room) {
   const auto refuse = [&](const std::string& why) {
     return fail(Code::conflict, fmt::format("job {} runs, and {}", job.number, why),
                 {.file = state_.config.state},
-                "begin with the cluster as it was, and change it when the job has ended");
+                "start with the previous cluster, and change it after the job has ended");
   };
   for (const cluster::Grant& grant : job.held_gpus) {
     const bool has_node = index(grant.node) < state_.config.machine.cluster.nodes.size();

@@ -212,8 +212,8 @@ Result<Requests::Judged> Requests::judge(Request& request) {
   }
   if (!some_are_left && over) return tl::unexpected(*over);
   if (request.wish.what == service::Wish::What::hold && made.jobs.empty()) {
-    return fail(Code::conflict, fmt::format("job {} runs already", request.wish.jobs.front()), {},
-                "requeue it first");
+    return fail(Code::conflict, fmt::format("job {} is already running", request.wish.jobs.front()),
+                {}, "requeue it first");
   }
   return made;
 }
@@ -226,30 +226,30 @@ Result<void> Requests::may_amend(const store::Job& job, const Request& request) 
   };
   if (job.state == JobState::running) {
     if (wanted.gpus)
-      return refuse(Code::conflict, "runs, with the GPUs that it has", "requeue it first");
+      return refuse(Code::conflict, "is running, so its GPUs cannot change", "requeue it first");
     const bool is_more =
         job.asked->time_limit != kNoDuration && asked.time_limit > job.asked->time_limit;
     if (is_more && !request.caller.may_all) {
-      return refuse(Code::conflict, "runs: only an operator gives it more time");
+      return refuse(Code::conflict, "is running: only an operator may extend its time limit");
     }
   }
   const bool is_none = asked.gpus < 0 || (asked.gpus == 0 && !asked.gpu_profile.empty());
   if (is_none || (asked.gpu_share < 1 && asked.gpus != 1)) {
-    return refuse(Code::usage, fmt::format("cannot ask {} GPUs", asked.gpus));
+    return refuse(Code::usage, fmt::format("cannot request {} GPUs", asked.gpus));
   }
   if (asked.max_gpus != 0 && asked.gpus > asked.max_gpus) {
     return refuse(Code::usage,
-                  fmt::format("runs on {} GPUs at most, by --max-gpus", asked.max_gpus));
+                  fmt::format("may run on at most {} GPUs (--max-gpus)", asked.max_gpus));
   }
   if (asked.gpus < asked.min_gpus) {
-    return refuse(Code::usage, fmt::format("runs on {} GPUs at least", asked.min_gpus));
+    return refuse(Code::usage, fmt::format("must run on at least {} GPUs", asked.min_gpus));
   }
   if (!request.caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }
   if (const auto why = queue_.why_never({.number = job.number, .asked = asked})) {
     return refuse(Code::usage, fmt::format("could never run here then: {}", *why),
-                  "almanac nodes shows what there is");
+                  "almanac nodes lists the resources");
   }
   return {};
 }
@@ -266,11 +266,11 @@ Result<void> Requests::may_run_again(JobNumber number, Request& request) {
   const store::Job& ended = found->second;
   if (auto may = may_change(ended, request.caller); !may) return may;
   if (state_.book.find(number) != nullptr) {
-    return fail(Code::unavailable, fmt::format("the end of job {} is not on the disk yet", number));
+    return fail(Code::unavailable, fmt::format("the end of job {} is not saved yet", number));
   }
   if (ended.end >= state_.now - state_.config.requeue_for) return {};
   return fail(Code::conflict,
-              fmt::format("job {} ended more than {} ago: its environment is not kept", number,
+              fmt::format("job {} ended more than {} ago: its environment has been deleted", number,
                           text::format_duration(state_.config.requeue_for)),
               {}, "submit it again");
 }
@@ -335,7 +335,7 @@ Result<void> Requests::apply_journal() {
       if (!looked_up) return tl::unexpected(looked_up.error());
       ended = std::move(looked_up->jobs);
     }
-    service::log_info(fmt::format("a change of {} jobs, which an earlier service began, goes on",
+    service::log_info(fmt::format("continuing a change of {} jobs that an earlier service began",
                                   wish.jobs.size()));
     apply(wish, ended);
   }

@@ -16,7 +16,7 @@ using trace::JobState;
 void StartFailures::delay_all(JobNumber number, const std::string& why) {
   const auto pause = starter_.failed(number, why, state_.now);
   if (!pause) return;
-  service::log_warning(fmt::format("{}; tried again in {} s", starter_.trouble(), *pause / 1s));
+  service::log_warning(fmt::format("{}; next try in {} s", starter_.trouble(), *pause / 1s));
   state_.has_changed = true;
 }
 
@@ -67,14 +67,14 @@ void StartFailures::close_account(Entry& entry, const std::string& why) {
 void StartFailures::look_for_accounts() {
   const Accounts::News news = accounts_.look(state_.now);
   for (const std::uint32_t uid : news.open) {
-    service::log_info(fmt::format("user {} is known again: its jobs may start", uid));
+    service::log_info(fmt::format("user {} is known again: the user's jobs may start", uid));
     state_.book.open({WaitsFor::What::account, uid});
     state_.has_changed = true;
   }
   for (const auto& [uid, why] : news.given_up) {
     const std::set<JobNumber> all = state_.book.anteroom().in({WaitsFor::What::account, uid});
     service::log_warning(
-        fmt::format("{}: {} jobs that waited for it have failed", why, all.size()));
+        fmt::format("{}: {} jobs that waited for this user have failed", why, all.size()));
     for (const JobNumber number : all) {
       lifecycle_.apply(*state_.book.find(number),
                        life::Ended{JobState::failed, fmt::format("cannot start: {}", why)});

@@ -86,7 +86,7 @@ bool Accounts::is_closed(std::uint32_t uid) const {
 std::string Accounts::why(std::uint32_t uid) const {
   const auto found = accounts_.find(uid);
   if (found == accounts_.end()) return {};
-  return fmt::format("{}; its user is looked for again at {}", found->second.why,
+  return fmt::format("{}; next lookup of the user at {}", found->second.why,
                      text::format_datetime(ceil<std::chrono::seconds>(found->second.again)));
 }
 

@@ -155,16 +155,15 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
   if (ours != 0 && asked.uid != ours) {
     return fail(
         Code::unsupported,
-        fmt::format("the service runs as user {}, not as root: it can run jobs of that user "
-                    "only",
+        fmt::format("the service runs as user {}, not as root: it can only run jobs of that user",
                     ours));
   }
   if (asked.grace > state_.config.max_grace) {
     return fail(Code::usage,
-                fmt::format("grace is at most {} here, not {}",
+                fmt::format("grace may be at most {} here, not {}",
                             text::format_duration(state_.config.max_grace),
                             text::format_duration(asked.grace)),
-                {}, "serve --max-grace says how much");
+                {}, "serve --max-grace sets the limit");
   }
   for (const auto* const list :
        {&asked.after, &asked.after_ok, &asked.after_not_ok, &asked.after_start}) {
@@ -175,7 +174,7 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
       if (!known) return tl::unexpected(known.error());
       if (!*known) {
         return fail(Code::not_found,
-                    fmt::format("it is to follow job {}, which there is not", before));
+                    fmt::format("it depends on job {}, which does not exist", before));
       }
     }
   }
@@ -192,7 +191,7 @@ Result<std::vector<store::Job>> Submissions::enlist(const Entrant& entrant) {
   job.held = asked.hold;
   if (const auto why = queue_.why_never(job)) {
     return fail(Code::usage, fmt::format("it can never run here: {}", *why), {},
-                "almanac nodes shows what there is");
+                "almanac nodes lists the resources");
   }
   std::vector<store::Job> made;
   const JobNumber array{last_number_ + 1};

@@ -127,13 +127,12 @@ void Succession::renew() {
   auto done = renewal_.take();
   if (!done) return;
   if (!done->made) {
-    service::log_warning(
-        fmt::format("the policy goes on as it is: {}", to_string(done->made.error())));
+    service::log_warning(fmt::format("the policy is unchanged: {}", to_string(done->made.error())));
     parts_.queue.hold_back(false);
     renewal_.put_off(parts_.state.now + kPrepareAgain);
   } else if (!done->is_stale) {
     begin_policy(std::move(*done->made));
-    if (done->is_told) service::log_info(fmt::format("policy {} was read anew", policy));
+    if (done->is_told) service::log_info(fmt::format("policy {} was reloaded", policy));
   }
   if (done->is_told) service::tell_ready(fmt::format("policy {}", policy));
   if (wanted_) parts_.state.bell.ring();  // a policy whose file was read meanwhile
@@ -147,7 +146,7 @@ void Succession::read_policy_file() {
     wanted_ = std::move(*made);
     return renew();
   }
-  service::log_error(fmt::format("policy {} stays as it was: {}", policy, to_string(made.error())));
+  service::log_error(fmt::format("policy {} is unchanged: {}", policy, to_string(made.error())));
   service::tell_ready(fmt::format("policy {}", policy));
 }
 

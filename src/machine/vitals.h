@@ -65,7 +65,7 @@ struct Sight {
 class Vitals {
  public:
   using Look = std::function<Patients()>;
-  /// Node, GPU, what troubles it; "" = it is well again.
+  /// Node, GPU, what troubles it; "" = it is healthy again.
   using Tell = std::function<void(NodeId, int, const std::string&)>;
   /// After each look.
   using Seen = std::function<void(const Sight&)>;

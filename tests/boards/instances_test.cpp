@@ -62,12 +62,16 @@ TEST_F(Instances, AreANodeOfEachSizeBesideTheWholeGpus) {
 TEST_F(Instances, ThatNoJobCanBeGivenAreSaid) {
   const Machine machine = with("0 1 9 0 0\n0 2 9 4 2\n");
   EXPECT_EQ(machine.cluster.gpus(), 2);
+  EXPECT_THAT(
+      machine.notes,
+      Contains(
+          "instance 1 of GPU 0 does not have exactly one compute instance: no job can use it"));
+  EXPECT_THAT(
+      machine.notes,
+      Contains(
+          "instance 2 of GPU 0 does not have exactly one compute instance: no job can use it"));
   EXPECT_THAT(machine.notes,
-              Contains("instance 1 of GPU 0 has not one compute instance: no job is given it"));
-  EXPECT_THAT(machine.notes,
-              Contains("instance 2 of GPU 0 has not one compute instance: no job is given it"));
-  EXPECT_THAT(machine.notes,
-              Contains("GPU 1 is cut in instances (MIG) and has none: nothing runs there"));
+              Contains("GPU 1 is in MIG mode but has no instances: nothing runs there"));
 }
 
 TEST_F(Instances, ThatWeWereGivenByNameAreOurs) {

@@ -202,8 +202,7 @@ TEST_F(MadeInstances, NeverGoWhileAJobHoldsThem) {
   EXPECT_TRUE(overlap(one, all, *machine));
   auto there = machine->standing;
   const auto refused = make_instances(*driver, *machine, {{all}}, {{one}}, there);
-  EXPECT_EQ(refused.error().message,
-            "GPU 0: a job holds the 1g.10gb at slice 6, which is in the way");
+  EXPECT_EQ(refused.error().message, "GPU 0: a job uses the 1g.10gb at slice 6, which overlaps");
   EXPECT_THAT(standing(), ElementsAre("0 1 19 6 1"));
   EXPECT_TRUE(make_instances(*driver, *machine, {{all}}, {}, there));
   EXPECT_THAT(standing(), ElementsAre("0 1 0 0 1"));

@@ -84,7 +84,7 @@ TEST_F(Arrays, AreHeldAndReleasedAsOneWhileATaskRuns) {
 TEST_F(Arrays, AreNotHeldWhereAllOfThemRun) {
   const auto refused = service_->hold({all_.front()}, me_);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message, "job 1 runs already");
+  EXPECT_EQ(refused.error().message, "job 1 is already running");
 }
 
 TEST_F(Arrays, RunAgainAsOneWhetherTheyRunWaitOrHaveEnded) {

@@ -118,7 +118,7 @@ TEST_F(Changed, WhatFailedWaitsBeforeItIsTriedAgainAlsoForTheNextService) {
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return look(job).failures == 1; }));
   EXPECT_EQ(look(job).state, JobState::pending);
-  EXPECT_THAT(service_->job(job)->why, HasSubstr("is tried again at"));
+  EXPECT_THAT(service_->job(job)->why, HasSubstr("next try at"));
   end();
   begin();
   EXPECT_EQ(look(job).state, JobState::pending);

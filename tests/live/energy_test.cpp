@@ -87,9 +87,10 @@ TEST(PowerLimit, IsSetAndWhatTheDriverRefusesIsNamed) {
   ::unsetenv("FAKE_FORGETS");
   ASSERT_EQ(machine.notes.size(), 2U);
   EXPECT_EQ(machine.notes[0],
-            "gpu_power_limit_w of 1 GPU: forgotten when nobody uses the GPU (no persistence mode): "
+            "gpu_power_limit_w of 1 GPU: lost whenever the GPU is unused (no persistence mode): "
             "Not Supported");
-  EXPECT_EQ(machine.notes[1], "gpu_power_limit_w of 1 GPU: not held: the driver does not know it");
+  EXPECT_EQ(machine.notes[1],
+            "gpu_power_limit_w of 1 GPU: not enforced: the driver does not support it");
 }
 
 TEST_F(Drawn, IsTheGpusOfAJobForAsLongAsItRuns) {
@@ -161,9 +162,9 @@ TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
   ASSERT_TRUE(eventually([&] { return look(job).attempts == 2; }));
   const auto notes = idle_notes(job);
   ASSERT_GE(notes.size(), 2U);
-  EXPECT_EQ(notes[0].rfind("its GPUs have not computed for 00:00:00.300; it is requeued in", 0),
+  EXPECT_EQ(notes[0].rfind("its GPUs have been idle for 00:00:00.300; it will be requeued in", 0),
             0U);
-  EXPECT_EQ(notes[1], "it is requeued: its GPUs did not compute");
+  EXPECT_EQ(notes[1], "requeued: its GPUs were idle");
   ASSERT_TRUE(eventually([&] {
     std::ifstream file(told);
     const std::string text{std::istreambuf_iterator<char>(file), {}};

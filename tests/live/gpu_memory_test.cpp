@@ -86,7 +86,7 @@ TEST_F(GpuMemoryTest, AJobIsEndedThatHoldsMoreThanItsPart) {
   EXPECT_EQ(look(greedy).reason, "out of memory");
   EXPECT_EQ(look(greedy).signal, SIGKILL);
   EXPECT_EQ(look(greedy).held_gpus.front().gpus, look(modest).held_gpus.front().gpus);
-  const std::string said = "held 41.0 GB of GPU 0 of 0, its part is 40.0";
+  const std::string said = "used 41.0 GB of GPU 0 of 0, but its share is 40.0";
   EXPECT_EQ(excesses_of(greedy), std::vector{said});
   EXPECT_THAT(service_->explain(greedy, service::Eyes::owner)->back(), EndsWith(said));
   EXPECT_EQ(look(modest).state, JobState::running);

@@ -66,7 +66,7 @@ TEST(NoControlGroups, AreSaidWithWhatThatMeans) {
   const auto warns = [] {
     const std::vector<std::string> notes = find_machine("").value().notes;
     return std::any_of(notes.begin(), notes.end(), [](const std::string& each) {
-      return each.starts_with("jobs have no control group here (");
+      return each.starts_with("jobs run without control groups (");
     });
   };
   EXPECT_EQ(warns(), !shepherd::try_group());

@@ -45,7 +45,7 @@ TEST_F(Box, RefusesAGraceBeyondTheSites) {
   const auto refused = service_->submit(asked);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::usage);
-  EXPECT_EQ(refused.error().message, "grace is at most 00:01:00 here, not 00:02:00");
+  EXPECT_EQ(refused.error().message, "grace may be at most 00:01:00 here, not 00:02:00");
   asked.grace = 1min;
   EXPECT_TRUE(comes_to(submit(asked), JobState::completed));
 }

@@ -56,7 +56,7 @@ TEST_F(Trials, ThatTheirPolicyEndsGiveTheirGpuToTheNext) {
   two_go_before();
   const JobNumber poor = submit(trial("poor", "0.1"));
   ASSERT_TRUE(eventually([&] { return look(poor).reason == "ended by the policy"; }));
-  EXPECT_EQ(service_->job(poor)->why, "is ended by the policy, and its process is about to go");
+  EXPECT_EQ(service_->job(poor)->why, "is ended by the policy, and its process is about to end");
   const JobNumber next = submit(trial("next", "0.95"));
   std::this_thread::sleep_for(200ms);
   EXPECT_EQ(text("log"), "0.8\n0.9\npoor\n") << "the process of the other has the GPU still";
