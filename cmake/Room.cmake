@@ -23,14 +23,13 @@ if(ALMANAC_TESTS)
     HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
 endif()
 
-# add_room(name LAYER n [HOT] [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
+# add_room(name LAYER n [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
 #
 # Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
 # program <name>_test (label "unit;<name>") of every *_test.cpp. A dependency that is unknown or not of
-# a lower layer stops the configuration. Release builds compile a HOT room, whose computations take seconds
-# or longer, with -O2, and others with -O1, which takes a fifth less processor time.
+# a lower layer stops the configuration.
 function(add_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "HOT" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
   foreach(dep IN LISTS ROOM_DEPS)
     get_property(dep_layer GLOBAL PROPERTY ALMANAC_LAYER_${dep})
     if(dep_layer STREQUAL "")
@@ -56,9 +55,6 @@ function(add_room name)
   add_library(almanac::${name} ALIAS ${name})
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH base)
   target_include_directories(${name} PUBLIC ${base})
-  if(ROOM_HOT)
-    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O2>)
-  endif()
   list(TRANSFORM ROOM_DEPS PREPEND almanac::)
   target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
                                 PRIVATE ${ROOM_LIBS})
