@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "steer/decider.h"
-#include "steer/order_lever.h"
+#include "steer/lever_registry.h"
 
 namespace almanac::steer {
 namespace {
@@ -69,7 +69,8 @@ void look(benchmark::State& state, const char* policy) {
   decider.decide(mirror, world, {});
   const Settings settings;
   const slurm::Site site{.is_operator = true};
-  const auto lever = make_order_lever();
+  const Slimmer slimmer{Slimming{}};
+  const auto lever = levers().make("order", {.slimmer = slimmer, .present = {}});
   for (auto _ : state) {
     const Decision& decision = decider.decide(mirror, world, {});
     const Scene scene{.settings = settings,

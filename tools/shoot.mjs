@@ -18,7 +18,7 @@ try {
   const page = await browser.newPage();
   await page.goto(url);
   await page.locator(selector).first().waitFor({timeout: 120000});
-  await page.waitForTimeout(3000);
+  await page.waitForTimeout(500);
   await page.screenshot({path: out});
   const texts = await page.locator('h1, h2, h3, th, nav a, [role="tab"], [role="columnheader"]').locator('visible=true').allInnerTexts();
   console.log([...new Set(texts.map((text) => text.replace(/\s+/g, ' ').trim()).filter((text) => text && !/\d/.test(text)))].join('\n'));

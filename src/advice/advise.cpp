@@ -20,6 +20,7 @@
 #include "policy/registry.h"
 #include "predict/replay.h"
 #include "schedule/hosts.h"
+#include "schedule/past_use.h"
 #include "sim/simulation.h"
 #include "stats/bootstrap.h"
 #include "stats/joined_days.h"
@@ -67,6 +68,7 @@ class Play {
       }
     }
     if (question.quotas) quotas_ = question.quotas->of(log_.jobs);
+    past_use_ = schedule::past_use_of(lessons_, schedule::Admission(cluster, log_.names));
   }
 
   const trace::Trace& log() const { return log_; }
@@ -76,9 +78,14 @@ class Play {
 
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
+    schedule::SiteRules rules = schedule::kNoSiteRules;
+    if (composition.name != stock().name) rules.age_cap = question_.age_cap;
+    if (!question_.kept.empty()) {
+      rules.is_kept = [&](JobId job) { return question_.kept.contains(log_.jobs[index(job)].id); };
+    }
     const auto policy = schedule::make_policy(
-        composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = nullptr},
-        schedule::kNoSiteRules);
+        composition, schedule::PlayedHost{.estimator = taught(composition), .past_use = past_use_},
+        rules);
     const sim::Options options{
         .policy = composition.name,
         .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
@@ -149,6 +156,7 @@ class Play {
 
   trace::Trace log_;
   std::vector<trace::Job> lessons_;
+  schedule::PastUses past_use_;  // of the lessons
   Time since_;
   const cluster::Cluster& cluster_;
   const Question& question_;

@@ -6,8 +6,8 @@
 ///
 /// All policies are played on the same jobs from the same moment, a week before the weeks that
 /// count, so that the cluster is not empty when they begin (not where the log has less than
-/// three weeks); earlier jobs are learned from. What the policies believe of run times they have
-/// learned by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm
+/// three weeks); the policies learn from earlier jobs, and count what their owners used. They go on
+/// learning run times as the weeks go by. The site's quotas bind all of them, stock Slurm
 /// too, as they are today. Jobs that never ran, because their users withdrew them, wait until then
 /// and count in no figure: it is not known how long they would have run.
 #pragma once
@@ -17,6 +17,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "advice/progress.h"
@@ -113,6 +114,10 @@ struct Question {
   std::vector<policy::Composition> policies{};
   std::optional<experiment::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is
                                                    ///< played.
+  /// Jobs of services that no policy takes anything from.
+  std::unordered_set<trace::JobKey> kept{};
+  /// Of all policies but stock Slurm, as policy::age_capped() takes it.
+  Duration age_cap = kNoDuration;
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   Progress* progress = nullptr;  ///< Of as many simulations as policies and one; null = not wanted.

@@ -14,6 +14,7 @@
 #include "experiment/profile.h"
 #include "policy/registry.h"
 #include "sim/simulation.h"
+#include "support/after_use.h"
 
 namespace almanac::advice {
 namespace {
@@ -65,6 +66,32 @@ TEST(Advise, FindsTheOrderThatHelpsAndSaysHowSure) {
   EXPECT_NE(advice->recommendation.find("Try qssf"), std::string::npos) << advice->recommendation;
   EXPECT_EQ(advice->users, 2);
   EXPECT_FALSE(advice->real) << "the log does not tell when jobs started";
+}
+
+TEST(Advise, CountsWhatOwnersUsedBefore) {
+  Question asked = question("fair_share");
+  asked.weeks = 24h * 7;
+  const auto wait_after_use_of = [&](const std::string& user) {
+    const auto advice = advise(log_after_use_of(user), cluster::uniform(1, 8), asked);
+    EXPECT_TRUE(advice) << to_string(advice.error());
+    return advice ? advice->outcomes.front().figures.avg_wait_s : 0;
+  };
+  EXPECT_LT(wait_after_use_of("ann"), 3 * 3600) << "eve's short jobs go first";
+  EXPECT_GT(wait_after_use_of("eve"), 9 * 3600) << "ann's long job goes first";
+}
+
+TEST(Advise, CapsTheAgeOfJobsUnderAllButStockSlurm) {
+  const auto waits_with = [&](Duration age_cap) {
+    Question asked = question("qssf");
+    asked.age_cap = age_cap;
+    const auto advice = advise(crowded_mornings(30), cluster::uniform(1, 8), asked);
+    EXPECT_TRUE(advice) << to_string(advice.error());
+    return std::pair(advice->stock.avg_wait_s, advice->outcomes.front().figures.avg_wait_s);
+  };
+  const auto [stock, wait] = waits_with(kNoDuration);
+  const auto [capped_stock, capped_wait] = waits_with(30min);
+  EXPECT_EQ(capped_stock, stock);
+  EXPECT_GT(capped_wait, wait) << "long jobs are not overtaken for as long";
 }
 
 TEST(Advise, SaysToStayWhereNobodyWaits) {

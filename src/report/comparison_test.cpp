@@ -86,7 +86,7 @@ TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
                        "jobs that ran)."),
             std::string::npos)
       << table;
-  EXPECT_EQ(table.find("None of these simulations"), std::string::npos);
+  EXPECT_EQ(table.find("No simulation reproduces"), std::string::npos);
   EXPECT_EQ(table.find("\x1b[1m16m 40s"), std::string::npos) << "what was recorded is no choice";
   EXPECT_EQ(table.find("1.00x  1.00x"), std::string::npos);
 

@@ -71,7 +71,7 @@ std::string waits_in_words(const KeptJob& job) {
   if (!totals.empty()) made += fmt::format("in all: {}\n", in_all(totals));
   // A run asks again after a tenth of the wait, a minute at least.
   if (job.waited > told) {
-    made += fmt::format("why it waited for {} more was not kept: --replay tells\n",
+    made += fmt::format("the reasons for another {} were not kept: --replay shows them\n",
                         text::format_duration(job.waited - told));
   }
   return made;

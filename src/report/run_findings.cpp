@@ -44,7 +44,7 @@ bool stops_jobs(const RunInput& input, const Summary& summary) {
   });
 }
 
-/// The policy with the least average completion time of those that `fit`.
+/// The policy with the lowest mean completion time of those that `fit`.
 template <class Fit>
 std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
   std::optional<std::size_t> best;

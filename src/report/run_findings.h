@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a run shows, in sentences that are true whatever the run.
+/// Findings of a run, in sentences that hold for any run.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,8 @@ namespace almanac::report {
 std::vector<figure::Finding> run_findings(const RunInput& input,
                                           const std::vector<PolicyDigest>& policies);
 
-/// The position of the policy with the least average completion time of those that are no bound and
-/// were not interrupted; of all where there is none; the first where none finished a job.
+/// The position of the policy with the lowest mean completion time of those that are no oracle and
+/// were not interrupted; of all policies if there is none; the first if none finished a job.
 std::size_t best_policy(const std::vector<PolicyDigest>& policies);
 
 }  // namespace almanac::report

@@ -13,4 +13,14 @@ void add_past_use(const trace::Request& request, TenantId tenant, Time start, Ti
                   .until = until});
 }
 
+std::shared_ptr<const std::vector<policy::PastUse>> past_use_of(std::span<const trace::Job> ended,
+                                                                const Admission& owners) {
+  auto made = std::make_shared<std::vector<policy::PastUse>>();
+  for (const trace::Job& job : ended) {
+    add_past_use(job.request, owners.tenant(job.request), job.outcome.start, job.outcome.end,
+                 job.outcome.run, *made);
+  }
+  return made;
+}
+
 }  // namespace almanac::schedule

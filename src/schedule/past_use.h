@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs used of GPUs before a policy began, as it is told (policy/contract/host.h).
+/// What jobs used of GPUs before a policy began, as hosts pass it on (policy/contract/host.h).
 #pragma once
 
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "base/time.h"
 #include "policy/contract/host.h"
+#include "schedule/admission.h"
 #include "trace/job.h"
 
 namespace almanac::schedule {
@@ -16,5 +19,10 @@ namespace almanac::schedule {
 /// nothing where it never ran or held no GPU.
 void add_past_use(const trace::Request& request, TenantId tenant, Time start, Time until,
                   Duration ran, std::vector<policy::PastUse>& uses);
+
+/// Returns what `ended` jobs used, by the tenants of `owners`: the past of a policy that is played
+/// on the jobs after them.
+std::shared_ptr<const std::vector<policy::PastUse>> past_use_of(std::span<const trace::Job> ended,
+                                                                const Admission& owners);
 
 }  // namespace almanac::schedule

@@ -329,12 +329,12 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace, std::size_t from) {
   }
   if (use_unknown > 0) {
     const std::string mean = limits_.known_uses() == 0
-                                 ? "fully"
-                                 : fmt::format("at {:.2f}, the mean of the {} that were",
+                                 ? "1"
+                                 : fmt::format("{:.2f}, the mean of the {} that were",
                                                limits_.usual_use(), limits_.known_uses());
     notes_.push_back(
         fmt::format("{} job names match no model measured under power limits: their GPU "
-                    "utilization is assumed {}",
+                    "utilization is assumed to be {}",
                     use_unknown, mean));
   }
 }

@@ -85,7 +85,7 @@ TEST(SpeedBook, MultipliesInWhatAPowerLimitTakes) {
   EXPECT_DOUBLE_EQ(other->rate(JobId{0}, limited), 4.0 / 7);
   EXPECT_THAT(other->notes(), testing::Contains(HasSubstr(
                                   "1 job names match no model measured under power limits: their "
-                                  "GPU utilization is assumed at 0.75, the mean of the 2")));
+                                  "GPU utilization is assumed to be 0.75, the mean of the 2")));
 }
 
 }  // namespace

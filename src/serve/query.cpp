@@ -70,13 +70,35 @@ Result<void> knows(const Ask& ask, const std::vector<std::string>& known) {
   return {};
 }
 
+namespace {
+
+/// The number of a task; nothing if the array has no such task. The service accepts a long array
+/// before the store has the records of all its tasks.
+Result<std::optional<store::JobNumber>> find_task(const service::Service& service,
+                                                  store::JobNumber array, std::int32_t index) {
+  auto stored = service.store().task(array, index);
+  if (!stored || *stored) return stored;
+  const auto present = service.jobs(
+      {.above = store::JobNumber{static_cast<std::int64_t>(array) - 1},
+       .wanted =
+           [&](const store::Job& each) {
+             return each.task && each.task->array == array && each.task->index == index;
+           },
+       .most = 1});
+  if (!present) return tl::unexpected(present.error());
+  if (present->empty()) return std::nullopt;
+  return present->front().job.number;
+}
+
+}  // namespace
+
 Result<service::JobView> find_job(const service::Service& service, const std::string& id) {
   const auto name = parse_job(id);
   if (!name) return tl::unexpected(name.error());
   auto first = service.job(name->number);
   if (!first || !name->index) return first;
   if (!service.manager()) {
-    const auto task = service.store().task(name->number, *name->index);
+    const auto task = find_task(service, name->number, *name->index);
     if (!task) return tl::unexpected(task.error());
     if (!*task) return fail(Code::not_found, fmt::format("there is no job {}", id));
     return service.job(**task);

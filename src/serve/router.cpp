@@ -44,7 +44,7 @@ Answer Router::answer(const Ask& ask) const {
     allowed.push_back(route.method);
   }
   if (allowed.empty()) return problem(404, fmt::format("there is no {}", ask.path));
-  Answer answer = problem(405, fmt::format("{} does not support {}", ask.method, ask.path));
+  Answer answer = problem(405, fmt::format("{} is not allowed on {}", ask.method, ask.path));
   answer.headers.emplace_back("Allow", fmt::format("{}", fmt::join(allowed, ", ")));
   return answer;
 }

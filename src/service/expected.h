@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When a job that waits is expected to start and end, one that runs to end.
+/// Forecast of the start and end of a job.
 #pragma once
 
 #include <optional>
@@ -11,23 +11,23 @@
 
 namespace almanac::service {
 
-/// What would be if a job asked another number of GPUs.
+/// Forecast for another number of GPUs.
 struct WithGpus {
   int gpus = 0;
-  Time end_by = kNoTime;  ///< With nine in ten.
+  Time end_by = kNoTime;  ///< With 90 % confidence.
   std::optional<double> kept{};
 
   bool operator==(const WithGpus&) const = default;
 };
 
-/// Each with nine in ten.
+/// All intervals and bounds have 90 % confidence.
 struct Expected {
-  Time at{};  ///< When this was worked out.
-  /// kNoTime of one that runs.
+  Time at{};  ///< When the forecast was made.
+  /// kNoTime for a running job.
   Time start_from = kNoTime, start_to = kNoTime, start_by = kNoTime;
   Time end_from = kNoTime, end_to = kNoTime, end_by = kNoTime;
-  std::optional<double> kept{};  ///< Chance to end by its deadline.
-  /// Fewest GPUs first; none where it is not known how it scales. Nothing = not worked out.
+  std::optional<double> kept{};  ///< Probability of meeting the deadline.
+  /// Fewest GPUs first; empty if it is not known how the job scales. Nothing if not computed.
   std::optional<std::vector<WithGpus>> other_gpus{};
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that hold GPUs which do not compute: what is done about them, and when.
+/// The rule for jobs whose GPUs are idle: what the service does about them, and when.
 ///
-/// Only what is measured counts as idle: a job of whose GPUs nothing is told, or that shares them
-/// and does not say itself how busy it keeps them, is left alone.
+/// Only measured GPUs count as idle. A job is ignored if its GPUs are not measured, or if it shares
+/// them and does not report how busy it keeps them.
 #pragma once
 
 #include <map>
@@ -20,18 +20,18 @@
 
 namespace almanac::service {
 
-/// What is done: nothing; it is written down what would be; its user hears of it; after a grace it
-/// is requeued, if it asked --requeue, and else its user hears of it.
+/// What the service does: nothing; log what it would do; notify the user; requeue the job after a
+/// grace period if it was submitted with --requeue, else notify the user.
 enum class IdleMode : std::uint8_t { off, dry, notify, requeue };
 
 struct IdleRule {
   IdleMode mode = IdleMode::off;
-  Duration after = 30min;          ///< Idle for so long, it is spoken of.
-  Duration grace = 10min;          ///< Between that and the requeue.
-  double below = 0.01;             ///< Share of the time in which its GPUs compute: idle is less.
-  std::set<std::string> exempt{};  ///< Users who are left alone.
-  std::set<std::string> only{};    ///< A canary: only these users'; none = everybody's.
-  std::string hook{};              ///< Run by /bin/sh when a user is to hear of it; "" = none.
+  Duration after = 30min;  ///< Idle time before the first action.
+  Duration grace = 10min;  ///< Time between the notification and the requeue.
+  double below = 0.01;     ///< GPUs are idle if they compute for a smaller share of the time.
+  std::set<std::string> exempt{};  ///< Users whose jobs are ignored.
+  std::set<std::string> only{};    ///< A canary: only jobs of these users; empty = of all users.
+  std::string hook{};              ///< Command for /bin/sh that notifies a user; "" for none.
 
   bool is_for(const std::string& user) const;
 };
@@ -40,38 +40,38 @@ struct IdleRule {
 /// invalid, naming the line.
 Result<IdleRule> read_idle_rule(const std::string& path);
 
-/// A word to a user about a job.
+/// A notification of a user about a job.
 struct IdleLetter {
   std::string user{};
   store::JobNumber job{};
   std::string text{};
 };
 
-/// Runs the rule's hook with ALMANAC_USER, ALMANAC_JOB_ID and ALMANAC_TEXT; waits ten seconds for
-/// it at most, or until `stop` is rung (null = never). Fails as process::capture() does, and with
-/// unavailable when it ends badly.
+/// Runs the rule's hook with ALMANAC_USER, ALMANAC_JOB_ID and ALMANAC_TEXT; waits for at most ten
+/// seconds, or until `stop` is rung (null: never). Fails as process::capture() does, and with
+/// unavailable if the hook fails.
 Result<void> send(const IdleRule& rule, const IdleLetter& letter,
                   const process::Bell* stop = nullptr);
 
-/// What a look at a job asks for.
+/// What to do about a job.
 enum class IdleStep : std::uint8_t { nothing, warn, act, busy_again };
 
-/// Of each job since when its GPUs are idle. Not thread-safe.
+/// Tracks since when the GPUs of each job are idle. Not thread-safe.
 class IdleWatch {
  public:
   explicit IdleWatch(IdleRule rule) : rule_(std::move(rule)) {}
 
   const IdleRule& rule() const { return rule_; }
-  /// Its GPUs were so busy in that stretch, in run number `attempt` of the job. A stretch that is
-  /// not behind the one before begins anew: between them nothing was looked at.
+  /// Notes how busy the GPUs were in an interval of run number `attempt`. If the interval does not
+  /// follow the one before, the count starts again, because nothing was measured between them.
   IdleStep take(store::JobNumber job, std::int32_t attempt, const perf::Stretch& use);
-  /// Keeps of what is known only what is about these jobs.
+  /// Forgets all other jobs.
   void keep_only(const std::set<store::JobNumber>& running);
 
  private:
   struct Seen {
     std::int32_t attempt = 0;
-    Time since = kNoTime;  ///< kNoTime = it is busy.
+    Time since = kNoTime;  ///< kNoTime if it is busy.
     Time until{};
     Time warned = kNoTime;
     bool acted = false;

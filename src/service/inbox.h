@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What other threads ask of the one that decides. Each of them waits for the one answer to it.
+/// Requests of other threads to the deciding thread. Each waits for its answer.
 #pragma once
 
 #include <deque>
@@ -19,13 +19,13 @@ namespace almanac::service {
 template <typename Asked, typename Given>
 class Inbox {
  public:
-  /// A request that was taken out. Its holder sets the answer, once.
+  /// A request that was taken out. Its holder must set the answer once.
   struct Request {
     Asked asked;
     std::promise<Result<Given>> answer{};
   };
 
-  /// Rings `bell`, which must outlive it, when there is something to take.
+  /// Rings `bell` when there is something to take. `bell` must outlive it.
   explicit Inbox(process::Bell& bell) : bell_(bell) {}
 
   /// Puts a request in and waits for its answer. Fails with unavailable once the inbox is closed.
@@ -55,7 +55,7 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return std::exchange(requests_, {});
   }
-  /// The first; rings again where others are left.
+  /// Takes the first request, and rings again if there are more.
   std::optional<Request> take_one() {
     const std::lock_guard lock(mutex_);
     if (requests_.empty()) return std::nullopt;
@@ -64,7 +64,7 @@ class Inbox {
     if (!requests_.empty()) bell_.ring();
     return first;
   }
-  /// Puts one that was taken behind the others, to be taken again.
+  /// Puts a request that was taken back, behind the others.
   void put_back(Request request) {
     {
       const std::lock_guard lock(mutex_);
@@ -73,7 +73,7 @@ class Inbox {
     bell_.ring();
   }
 
-  /// Refuses all that is in it, and all that comes.
+  /// Refuses all present and later requests.
   void close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
@@ -83,7 +83,7 @@ class Inbox {
 
  private:
   static tl::unexpected<Error> is_ending() {
-    return fail(Code::unavailable, "the service is ending");
+    return fail(Code::unavailable, "the service is shutting down");
   }
 
   process::Bell& bell_;

@@ -65,7 +65,7 @@ TEST_F(InboxTest, RefusesAllOnceItIsClosed) {
   inbox_.put_back(take_one());
   inbox_.close();
   EXPECT_EQ(one.get().error().code, Code::unavailable);
-  EXPECT_EQ(ask(2).get().error().message, "the service is ending");
+  EXPECT_EQ(ask(2).get().error().message, "the service is shutting down");
 }
 
 }  // namespace

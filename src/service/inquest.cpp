@@ -93,7 +93,7 @@ void Inquest::work() {
     if (!set) {
       auto made = failure::RuleSet::compile(failure::builtin_rules());
       if (!made) {
-        log_error(fmt::format("failures are not judged: {}", to_string(made.error())));
+        log_error(fmt::format("cannot read the logs of failed jobs: {}", to_string(made.error())));
         return;
       }
       set.emplace(std::move(*made));

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Says of jobs that failed why, from what they have written: by the built-in rules of failures, as
-/// study failures does.
+/// Finds out why jobs failed from their logs, by the built-in rules that `study failures` uses.
 ///
-/// From a thread of its own, of low priority. A log is opened with the rights of the job's user,
-/// and only where it is a plain file of theirs.
+/// Works in its own thread with low priority. It opens a log with the rights of the job's user, and
+/// only if the log is a regular file of that user.
 ///
-/// Cost     2 to 3.5 ns a byte of log; the rules are made ready with the first that fails.
+/// Cost: 2 to 3.5 ns a byte of log; the rules are compiled when the first job fails.
 #pragma once
 
 #include <condition_variable>
@@ -25,17 +24,17 @@ namespace almanac::service {
 
 class Inquest {
  public:
-  /// The job, and what its log says: "GPU out of memory, line 17: RuntimeError: ... -> ...". What
-  /// stands before the line is the kind of failure, which everybody may hear (detail_for()).
+  /// Gets a job and the finding: "GPU out of memory, line 17: RuntimeError: ... -> ...". The part
+  /// before the line number is the kind of failure, which everybody may read (detail_for()).
   using Tell = std::function<void(store::JobNumber, const std::string&)>;
 
   explicit Inquest(Tell tell);
-  /// Leaves what it has not come to.
+  /// Drops the jobs that it has not looked at.
   ~Inquest();
   Inquest(const Inquest&) = delete;
   Inquest& operator=(const Inquest&) = delete;
 
-  /// Does not wait. Of a job whose log tells nothing, nothing is told.
+  /// Queues a job and returns at once. Reports nothing if its log has no known cause.
   void hold(const store::Job& failed);
 
  private:
@@ -49,9 +48,9 @@ class Inquest {
   std::thread thread_;  // the last: all else is there when it begins
 };
 
-/// The note on a job that failed: what its log says of why.
+/// The note with the cause that was found in the log of a failed job.
 inline constexpr const char* kJudged = "its log says";
-/// The detail of a note as others may see it: of what a log says, the kind of failure alone.
+/// The detail of a note for a reader: others get only the kind of failure, no text from the log.
 std::string detail_for(const store::Note& note, Eyes eyes);
 
 }  // namespace almanac::service

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What each service and its clients read off the record of a job.
+/// Facts that services and their clients derive from the record of a job.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace almanac::service {
 
 bool has_ended(const store::Job& job);
 
-/// Where a job writes its output, or its errors.
+/// The path of the standard output, or standard error, of a job.
 std::string log_of(const store::Job& job, bool err);
 
-/// The file that `pattern` stands for: %j number, %A array, %a index, %x name, %u user, %% itself.
-/// A relative one lies in the job's folder.
+/// Expands `pattern` to a path: %j number, %A array, %a index, %x name, %u user, %% itself.
+/// Relative paths start at the directory of the job.
 std::string log_file(const std::string& pattern, const store::Job& job);
 
 }  // namespace almanac::service

@@ -67,7 +67,8 @@ json to_json(const Wish& wish) {
 Wish wish_from(const json& said) {
   const auto name = said.at("what").get<std::string>();
   const auto* const found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) throw std::runtime_error(fmt::format("\"{}\" is no change", name));
+  if (found == kNames.end())
+    throw std::runtime_error(fmt::format("\"{}\" is not a kind of change", name));
   Wish made{.what = static_cast<What>(found - kNames.begin()),
             .uid = said.at("uid").get<std::uint32_t>(),
             .at_once = said.value("at_once", false),
@@ -80,7 +81,7 @@ Wish wish_from(const json& said) {
   made.array = JobNumber{said.at("array").get<std::int64_t>()};
   made.indices = from_stretches<std::int32_t>(said.at("indices"));
   if (made.indices.size() != made.jobs.size()) {
-    throw std::runtime_error("an array with other indices than tasks");
+    throw std::runtime_error("the indices of an array do not match its tasks");
   }
   return made;
 }
@@ -125,7 +126,8 @@ Result<Journal> Journal::read(const std::string& text) try {
   for (const json& each : json::parse(text)) made.add(wish_from(each));
   return made;
 } catch (const std::exception& error) {
-  return fail(Code::corrupt, fmt::format("the store's journal of changes: {}", error.what()));
+  return fail(Code::corrupt,
+              fmt::format("the journal of changes in the store is damaged: {}", error.what()));
 }
 
 }  // namespace almanac::service

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a service says while it runs: one line an event, on stderr, where journald or a terminal
-/// takes it. Commands that end say what they have to say themselves.
+/// The log of a service: one line per event, on stderr, for journald or a terminal. Commands that
+/// end print their messages themselves.
 #pragma once
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The loop of the thread that decides: steps, as long as there is something to do, and sleeps
-/// until there is. It proves to the watchdog that it lives.
+/// The loop of the deciding thread: runs steps as long as there is something to do, sleeps
+/// otherwise, and proves to the watchdog that it is alive.
 #pragma once
 
 #include <atomic>
@@ -18,20 +18,19 @@ namespace almanac::service {
 
 class Loop {
  public:
-  /// Sleeps until one of these descriptors can be read, at most so long.
+  /// Sleeps until one of the descriptors can be read, for at most `at_most`.
   using Sleep = std::function<void(const std::vector<int>& sources, Duration at_most)>;
 
-  /// `bell` ends a sleep. All three must outlive the loop. `sleep` is another one in tests, whose
-  /// time passes at once.
+  /// `bell` ends a sleep. All three must outlive the loop. Tests pass a `sleep` that takes no time.
   Loop(Cluster& cluster, process::Bell& bell, Watchdog& watchdog, Sleep sleep = sleep_in_poll);
 
   /// Runs until `stop` is set and wake() called, then closes the cluster.
   void run(const std::atomic<bool>& stop);
-  /// One step; true = there is more to do at once.
+  /// Runs one step. True if there is more to do at once.
   bool step();
-  /// Any thread, and a signal handler; likewise reload().
+  /// Ends a sleep. Safe in any thread and in a signal handler, as is reload().
   void wake() { bell_.ring(); }
-  /// Has the next step renew the policy as an operator asks it.
+  /// Makes the next step read the policy again.
   void reload();
 
  private:

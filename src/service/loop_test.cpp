@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The loop on a cluster that there is not, by a clock that only sleeps move.
+/// The loop on a fake cluster, by a clock that only sleeps move.
 #include "service/loop.h"
 
 #include <algorithm>
@@ -17,15 +17,18 @@
 
 #include "service/inbox.h"
 #include "service/renewal.h"
+#include "support/fake_clock.h"
 
 namespace almanac::service {
 namespace {
 
 using testing::ElementsAre;
 
-/// Says what it was called for, and does what the test wants done at its time.
+/// Records its calls and their times, and does what the test wants done at its time.
 class FakeCluster final : public Cluster {
  public:
+  explicit FakeCluster(const Clock& clock) : clock_(clock), begun_(clock.wall()) {}
+
   void renew(bool is_asked) override {
     calls.push_back(is_asked ? "renew, as asked" : "renew");
     if (on_renew) on_renew();
@@ -33,7 +36,7 @@ class FakeCluster final : public Cluster {
   void take_requests() override { calls.emplace_back("take requests"); }
   bool look() override {
     calls.emplace_back("look");
-    looks.push_back(now);
+    looks.push_back(clock_.wall() - begun_);
     return answers;
   }
   void decide() override { calls.emplace_back("decide"); }
@@ -47,31 +50,35 @@ class FakeCluster final : public Cluster {
   void close() override { calls.emplace_back("close"); }
 
   std::vector<std::string> calls{};
-  std::vector<Time> looks{};
+  std::vector<Duration> looks{};  ///< Since the start.
   std::function<void()> on_renew{};
-  Time now{};
   Duration pause = 10s;
   bool answers = true;
   int left = 0;  ///< So often there is more to do.
+
+ private:
+  const Clock& clock_;
+  Time begun_;
 };
 
 class LoopTest : public testing::Test {
  protected:
-  void run_until(Time end) {
-    end_ = end;
+  void run_for(Duration time) {
+    end_ = clock_.wall() + time;
     loop_.run(stop_);
   }
 
   process::Bell bell_;
-  Watchdog watchdog_;
-  FakeCluster cluster_;
+  FakeClock clock_;
+  Watchdog watchdog_{clock_};
+  FakeCluster cluster_{clock_};
   std::atomic<bool> stop_ = false;
   Time end_{};
   std::vector<Duration> sleeps_;
   Loop loop_{cluster_, bell_, watchdog_, [this](const std::vector<int>&, Duration at_most) {
                sleeps_.push_back(at_most);
-               cluster_.now += at_most;
-               stop_ = cluster_.now >= end_;
+               clock_.advance(at_most);
+               stop_ = clock_.wall() >= end_;
              }};
 };
 
@@ -90,19 +97,19 @@ TEST_F(LoopTest, NeitherDecidesNorActsWhileTheClusterDoesNotAnswer) {
 
 TEST_F(LoopTest, StepsAgainAtOnceWhileThereIsMoreToDo) {
   cluster_.left = 2;
-  run_until(Time{10s});
-  EXPECT_THAT(cluster_.looks, ElementsAre(Time{0s}, Time{0s}, Time{0s}));
+  run_for(10s);
+  EXPECT_THAT(cluster_.looks, ElementsAre(0s, 0s, 0s));
   EXPECT_THAT(sleeps_, ElementsAre(10s));
 }
 
 TEST_F(LoopTest, LooksAgainWhenTheClusterHasRested) {
   cluster_.pause = 30s;
-  run_until(Time{90s});
-  EXPECT_THAT(cluster_.looks, ElementsAre(Time{0s}, Time{30s}, Time{60s}));
+  run_for(90s);
+  EXPECT_THAT(cluster_.looks, ElementsAre(0s, 30s, 60s));
 }
 
 TEST_F(LoopTest, ClosesTheClusterOnceWhenItEnds) {
-  run_until(Time{20s});
+  run_for(20s);
   EXPECT_EQ(std::count(cluster_.calls.begin(), cluster_.calls.end(), "close"), 1);
   EXPECT_EQ(cluster_.calls.back(), "close");
 }

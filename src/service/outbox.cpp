@@ -169,8 +169,8 @@ Result<std::set<JobNumber>> Outbox::write(const store::Store::Batch& batch, cons
   if (const store::Commit done = commit(others); !done) return tl::unexpected(done.why);
   for (const JobNumber number : refused) {
     if (is_refused(number)) continue;
-    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}", number,
-                          to_string(saved.why)));
+    log_error(fmt::format("the store refuses the record of job {}, so the job does not start: {}",
+                          number, to_string(saved.why)));
   }
   return refused;
 }
@@ -214,7 +214,7 @@ std::optional<Outbox::Saved> Outbox::save(Time now, const RecordOf& record,
   if (!trouble_.empty() && !has_room()) {
     try_again(now);
   } else {
-    if (!trouble_.empty()) log_info("the store is back");
+    if (!trouble_.empty()) log_info("the store can be written again");
     trouble_.clear();
     again_ = refused_.empty() ? kNever : now + kAskAgain;
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What must be on the disk, and what may be done once it is.
+/// Collects what must be written to the disk, and what may be done after that.
 ///
-/// Whatever changed is written by the next save(). Only records that a change of the journal covers
-/// may wait: they are written 500 at a time, so that nobody waits for the change of very many jobs.
+/// The next save() writes all changes. Only records that a change of the journal covers may wait:
+/// save() writes 500 of them at a time, so that nobody waits for a change of very many jobs.
 #pragma once
 
 #include <functional>
@@ -22,35 +22,32 @@
 
 namespace almanac::service {
 
-/// Collects what the store does not have yet, and writes it: all of it at once, or, where the store
-/// refuses one job's record, the others without it. Not thread-safe; but while a batch is being
-/// committed, more may come.
+/// Writes what the store does not have yet in one commit. If the store refuses the record of a job,
+/// it writes the others without it. Not thread-safe; more may come while a batch is committed.
 class Outbox {
  public:
   using RecordOf = std::function<const store::Job&(store::JobNumber)>;
   using CommitBatch = std::function<store::Commit(const store::Store::Batch&)>;
-  /// Covered records that are written at once, which takes some 10 ms: nobody waits for more.
+  /// Covered records written at once; they take some 10 ms.
   static constexpr std::size_t kAtOnce = 500;
 
-  /// `state`: the folder that must have room again before a full disk counts as mended.
+  /// After a full disk, `state` is the folder that must have room again.
   explicit Outbox(std::string state) : state_(std::move(state)) {}
 
-  /// The record of a job has changed.
+  /// Notes that the record of a job has changed.
   void mark(store::JobNumber job);
   void note(store::Note note);
-  /// Runs `change`, which changes the record of a job as a wish of the journal has it: the record
-  /// is written when it is its turn. `before`: the record that the store has; nothing = it has
-  /// none.
+  /// Runs `change`, which changes the record of a job as a wish of the journal says; a later save()
+  /// writes the record. `before` is the record in the store, if it has one.
   void cover(store::JobNumber job, std::optional<store::Job> before,
              const std::function<void()>& change);
-  /// The store has got this record of a job; the rest of what changed is written by the next
-  /// save().
+  /// Notes that the store has got this record of a job. The next save() writes only what differs.
   void keep(store::JobNumber job, store::Job record);
-  /// The key by which the store has the journal, which is written with the records. Whoever adds a
-  /// wish commits it before anything of it is done.
+  /// Key of the journal in the store, which save() writes with the records. A wish must be
+  /// committed before any of it is done.
   static constexpr const char* kJournalKey = "journal";
   Journal& journal() { return journal_; }
-  /// A wish of the journal has changed nothing of these, in order of number.
+  /// Notes that a wish of the journal changed nothing of these jobs, in order of number.
   void settle(const std::vector<store::JobNumber>& jobs) {
     is_journal_stale_ = journal_.saved(jobs) || is_journal_stale_;
   }
@@ -61,25 +58,25 @@ class Outbox {
   }
   void report(const store::Report& report) { rest_.reports.push_back(report); }
   void sample(const store::Moment& moment) { rest_.moments.push_back(moment); }
-  /// In place of a value that the disk has not taken yet.
+  /// Replaces a value that is not on the disk yet.
   void set(const std::string& key, std::string value) { rest_.values[key] = std::move(value); }
-  /// Removes a folder once all that is here now is on the disk.
+  /// Removes a folder once all present changes are on the disk.
   void discard(std::string folder) { folders_.push_back(std::move(folder)); }
 
-  /// Whether the store has another record of the job than the service.
+  /// Whether the record of the job differs from the one in the store.
   bool is_unsaved(store::JobNumber job) const {
     return jobs_.contains(job) || covered_.contains(job) || is_refused(job);
   }
-  /// Whether the store does not take the record of the job.
+  /// Whether the store refuses the record of the job.
   bool is_refused(store::JobNumber job) const { return refused_.contains(job); }
   const std::set<store::JobNumber>& refused() const { return refused_; }
   bool has_reports() const { return !rest_.reports.empty(); }
-  /// Why the disk takes nothing; "" = it does.
+  /// Why nothing can be written; "" if it can.
   const std::string& trouble() const { return trouble_; }
-  /// When save() is due; kNever = there is nothing to write.
+  /// When save() is due; kNever if there is nothing to write.
   Time due(Time now) const;
 
-  /// The disk takes nothing now; it is tried again in a second.
+  /// Notes that nothing can be written now. Tries again in a second.
   void refuse(const Error& why, Time now);
   void try_again(Time now);
 
@@ -87,12 +84,12 @@ class Outbox {
     std::vector<store::JobNumber> jobs{};
     std::vector<store::Note> notes{};
   };
-  /// Writes by `commit` all that is due, and gives what of it is on the disk now; nothing = nothing
-  /// is.
+  /// Writes all that is due by `commit`, and returns what of it is on the disk now; nothing if
+  /// nothing is.
   std::optional<Saved> save(Time now, const RecordOf& record, const CommitBatch& commit);
 
  private:
-  /// Beside the records of jobs.
+  /// What is not the record of a job.
   struct Rest {
     std::vector<store::Note> notes{};
     std::vector<store::Told> told{};
@@ -102,10 +99,10 @@ class Outbox {
 
     bool empty() const;
     void add_to(store::Store::Batch& batch) const;
-    /// Takes back what could not be written, in front of what came meanwhile.
+    /// Puts what could not be written in front of what came meanwhile.
     void take_back(Rest earlier);
   };
-  /// And their records, if they are known, as the store has them: what differs is written.
+  /// Jobs to write, with the records that the store has, if known: only differences are written.
   using Jobs = std::map<store::JobNumber, std::optional<store::Job>>;
   struct Covered {
     std::optional<store::Job> before{};
@@ -116,14 +113,15 @@ class Outbox {
     Jobs jobs{};
     Rest rest{};
   };
-  /// All that is to be written at once, and the next of what is covered.
+  /// Takes all that must be written at once, and the next covered records.
   Due take_due(Time now);
-  /// What is covered of a job is to be written at once.
+  /// Lets the next save() write a covered record.
   void promote(store::JobNumber job);
-  /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
+  /// Writes `batch`. If the store refuses records of jobs, writes the others, and returns the
+  /// refused ones.
   Result<std::set<store::JobNumber>> write(const store::Store::Batch& batch, const Due& due,
                                            const RecordOf& record, const CommitBatch& commit) const;
-  /// Whether the disk has room again for more than a word.
+  /// Whether the disk has enough room again.
   bool has_room() const;
 
   std::string state_;

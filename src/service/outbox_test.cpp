@@ -25,10 +25,7 @@ class OutboxTest : public testing::Test {
                             const std::function<void()>& meanwhile = {}) {
     std::vector<Numbers> batches;
     saved_ = outbox_.save(
-        kNow,
-        [this](JobNumber job) -> const store::Job& {
-          return jobs_.try_emplace(job, store::Job{.number = job, .asked = {}}).first->second;
-        },
+        kNow, [this](JobNumber job) -> const store::Job& { return record_of(job); },
         [&](const store::Store::Batch& batch) {
           Numbers& numbers = batches.emplace_back();
           batch.each_job([&](const store::Job& job) {
@@ -38,6 +35,10 @@ class OutboxTest : public testing::Test {
           return batches.size() <= answers.size() ? answers[batches.size() - 1] : Commit{};
         });
     return batches;
+  }
+  /// The record of a job as the service has it.
+  store::Job& record_of(JobNumber job) {
+    return jobs_.try_emplace(job, store::Job{.number = job, .asked = {}}).first->second;
   }
   static std::vector<std::size_t> sizes(const std::vector<Numbers>& batches) {
     std::vector<std::size_t> made;
@@ -172,6 +173,58 @@ TEST_F(OutboxTest, WritesTheOthersWhereOneRecordIsRefused) {
   EXPECT_FALSE(outbox_.is_refused(kTwo));
   EXPECT_EQ(outbox_.trouble(), "");
   EXPECT_EQ(outbox_.due(kNow), kNow + 1min) << "it is tried again";
+}
+
+// Another part of the service has committed the record by itself.
+TEST_F(OutboxTest, DoesNotWriteARecordThatTheStoreHas) {
+  const store::Job& record = record_of(kOne);
+  outbox_.mark(kOne);
+  outbox_.keep(kOne, record);
+  outbox_.mark(kTwo);
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{2}}));
+  EXPECT_FALSE(outbox_.is_unsaved(kOne));
+  EXPECT_EQ(outbox_.due(kNow), kNever);
+}
+
+TEST_F(OutboxTest, WritesWhatHasChangedSinceTheStoreGotTheRecord) {
+  store::Job& record = record_of(kOne);
+  outbox_.mark(kOne);
+  outbox_.keep(kOne, record);
+  record.held = true;
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{1}}));
+  outbox_.mark(kOne);
+  outbox_.keep(kOne, record);
+  outbox_.mark(kOne);
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{1}})) << "more may have changed than is known";
+}
+
+TEST_F(OutboxTest, WritesTheNotesOfARecordThatTheStoreHas) {
+  outbox_.mark(kOne);
+  outbox_.note({.job = kOne, .what = "changed"});
+  outbox_.keep(kOne, record_of(kOne));
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{}}));
+  ASSERT_TRUE(saved_);
+  EXPECT_EQ(saved_->notes.size(), 1U);
+}
+
+TEST_F(OutboxTest, WritesACoveredRecordThatTheStoreHasWithTheNextBatch) {
+  cover(1, 1200);
+  outbox_.keep(JobNumber{1200}, record_of(JobNumber{1200}));
+  EXPECT_EQ(sizes(save({})), std::vector<std::size_t>{500}) << "nothing of it is left to write";
+  EXPECT_EQ(left(), 699U) << "the journal does not name it any more";
+}
+
+TEST_F(OutboxTest, TriesARefusedChangeAgainWithItsFormerRecord) {
+  store::Job& record = record_of(kOne);
+  outbox_.mark(kOne);
+  outbox_.keep(kOne, record);
+  record.held = true;
+  EXPECT_EQ(save({answer(Commit::Kind::not_now)}), (std::vector<Numbers>{{1}}));
+  EXPECT_FALSE(saved_);
+  EXPECT_TRUE(outbox_.is_unsaved(kOne));
+  record.held = false;
+  EXPECT_EQ(save({}), (std::vector<Numbers>{{}})) << "the store has it as it is again";
+  EXPECT_FALSE(outbox_.is_unsaved(kOne));
 }
 
 }  // namespace

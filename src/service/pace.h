@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast a job runs with what it holds, and why: the factors of its model, as a simulation of
-/// this moment would have them (sim/pacer.h).
+/// The speed of a running job and its factors by the job's model, as a simulation of this moment
+/// would have them (sim/pacer.h).
 #pragma once
 
 #include <optional>
@@ -19,28 +19,29 @@
 namespace almanac::service {
 
 struct Pace {
-  std::string model{};  ///< Of the catalogue, that it is taken for.
-  double rate = 1;      ///< 1 = with what it asked, on the fewest nodes, alone, without a limit.
-  perf::Parts parts{};  ///< Whose product is the rate.
+  std::string model{};  ///< Model of the catalogue that the job is assumed to train.
+  double rate = 1;  ///< 1 is the speed with what it requested, on the fewest nodes, alone, without
+                    ///< a limit.
+  perf::Parts parts{};  ///< The rate is their product.
 };
 
-/// What `speeds` and `power` tell of the GPUs of a cluster, as a service has them.
+/// What a service knows about the speed and power of the GPUs of a cluster.
 struct SpeedFacts {
   const cluster::Cluster& cluster;
   const perf::Catalogue& speeds;
-  const energy::PowerModel* power = nullptr;  ///< Null = no limit is known to slow anybody.
+  const energy::PowerModel* power = nullptr;  ///< Null if no power limit is known to slow jobs.
 };
 
-/// The model that has the name of a job, or whose name is in it; "" = none has: what runs under a
-/// name that nobody knows may scale anyhow.
+/// The model whose name is the name of a job or a part of it; "" if there is none, because such a
+/// job may scale in any way.
 std::string model_of(const store::Job& job, perf::SpeedModels& models);
 
-/// Of a job that runs; `running` are it and whoever holds some of its GPUs. Nothing where no model
-/// has its name, or it holds no GPU. Cost: a copy of the catalogue, some 100 us.
+/// The pace of a running job; `running` has it and the jobs that hold some of its GPUs. Nothing if
+/// no model has its name, or it holds no GPU. Cost: a copy of the catalogue, some 100 us.
 std::optional<Pace> pace_of(store::JobNumber number, std::span<const store::Job> running,
                             const SpeedFacts& facts);
 
-/// Whether the two hold a GPU in common.
+/// Whether both jobs hold the same GPU.
 bool share_a_gpu(const store::Job& a, const store::Job& b);
 
 }  // namespace almanac::service

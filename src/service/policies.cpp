@@ -17,7 +17,7 @@ Result<policy::Composition> compose(const std::string& text) {
   if (!made) return made;
   if (policy::registry().traits(*made).has(policy::Trait::sleeps_nodes)) {
     return fail(Code::unsupported,
-                fmt::format("policy {} turns nodes off, and this machine is the only one", text),
+                fmt::format("policy {} powers nodes down, but this machine is the only node", text),
                 {}, "add +all to keep nodes on");
   }
   if (policy::registry().traits(*made).has(policy::Trait::limits_power)) {
@@ -25,23 +25,24 @@ Result<policy::Composition> compose(const std::string& text) {
                 fmt::format("policy {} sets the power limit of each job's GPUs, and a service sets "
                             "none",
                             text),
-                {}, "simulate plays it; hasten, pollux and sia deal GPUs here");
+                {}, "use it with almanac simulate; hasten, pollux and sia work here");
   }
   if (policy::registry().traits(*made).has(policy::Trait::paces_traffic)) {
     return fail(
         Code::unsupported,
-        fmt::format("policy {} says when jobs send over links and how fast they read, which "
-                    "a service cannot tell them",
+        fmt::format("policy {} controls when jobs send over links and how fast they read, which "
+                    "a live service cannot enforce",
                     text),
-        {}, "simulate plays it; +none leaves jobs as they are");
+        {}, "use it with almanac simulate; +none turns this part off");
   }
   if (policy::registry().traits(*made).has(policy::Trait::yields_gpus)) {
     return fail(
         Code::unsupported,
-        fmt::format("policy {} holds jobs to what others leave of their GPUs, which a service "
-                    "cannot do",
-                    text),
-        {}, "simulate plays it; packings such as lifelong let jobs share GPUs here");
+        fmt::format(
+            "policy {} limits jobs to what others leave of their GPUs, which a live service "
+            "cannot do",
+            text),
+        {}, "use it with almanac simulate; packings such as lifelong let jobs share GPUs here");
   }
   take_no_truth(*made);
   return made;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Policies of the registry as a live service can have them: what the truth would tell is
-/// estimated.
+/// Policies of the registry as a live service can use them, without knowledge of the future.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +21,29 @@ namespace almanac::service {
 
 /// The composition that `text` names. An estimate that only a simulation can have (oracle, noisy,
 /// given) becomes the paper's rolling one. Fails with usage as Registry::compose() does, and with
-/// unsupported where a policy needs what one machine has not: nodes to turn off, a table of speeds.
+/// unsupported if a policy needs what one machine does not have: nodes to power down, a table of
+/// speeds.
 Result<policy::Composition> compose(const std::string& text);
 
-/// Makes an estimate that only a simulation of the past can have the paper's rolling one.
+/// Replaces an estimate that only a simulation of the past can have by the paper's rolling one.
 void take_no_truth(policy::Composition& composition);
 
-/// Under which a store keeps the policy that was chosen, and the one that is compared with it.
+/// Keys of a store for the chosen policy and for the shadow policy.
 inline constexpr const char* kPolicyKey = "policy";
 inline constexpr const char* kShadowKey = "shadow";
-/// Takes from a store the policy that was chosen, unless another is told, and the shadow where none
-/// is. Fails as the store does.
+/// Reads the chosen policy from a store, unless another one is given, and the shadow if none is
+/// given. Fails as the store does.
 Result<void> take_kept_policies(const store::Store& store, bool policy_is_told, std::string& policy,
                                 std::string& shadow);
-/// "1" from when a service begins until its policy has learned from the jobs that have ended.
+/// "1" from the start of a service until its policy has learned from the ended jobs.
 inline constexpr const char* kLearnsKey = "learns";
 
-/// Jobs that ended earlier, or before so many others, teach nothing about those of today.
+/// Policies do not learn from jobs that ended earlier, or before so many others.
 inline constexpr Duration kLesson = 24h * 90;
 inline constexpr std::int64_t kLessons = 100'000;
 
-/// What `composition` believes of jobs of `trace`, having seen those of `lessons` that have ended.
-/// `trace`'s names must outlive it.
+/// The estimator of `composition` for jobs of `trace`, after it has learned from `lessons`. The
+/// names of `trace` must outlive it.
 std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons);

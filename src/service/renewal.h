@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What decides begins anew: another policy, or the same one again without what it has learned of
-/// jobs that are gone. Making it takes long, so a thread of its own does; the deciding thread takes
-/// it over between two rounds.
+/// Prepares the next policy in another thread: a different one, or the same one without what it
+/// learned about old jobs. Preparing takes long; the deciding thread takes the result over between
+/// two rounds.
 #pragma once
 
 #include <functional>
@@ -19,24 +19,24 @@
 
 namespace almanac::service {
 
-/// Makes one Next at a time. Not thread-safe: of the deciding thread.
+/// Makes one Next at a time. For the deciding thread only.
 template <typename Next>
 class Renewal {
  public:
   struct Done {
     Result<Next> made;
-    bool is_told;   ///< Somebody asked for it; else it is a renewal for its own sake.
-    bool is_stale;  ///< Another has taken over meanwhile.
+    bool is_told;   ///< An operator asked for it; else it is a routine renewal.
+    bool is_stale;  ///< Another policy has taken over meanwhile.
   };
 
-  /// Rings `bell`, which must outlive it, when one is made.
+  /// Rings `bell` when one is ready. `bell` must outlive it.
   explicit Renewal(process::Bell& bell) : bell_(bell) {}
 
   bool is_under_way() const { return making_.has_value(); }
   bool may_begin(Time now) const { return !is_under_way() && now >= again_; }
-  /// Begins none before `time`.
+  /// Starts none before `time`.
   void put_off(Time time) { again_ = time; }
-  /// Has `make` done by another thread. False = no thread is to be had.
+  /// Runs `make` in another thread. False if no thread can be created.
   bool begin(std::function<Result<Next>()> make, bool is_told) {
     try {
       std::promise<Result<Next>> promise;
@@ -53,18 +53,18 @@ class Renewal {
       return false;
     }
   }
-  /// Another takes over: what is being made will be of the past.
+  /// Notes that another policy takes over, so that the result will be stale.
   void supersede() {
     if (making_) making_->is_stale = true;
   }
-  /// What was made, once; nothing = it is not made yet.
+  /// Returns the result once; nothing while it is not ready.
   std::optional<Done> take() {
     if (!making_ || making_->made.wait_for(0s) != std::future_status::ready) return std::nullopt;
     Done done{making_->made.get(), making_->is_told, making_->is_stale};
     making_.reset();
     return done;
   }
-  /// Ends what decided before, which ends with the fit that it is at, where nobody waits for that.
+  /// Destroys the former policy in the background, because it may have to finish a fit first.
   template <typename Former>
   void retire(Former former) {
     retirement_.take(std::move(former));

@@ -57,7 +57,7 @@ Result<void> add_ended(const store::Store& store, const Sought& sought,
 
 Result<void> only_for_operators(const Caller& caller) {
   if (caller.may_all) return {};
-  return fail(Code::conflict, "only root and whoever runs the service may do that");
+  return fail(Code::conflict, "only root and the user who runs the service may do that");
 }
 
 Result<store::Job> kept_job(const store::Store& store, JobNumber number) {
@@ -70,16 +70,17 @@ Result<store::Job> kept_job(const store::Store& store, JobNumber number) {
 void tell_of_copy(const store::Store& store) {
   const std::string& kept = store.copy_of_before();
   if (kept.empty()) return;
-  log_info(
-      fmt::format("an earlier Almanac wrote the store, which has today's tables now; {} is as "
-                  "it was",
-                  kept));
+  log_info(fmt::format(
+      "an earlier version of Almanac wrote the store; it was upgraded, and {} is a copy of "
+      "the former one",
+      kept));
 }
 
 namespace {
 
 tl::unexpected<Error> of_its_manager() {
-  return fail(Code::unsupported, "this cluster's manager has maintenance of its own", {},
+  return fail(Code::unsupported,
+              "this is a Slurm cluster: Slurm manages its own maintenance windows", {},
               "scontrol create reservation Flags=maint");
 }
 
@@ -89,7 +90,7 @@ Result<std::int64_t> Service::announce(const Window&, const Caller&) { return of
 Result<void> Service::call_off(std::int64_t, const Caller&) { return of_its_manager(); }
 
 Result<void> Service::update(const std::vector<JobNumber>&, const store::Amended&, const Caller&) {
-  return fail(Code::unsupported, "the jobs of this cluster are changed by its manager's commands",
+  return fail(Code::unsupported, "this is a Slurm cluster: change jobs with the commands of Slurm",
               {}, "scontrol update");
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A cluster that is run live, as those see it who ask it and change it: the API, the dashboard,
-/// the metrics. Behind it lies one machine (local_service.h) or another manager's cluster.
+/// The interface of a live cluster for the API, the dashboard and the metrics. It is implemented
+/// for one machine (machine/local_service.h) and for a Slurm cluster (steer/slurm_service.h).
 ///
 /// One thread decides, in run(). Every other thread calls the other functions, which are
-/// thread-safe. What changes something returns when it is done for good; what asks takes a shared
-/// lock for as long as it takes to copy the answer.
+/// thread-safe. Functions that change something return when the change is permanent. Functions that
+/// ask hold a shared lock only while they copy the answer.
 #pragma once
 
 #include <array>
@@ -35,47 +35,48 @@
 
 namespace almanac::service {
 
-/// Who asks for a change.
+/// The user who requests a change.
 struct Caller {
   std::uint32_t uid = 0;
-  bool may_all = false;  ///< Root, or whoever runs the service.
+  bool may_all = false;  ///< Root, or the user who runs the service.
 };
 
-/// Fails with conflict where that is none of them.
+/// Fails with conflict if the caller is neither.
 Result<void> only_for_operators(const Caller& caller);
 
-/// Who looks at what is told of a job. Words of its log are for its user and operators alone.
+/// Who reads about a job. Only its user and operators may read text from its log.
 enum class Eyes : std::uint8_t { owner, others };
 
-/// A job and what the service thinks of it now.
+/// A job and what the service knows about it now.
 struct JobView {
   store::Job job;
-  std::string why{};       ///< Why it waits, in words; "" = it does not.
-  std::string why_word{};  ///< The same as one word of Slurm's or ours: "Priority", "Resources".
-  std::int64_t place = 0;  ///< Among the jobs that wait, from 1, in the order of the policy; 0 = it
-                           ///< does not wait for the policy.
+  std::string why{};       ///< Why it waits, in words; "" if it does not wait.
+  std::string why_word{};  ///< The same reason as one word of Slurm's or ours: "Priority",
+                           ///< "Resources".
+  std::int64_t place = 0;  ///< Position among the waiting jobs, from 1, in the order of the policy;
+                           ///< 0 if it does not wait for the policy.
   std::optional<Expected> expected{};
-  std::optional<Duration> believed{};  ///< Run time that the policy goes by.
-  double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
-  // What it says of its training (perf/own_word.h).
+  std::optional<Duration> believed{};  ///< Run time that the policy expects.
+  double gpu_use = -1;                 ///< Measured, 0 to 1; -1 if not measured.
+  // What the job reports about its training (perf/own_word.h).
   std::optional<double> step{}, metric{}, metric_step{};
-  double cpu_use = -1;  ///< Cores that it keeps busy; -1 = not measured.
+  double cpu_use = -1;  ///< Busy cores; -1 if not measured.
   double memory_gb = -1;
-  double gpu_memory_gb = -1;   ///< Of all its GPUs; -1 = the driver does not tell.
-  std::string limits_by{};     ///< What holds a job that runs to its limits.
-  std::optional<Pace> pace{};  ///< Of one that runs, by its model; only of job().
-  std::string terminal{};  ///< Where its user attaches to one that runs on a terminal; likewise.
+  double gpu_memory_gb = -1;   ///< Sum over its GPUs; -1 if the driver does not report it.
+  std::string limits_by{};     ///< What enforces the limits of a running job.
+  std::optional<Pace> pace{};  ///< Speed of a running job, by its model; set by job() only.
+  std::string terminal{};  ///< Where the user attaches to a job with a terminal; set by job() only.
 };
 
 struct GpuView {
   int number = 0;
   std::string name{};
   bool in_service = true;
-  std::string trouble{};                 ///< Why it is not in service.
-  std::vector<store::JobNumber> jobs{};  ///< That hold it, or a part.
-  std::vector<std::string> instances{};  ///< That stand, where the service makes them:
-                                         ///< "3g.40gb@4", with the slice at which it begins.
-  double use = -1;                       ///< -1 = not measured.
+  std::string trouble{};                 ///< Why it is out of service.
+  std::vector<store::JobNumber> jobs{};  ///< Jobs that hold it or a part of it.
+  std::vector<std::string> instances{};  ///< Existing instances, if the service creates them:
+                                         ///< "3g.40gb@4", with the first slice.
+  double use = -1;                       ///< -1 if not measured.
   double memory_gb = -1;
   double power_w = -1;
 };
@@ -86,105 +87,111 @@ struct NodeView {
   bool drained = false;
   double cpus = 0, cpus_held = 0;
   double memory_gb = 0, memory_held_gb = 0;
-  std::vector<cluster::Connection> connections{};  ///< As far as they are known.
+  std::vector<cluster::Connection> connections{};  ///< May be incomplete.
   std::vector<GpuView> gpus{};
 };
 
 struct Overview {
-  std::uint64_t revision = 0;  ///< Grows with every change.
+  std::uint64_t revision = 0;  ///< Increases with every change.
   Time now{};
-  Time started{};  ///< The service.
+  Time started{};  ///< Start of the service.
   std::string policy{};
   std::string shadow{};
-  std::string manager{};  ///< Whose cluster is steered: "slurm"; "" = it runs jobs itself.
+  std::string manager{};  ///< The manager of the cluster: "slurm"; "" if the service runs jobs
+                          ///< itself.
   std::int64_t waiting = 0, held = 0, running = 0;
   int gpus = 0;  ///< In service.
   int gpus_busy = 0;
-  double gpu_share_busy = 0;  ///< GPUs held, parts counted as such.
-  double power_w = 0;         ///< By measurement, else by the model.
+  double gpu_share_busy = 0;  ///< GPUs held, counting parts as parts.
+  double power_w = 0;         ///< Measured, else by the model.
   bool power_is_measured = false;
-  std::string limits_by{};  ///< What holds jobs to their limits here; "" = another manager.
-  std::string trouble{};    ///< Why it can take nothing now: a full disk; "" = it can.
-  std::vector<std::string> warnings{};  ///< Limits that cannot be held here, a full disk...
+  std::string limits_by{};  ///< What enforces the limits of jobs here; "" if another manager does.
+  std::string trouble{};    ///< Why the service refuses changes now, such as a full disk; "" if it
+                            ///< does not.
+  std::vector<std::string> warnings{};  ///< Limits that cannot be enforced here, a full disk, ...
 };
 
-/// What the metrics count; all since the service started.
+/// Counts for the metrics, since the service started.
 struct Counters {
   std::uint64_t rounds = 0;
   double last_round_s = 0;
-  Time last_round{};  ///< Also one that had nothing to decide: at most 15 s ago, if all is well.
+  Time last_round{};  ///< Including rounds without a decision: at most 15 s ago in a healthy
+                      ///< service.
   std::uint64_t submitted = 0, started = 0, ended = 0, preempted = 0, failed_commits = 0;
   double commit_s = 0;        ///< Spent on commits.
-  std::uint64_t records = 0;  ///< Jobs in memory, also those that ended since the policy began.
-  /// Histogram of the length of rounds: up to 2^n us, the last four seconds and more.
+  std::uint64_t records = 0;  ///< Jobs in memory, including those that ended since the policy
+                              ///< started.
+  /// Histogram of round durations: bucket n is up to 2^n us, the last one is 4 s and more.
   std::array<std::uint64_t, 24> round_us{};
 
   void count_round(double length_s);
 };
 
-/// Which jobs are looked at.
+/// Selects jobs.
 struct Sought {
-  std::optional<Time> ended_since{};  ///< Those too that ended since; nothing = none of them.
-  store::JobNumber above{};           ///< Larger numbers only: the next page.
+  std::optional<Time> ended_since{};  ///< Includes jobs that ended since then; nothing = no ended
+                                      ///< jobs.
+  store::JobNumber above{};           ///< Only larger numbers: the next page.
   std::function<bool(const store::Job&)> wanted{};  ///< Empty = all.
-  /// Of those that wait or run, and of those that ended, so many with the smallest numbers.
+  /// The maximum of unfinished jobs, and of ended ones: those with the smallest numbers.
   std::size_t most = std::numeric_limits<std::size_t>::max();
 };
-/// Adds those of `ended`, and of a store, that are sought, the largest number first. Fails as the
-/// store does: a part of a list is none.
+/// Adds the jobs of `ended` and of a store that are sought, the largest number first. Fails if the
+/// store fails; never adds a partial list.
 Result<void> add_ended(const store::Store& store, const Sought& sought,
                        std::map<store::JobNumber, JobView> ended, std::vector<JobView>& into);
 
-/// The job as the store has it. Fails with not_found.
+/// Returns the record of a job in the store. Fails with not_found.
 Result<store::Job> kept_job(const store::Store& store, store::JobNumber number);
 
-/// Says where a store is kept as an earlier Almanac wrote it, if it is.
+/// Logs where the copy of a store written by an earlier Almanac is, if there is one.
 void tell_of_copy(const store::Store& store);
 
 class Service {
  public:
   virtual ~Service() = default;
-  /// Decides and acts until `stop` is set (and wake() called); jobs that run go on.
+  /// Decides and acts until `stop` is set and wake() called. Running jobs go on.
   virtual void run(const std::atomic<bool>& stop) = 0;
-  /// Makes run() look again whether to stop. Safe in a signal handler.
+  /// Makes run() check `stop`. Safe in a signal handler.
   virtual void wake() = 0;
-  /// Reads the policy anew where it is a file; what runs and waits is given to it. Safe in a signal
-  /// handler.
+  /// Reads the policy again if it is a file, and passes all jobs to it. Safe in a signal handler.
   virtual void reload() = 0;
 
-  // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
-  /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
+  // Changes. Each is on the disk when the function returns. Each fails with unavailable if the disk
+  // is full or gone.
+  /// Returns the number of the job; for an array those of its tasks, in order of index. Fails with
+  /// usage if it can never run here.
   virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
-  /// Whether submit() would take it now; nothing is submitted. Fails as submit() does.
+  /// Checks whether submit() would accept a job now, without submitting it. Fails as submit() does.
   virtual Result<void> judge(store::Submission submission) = 0;
-  /// Ends these, as one: none of them starts meanwhile, and all are told or none. Of several, those
-  /// that have ended are left alone. `now`: without grace; another manager may not know how.
+  /// Cancels all of these jobs or none; none of them starts meanwhile. Of several, ended jobs are
+  /// ignored. `now`: without grace period, which another manager may not support.
   virtual Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller,
                               bool now) = 0;
-  /// Changes what these ask, as one. Of one that runs only its time limit, and that to less, unless
-  /// by an operator, who is kept by no user's limits. Several: those that have ended are left
-  /// alone.
+  /// Changes the requests of all of these jobs or none. Of a running job only the time limit may
+  /// change, and only operators may raise it. Limits of users do not apply to operators. Of
+  /// several, ended jobs are ignored.
   virtual Result<void> update(const std::vector<store::JobNumber>& numbers,
                               const store::Amended& wanted, const Caller& caller);
-  /// Lets these wait until they are released, as one. Several: those that run or have ended are
-  /// left alone; fails with conflict where that leaves none.
+  /// Holds all of these jobs or none until they are released. Of several, running and ended jobs
+  /// are ignored; fails with conflict if no job is left.
   virtual Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) = 0;
-  /// As one. Several: those that have ended are left alone.
+  /// Releases all of these jobs or none. Of several, ended jobs are ignored.
   virtual Result<void> release(const std::vector<store::JobNumber>& numbers,
                                const Caller& caller) = 0;
-  /// Runs these, which run or have ended, again from their beginning, as one.
+  /// Runs all of these running or ended jobs, or none, again from the start.
   virtual Result<void> requeue(const std::vector<store::JobNumber>& numbers,
                                const Caller& caller) = 0;
   virtual Result<void> set_policy(const std::string& policy, const Caller& caller) = 0;
-  /// "" = none.
+  /// "" for none.
   virtual Result<void> set_shadow(const std::string& policy, const Caller& caller) = 0;
-  /// Nothing starts that would not have ended before; gives its number. Another manager has its
-  /// own.
+  /// Announces a window in which no job runs, and returns its number: no job starts that would not
+  /// end before it. Fails with unsupported for another manager.
   virtual Result<std::int64_t> announce(const Window& window, const Caller& caller);
   virtual Result<void> call_off(std::int64_t number, const Caller& caller);
-  /// Nothing new starts on it, or starts again.
+  /// Stops starting jobs on a node, or starts jobs there again.
   virtual Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) = 0;
-  /// The same for one GPU, and why; "" = it is well again. Who runs on it goes on.
+  /// Takes one GPU out of service, saying why, or back into service (""). Jobs on it go on.
   virtual Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
                                        const Caller& caller) = 0;
 
@@ -192,37 +199,37 @@ class Service {
   virtual std::uint64_t revision() const = 0;
   virtual Overview overview() const = 0;
   virtual Counters counters() const = 0;
-  /// Jobs that wait or run, in order of number, and behind them those that ended. Fails where the
-  /// store, which has the latter, cannot be read.
+  /// Waiting and running jobs in order of number, then ended jobs. Fails if the store, which has
+  /// the ended ones, cannot be read.
   virtual Result<std::vector<JobView>> jobs(const Sought& sought = {}) const = 0;
   virtual Result<JobView> job(store::JobNumber number) const = 0;
-  /// Why it waits, or what became of it: a few lines.
+  /// Why a job waits, or how it ended: a few lines.
   virtual Result<std::vector<std::string>> explain(store::JobNumber number, Eyes eyes) const = 0;
-  /// Waits for a forecast of the job, also with other numbers of GPUs, at most so long; nothing =
-  /// none yet.
+  /// Waits for a forecast of the job, also with other numbers of GPUs, for at most `patience`;
+  /// nothing if there is none yet.
   virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;
-  /// What a job that asks this could expect if it came now; nothing = that is being worked out, ask
-  /// again. Fails with unsupported where no forecasts are made.
+  /// What such a job could expect if it were submitted now; nothing if that is still being
+  /// computed: ask again. Fails with unsupported if the service makes no forecasts.
   virtual Result<std::optional<Expected>> foresee(const store::Submission& asked) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
-  /// Who had how much of its due lately; of a few seconds ago at most.
+  /// Usage against fair share, at most a few seconds old.
   virtual Result<Tenancy> tenancy() const = 0;
-  /// Which running jobs could be moved so that jobs that wait have room: advice. A job that may not
-  /// be run again stays; one that may loses all that it has done. May take a second.
+  /// Advises which running jobs to move so that waiting jobs fit. Only jobs that may run again are
+  /// moved, and they lose all their work. May take a second.
   virtual Result<sim::Compactions> compactions() const = 0;
-  /// What was announced and is not over, in the order in which it begins.
+  /// Announced windows that are not over, in order of start.
   virtual std::vector<Window> maintenance() const { return {}; }
-  /// Whose cluster it is, where another manager's is steered.
+  /// The manager of the cluster, if it is not this service.
   virtual std::optional<Manager> manager() const { return std::nullopt; }
-  /// The last comparison with the shadow; nothing = there is none yet.
+  /// The last comparison with the shadow policy; nothing if there is none yet.
   virtual std::optional<Comparison> shadow() const = 0;
-  /// Where a job writes: `out` or `err`.
+  /// The path of the output of a job: `out` or `err`.
   virtual Result<std::string> log_path(store::JobNumber number, bool err) const = 0;
-  /// For what the store alone knows: history, notes, moments.
+  /// The store, for history, notes and samples of the cluster.
   virtual const store::Store& store() const = 0;
-  /// The folder of all that is kept.
+  /// The state folder.
   virtual const std::string& state() const = 0;
-  /// What there is to give away now; never null.
+  /// The cluster as it is now; never null.
   virtual std::shared_ptr<const cluster::Cluster> cluster() const = 0;
 };
 

@@ -83,17 +83,12 @@ Result<Comparison> compare(experiment::Past past, Time since, const cluster::Clu
            (!trace::never_ran(job) || trace::withdrawn_at(job) == kNever);
   });
   if (std::all_of(log.jobs.begin(), log.jobs.end(), trace::never_ran)) {
-    return fail(Code::unavailable, "no job has ended yet that could be played again");
+    return fail(Code::unavailable, "no job has ended yet, so there is nothing to compare");
   }
   const auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
   const policy::Quotas quotas = past.quotas.of(log.jobs);
-  auto used = std::make_shared<std::vector<policy::PastUse>>();
-  const schedule::Admission owners(cluster, log.names);
-  for (const trace::Job& job : lessons) {
-    schedule::add_past_use(job.request, owners.tenant(job.request), job.outcome.start,
-                           job.outcome.end, job.outcome.run, *used);
-  }
+  const auto used = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names));
   const auto play = [&](const policy::Composition& composition) {
     const auto made = schedule::make_policy(
         composition,

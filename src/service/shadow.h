@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What another policy would have done with the jobs of this machine, beside what was done: decides
-/// on the same jobs, touches nothing.
+/// Compares the deciding policy with a shadow policy on the past jobs of this cluster. It changes
+/// nothing.
 ///
-/// It plays the last days again as soon as their truth is known, and not the present as it comes:
-/// a policy that starts a job earlier than it was started would have to know now when it would have
-/// ended, which cannot be known before it has. The policy that decides is played too. Where that
-/// differs from what really happened, the comparison is worth as much less: users hold and cancel,
-/// processes take time to start.
+/// It simulates the last days once their jobs have ended, and not the present: if the shadow starts
+/// a job earlier than it really started, nobody can know yet when the job would have ended. The
+/// deciding policy is simulated too. The more it differs from what really happened (users hold and
+/// cancel jobs, processes take time to start), the less the comparison is worth.
 ///
-/// What the policies believe of run times they have learned from earlier jobs and learn as the days
-/// go by, as live; what owners used before those days they are told.
+/// As in a live service, the policies learn run times from earlier jobs and go on learning, and
+/// count what owners used before.
 #pragma once
 
 #include <atomic>
@@ -32,7 +31,7 @@
 
 namespace almanac::service {
 
-/// Of the jobs that were submitted and ended in the window.
+/// Figures of the jobs that were submitted and ended in the window.
 struct Figures {
   std::int64_t jobs = 0;
   double avg_wait_s = 0;
@@ -48,23 +47,23 @@ struct Comparison {
   Time since{};
   std::string policy{};
   std::string shadow{};
-  Figures real{};    ///< What happened.
-  Figures played{};  ///< What the policy that decides would have done, played.
-  Figures other{};   ///< What the shadow would have done.
+  Figures real{};    ///< As recorded.
+  Figures played{};  ///< Under the deciding policy, simulated.
+  Figures other{};   ///< Under the shadow policy, simulated.
 };
 
-/// Compares over the jobs of `past` submitted at or after `since`; earlier ones are learned from.
-/// Both policies keep its quotas, and an age cap (policy::age_capped()). Fails with unavailable
-/// where there is no job. `past` is used up.
+/// Compares on the jobs of `past` submitted at or after `since`; policies learn from earlier jobs.
+/// Both keep the quotas and the age cap (policy::age_capped()). Fails with unavailable if there is
+/// no job.
 Result<Comparison> compare(experiment::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
                            std::uint64_t seed, const std::atomic<bool>* stop,
                            Duration age_cap = kNoDuration);
 
-/// Compares again every ten minutes, from a thread of its own.
+/// Repeats the comparison every ten minutes, in its own thread.
 class Shadow {
  public:
-  /// All jobs that have ended, in virtual clusters of the one that they are played on.
+  /// Returns all ended jobs, in virtual clusters of the simulated cluster.
   using Past = std::function<Result<experiment::Past>()>;
 
   /// Calls `past` from its thread. `age_cap` as compare(). `clock` must outlive it.
@@ -74,7 +73,7 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// From now on these two; without a second it rests.
+  /// Compares these two from now on; without a shadow it does nothing.
   void watch(const policy::Composition& policy, std::optional<policy::Composition> shadow);
   std::optional<Comparison> last() const;
 

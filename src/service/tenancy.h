@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who had how much of its due lately, and what its use counts: tenants of the cluster, else users,
-/// all alike. The figures are those of a simulated run (rules/fairness/dues.h), over the last days.
+/// Usage against fair share by tenant, or by user with equal shares if the cluster has no tenants.
+/// The figures are those of a simulation (rules/fairness/dues.h), over the last days.
 #pragma once
 
 #include <cstdint>
@@ -24,22 +24,22 @@
 
 namespace almanac::service {
 
-/// Dues are over so long a time, or since the first job that is known.
+/// Fair shares are computed over this time, or since the first known job.
 inline constexpr Duration kDuesOver = 24h * 7;
 
-/// A tenant with all below it, or a user. Of a tenant that is above others `lent`, `borrowed` and
-/// the finish-time ratio are those of its own jobs.
+/// A tenant with all tenants below it, or a user. For a tenant above others, `lent`, `borrowed` and
+/// the finish-time ratio count its own jobs only.
 struct TenantView {
-  std::string name{};                                           ///< "" = all jobs of no tenant.
-  std::string parent{};                                         ///< "" = it is none's.
-  double guarantee = std::numeric_limits<double>::quiet_NaN();  ///< GPUs; NaN = a user has none.
-  double limit = std::numeric_limits<double>::quiet_NaN();      ///< GPUs; NaN = it has none.
+  std::string name{};    ///< "" for all jobs without a tenant.
+  std::string parent{};  ///< "" at the top.
+  double guarantee = std::numeric_limits<double>::quiet_NaN();  ///< GPUs; NaN for a user.
+  double limit = std::numeric_limits<double>::quiet_NaN();      ///< GPUs; NaN if there is none.
   std::int64_t running = 0, waiting = 0;                        ///< GPU jobs.
-  double gpus_held = 0, gpus_waiting = 0;                       ///< As jobs ask them.
+  double gpus_held = 0, gpus_waiting = 0;                       ///< As requested.
   double had_gpu_s = 0, due_gpu_s = 0;
   double lent_gpu_s = 0, borrowed_gpu_s = 0;
-  double finish_time_ratio = std::numeric_limits<double>::quiet_NaN();  ///< NaN = none finished.
-  double use_gpu_s = 0;  ///< What its use counts now, being forgotten with the half-life.
+  double finish_time_ratio = std::numeric_limits<double>::quiet_NaN();  ///< NaN if no job finished.
+  double use_gpu_s = 0;                                                 ///< Decayed usage.
 };
 
 struct TenantLoan {
@@ -50,39 +50,41 @@ struct TenantLoan {
 
 struct Tenancy {
   bool by_tenant = false;
-  Time from{}, to{};     ///< Of the dues.
-  Duration half_life{};  ///< Of the use.
-  std::string use_by{};  ///< Whose word the use is, where another manager tells it: "slurm".
+  Time from{}, to{};     ///< Period of the fair shares.
+  Duration half_life{};  ///< Half-life of usage.
+  std::string use_by{};  ///< The manager that reports the usage: "slurm"; "" if the service counts
+                         ///< it.
   double share_error = 0;
   double jain = 1;
   double finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();
-  std::string worst{};  ///< Who had least of its due; "" = nobody was due any.
+  std::string worst{};  ///< The tenant or user furthest below its fair share; "" if nobody had a
+                        ///< fair share.
   double worst_due = 1;
-  std::vector<TenantView> tenants{};  ///< A tenant before those below it; users by what they had.
+  std::vector<TenantView> tenants{};  ///< A tenant before those below it; users by usage.
   std::vector<TenantLoan> loans{};    ///< The largest first.
 };
 
-/// Whether the policy is one that is fair to owners by what they have used.
+/// Whether the policy orders owners by past usage.
 bool goes_by_use(const policy::Composition& composition);
-/// What each use of `tenancy` counts, those of tenants above others without these.
+/// The decayed usage of each tenant of `tenancy`, without that of the tenants below it.
 std::vector<OwnUse> own_uses(const Tenancy& tenancy, const cluster::Cluster& cluster);
 
-/// After which use counts half: what the policy goes by, else a week.
+/// Half-life of usage: that of the policy, else a week.
 Duration half_life_of(const policy::Composition& composition);
 
 using TenantOf = std::function<TenantId(const store::Job&)>;
-/// As simulator and policies name it: by the virtual cluster of a job, else by its user.
+/// The tenant as simulator and policies find it: by the virtual cluster of a job, else by its user.
 TenantId tenant_of(const store::Job& job, const cluster::Cluster& cluster);
 
-/// `jobs` are those that wait or run and those that ended in the last kLesson before `now`, of
-/// which only use counts that is older than kDuesOver. The GPUs are taken to have been there all
-/// the time. Cost: O(jobs + tenants).
+/// `jobs` are the unfinished ones and those that ended within kLesson before `now`. What ended
+/// before kDuesOver counts as usage only. Assumes that all GPUs were there all the time. Cost:
+/// O(jobs + tenants).
 Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& cluster,
                    const TenantOf& tenant_of, Time now, Duration half_life);
 
-/// Works it out when it is asked for, and again only when that was some seconds ago: of many jobs
-/// it takes a while. Thread-safe.
+/// Caches the tenancy for some seconds, because computing it takes a while with many jobs.
+/// Thread-safe.
 class TenancyKeeper {
  public:
   using Make = std::function<Result<Tenancy>()>;
@@ -98,7 +100,7 @@ class TenancyKeeper {
 };
 
 /// "tenant vision got 14 % more than its fair share in the last 7 days (114 of 100 GPU-hours)"; ""
-/// = it is none of `tenancy`.
+/// if `tenancy` does not have `name`.
 std::string beside_its_due(const Tenancy& tenancy, const std::string& name);
 
 }  // namespace almanac::service

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/fake_clock.h"
+
 namespace almanac::service {
 namespace {
 
@@ -122,6 +124,30 @@ TEST(Tenancy, SaysWhatEachTenantMayHoldAtMost) {
   EXPECT_EQ(made.tenants[0].limit, 4);
   EXPECT_TRUE(std::isnan(made.tenants[1].limit)) << "beside that of the tenant above it";
   EXPECT_EQ(made.tenants[2].limit, 1) << "it may not borrow";
+}
+
+TEST(TenancyKeeper, WorksItOutAgainAfterSomeSeconds) {
+  FakeClock clock;
+  const TenancyKeeper keeper(clock);
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return Result<Tenancy>(Tenancy{});
+  };
+  ASSERT_TRUE(keeper.get(make));
+  clock.advance(4s);
+  ASSERT_TRUE(keeper.get(make));
+  EXPECT_EQ(made, 1);
+  clock.advance(1s);
+  ASSERT_TRUE(keeper.get(make));
+  EXPECT_EQ(made, 2);
+}
+
+TEST(TenancyKeeper, TriesAgainAtOnceAfterAFailure) {
+  const FakeClock clock;
+  const TenancyKeeper keeper(clock);
+  EXPECT_FALSE(keeper.get([]() -> Result<Tenancy> { return fail(Code::unavailable, "no store"); }));
+  EXPECT_TRUE(keeper.get([] { return Result<Tenancy>(Tenancy{}); }));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A time in which nothing is to run.
+/// A maintenance window: a time in which no job may run.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace almanac::service {
 
 struct Window {
-  std::int64_t number = 0;  ///< 1, 2, 3 in the order in which they were announced.
+  std::int64_t number = 0;  ///< 1, 2, 3 in order of announcement.
   Time from{};
   Time to{};
   std::string why{};

@@ -145,8 +145,8 @@ class Doctor {
           "use --way commands", {preemption});
     }
     if (!can_.power) {
-      add("this way has none", "", Verdict::broken, "use --way commands", "ask by the commands",
-          {power});
+      add("power commands", "", Verdict::broken, "this way has no power commands",
+          "use --way commands", {power});
     }
   }
 
@@ -184,8 +184,7 @@ class Doctor {
           "set AccountingStorageTRES=gres/gpu and restart slurmctld; jobs from then on can be used",
           {learning});
     } else {
-      fine("accounting", "job history includes GPUs", "the past is known, GPUs and all",
-           {learning});
+      fine("accounting", "slurmdbd, gres/gpu", "job history includes GPUs", {learning});
     }
     if (const std::string enforced = value("AccountingStorageEnforce");
         enforced.find("limits") != std::string::npos) {

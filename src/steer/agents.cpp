@@ -142,7 +142,7 @@ void Agents::welcome() {
 bool Agents::listen_to(Guest& guest) {
   if (!guest.line.take()) return false;
   while (const auto line = guest.line.next()) {
-    if (line->too_long) return refuse(guest, "sends a line that is too long");
+    if (line->too_long) return refuse(guest, "it sent a line that is too long");
     const bool was_known = !guest.node.empty();
     if (!take(guest, line->text)) return false;
     if (!was_known) return true;  // it was short lines until now, and nothing is left of them
@@ -153,7 +153,7 @@ bool Agents::listen_to(Guest& guest) {
 bool Agents::take(Guest& guest, std::string_view line) {
   if (guest.node.empty()) return take_hello(guest, line);
   const auto text = guest.towards_daemon->open(line);
-  if (!text) return refuse(guest, "sends a line that is not sealed as it should be");
+  if (!text) return refuse(guest, "it sent a line with a wrong seal");
   auto report = agent::read_report(*text);
   if (!report) return refuse(guest, to_string(report.error()));
   guest.heard = clock_.monotonic();
@@ -171,7 +171,7 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   const agent::Secret key = keys_.of(hello->node);
   agent::Seal seal(key, Towards::daemon, hello->node, guest.nonce, hello->nonce);
   if (!seal.open(line))
-    return refuse(guest, "has another key than that node's (almanac slurm agents --key NODE)");
+    return refuse(guest, "its key is not the key of that node (almanac slurm agents --key NODE)");
   // An agent that connects again has noticed before us that its line was lost.
   for (auto& each : guests_) {
     if (each && each->node == hello->node) each->is_replaced = true;
@@ -182,7 +182,7 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   guest.towards_agent.emplace(key, Towards::agent, hello->node, guest.nonce, hello->nonce);
   guest.heard = clock_.monotonic();
   guest.line.allow(agent::kLongestLine);
-  service::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
+  service::log_info(fmt::format("the agent of {} connected from {}", guest.node, guest.from));
   return true;
 }
 
@@ -202,9 +202,8 @@ bool Agents::tell(Guest& guest) {
 }
 
 bool Agents::refuse(const Guest& guest, const std::string& why) {
-  const std::string line =
-      fmt::format("a peer at {}{} that would be an agent was turned away: {}", guest.from,
-                  guest.node.empty() ? "" : ", as " + guest.node + ",", why);
+  const std::string line = fmt::format("rejected an agent connection from {}{}: {}", guest.from,
+                                       guest.node.empty() ? "" : ", as " + guest.node + ",", why);
   if (clock_.monotonic() >= next_warning_) {
     service::log_warning(line);
     next_warning_ = clock_.monotonic() + kWarning;
@@ -219,7 +218,7 @@ void Agents::forget_silent() {
   keys_.look();
   for (auto& guest : guests_) {
     const bool is_revoked = !guest->node.empty() && guest->key != keys_.number(guest->node);
-    if (is_revoked) refuse(*guest, "has a key that was revoked");
+    if (is_revoked) refuse(*guest, "its key was revoked");
     guest->is_replaced = guest->is_replaced || is_revoked;
   }
   std::erase_if(guests_, [&](const std::unique_ptr<Guest>& guest) {
@@ -227,7 +226,7 @@ void Agents::forget_silent() {
     if (clock_.monotonic() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent))
       return false;
     if (!guest->node.empty()) {
-      service::log_warning(fmt::format("the agent of {} is silent", guest->node));
+      service::log_warning(fmt::format("the agent of {} does not report any more", guest->node));
     }
     return true;
   });

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The daemon's end of what the agents on the nodes say (agent/agent.h): listens for them, keeps
-/// what they report, and tells each which jobs to hold to how many cores.
+/// The daemon's side of the connection to node agents (agent/agent.h): accepts agents, collects
+/// their reports, and sends each its limits on the cores of jobs.
 ///
-/// It has a thread of its own. A peer that cannot prove within a moment that it has the secret is
-/// turned away; an agent that is silent for half a minute is taken for gone, and lets go by itself
-/// what it held.
+/// Works in its own thread. It rejects a peer that does not prove within five seconds that it has
+/// the secret. An agent that is silent for 30 s counts as gone; the agent itself then lifts its
+/// limits.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@
 
 namespace almanac::steer {
 
-/// How long orders stand without the daemon.
+/// Agents lift their limits if the daemon is silent for this long.
 inline constexpr Duration kAgentPatience = 60s;
 
 class Agents {
@@ -39,11 +39,11 @@ class Agents {
     std::string node{};
     agent::Report report{};
   };
-  /// Of each node; a job that is not named is as Slurm has it.
+  /// By node. Jobs without an entry keep what Slurm allocated.
   using Orders = std::map<std::string, std::vector<agent::Limit>>;
 
-  /// Listens at "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
-  /// unavailable.
+  /// Listens at "HOST:PORT"; port 0 means any. Agents lift their limits if the daemon is silent for
+  /// `patience`. `clock` must outlive it. Fails with unavailable.
   static Result<std::unique_ptr<Agents>> listen(
       const std::string& address, agent::Keys keys, Duration patience = kAgentPatience,
       const service::Clock& clock = service::machine_clock());
@@ -52,14 +52,14 @@ class Agents {
   Agents& operator=(const Agents&) = delete;
 
   int port() const { return port_; }
-  /// What has come since this was asked before, in order.
+  /// Returns the reports since the last call, in order.
   std::vector<Told> take_reports();
   /// Nodes with an agent that reports.
   std::set<std::string> present() const;
-  /// Gives agents these orders from now on; they are told at once where they are new, and again and
-  /// again as long as this is called: where it is not for `patience`, agents hear nothing any more.
+  /// Sends these orders to agents: at once if they are new, and regularly as long as this is
+  /// called. If it is not called for `patience`, agents get no orders any more.
   void order(const Orders& orders);
-  /// Why a peer was turned away last; "" = none was within the hour.
+  /// Why the last peer was rejected; "" if none was within the last hour.
   std::string refusal() const;
 
  private:
@@ -83,12 +83,12 @@ class Agents {
   Agents(Descriptor socket, agent::Keys keys, Duration patience, const service::Clock& clock);
   void work();
   void welcome();
-  /// False = it is to go.
+  /// False if the connection must be closed.
   bool listen_to(Guest& guest);
   bool take(Guest& guest, std::string_view line);
   bool take_hello(Guest& guest, std::string_view line);
   bool tell(Guest& guest);
-  /// Notes why a peer is turned away; gives false.
+  /// Notes why a peer is rejected, and returns false.
   bool refuse(const Guest& guest, const std::string& why);
   void forget_silent();
 

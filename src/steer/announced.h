@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs that were just submitted, as the plugin job_submit/almanac has told them, until the
-/// controller tells of them itself. What it tells is somewhat old by then: a decision without them
-/// would give their GPUs, and their place in the line, to the job that comes next.
+/// Jobs that were just submitted, as the plugin job_submit/almanac announced them, until the
+/// controller reports them. The controller's report is always a little old: a decision without
+/// these jobs would give their GPUs and their place in the queue to the next job.
 ///
-/// The plugin does not know a job's number. So it has a made-up one here, and is known again by the
-/// site factor that it was given.
+/// The plugin does not know the number of a job. So the job has a made-up number here, and is
+/// recognised by the site factor that it was given.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ namespace almanac::steer {
 
 class Announced {
  public:
-  /// A number that no job of Slurm's has, nor another that is announced.
+  /// A number that neither a job of Slurm nor another announced job has.
   slurm::JobNumber next_number();
   void add(slurm::Job job, std::int64_t site_factor);
-  /// The site factor of a job that is announced.
+  /// The site factor of an announced job.
   std::optional<std::int64_t> site_factor(slurm::JobNumber job) const;
-  /// Forgets the jobs that the controller knows by now, and those that it has not told of for 3 s:
-  /// their submission was refused. `ended` are gone since the last look. Gives the jobs that were
-  /// forgotten.
+  /// Forgets jobs that the controller reports by now, and jobs that it has not reported within 3 s,
+  /// whose submission was refused. `ended` are gone since the last look. Returns the forgotten
+  /// jobs.
   std::vector<slurm::JobNumber> look(const Mirror& mirror, const std::vector<slurm::Job>& ended);
-  /// The jobs that are announced, in the order in which they came.
+  /// The announced jobs, in order of arrival.
   const std::vector<slurm::Job>& jobs() const { return jobs_; }
 
  private:

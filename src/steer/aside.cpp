@@ -67,25 +67,25 @@ std::string_view to_words(Aside why) {
     case Aside::held:
       return "is held";
     case Aside::begins_later:
-      return "is not to begin yet";
+      return "has a later start time";
     case Aside::depends:
-      return "comes after a job that has not ended";
+      return "depends on a job that has not ended";
     case Aside::partition_down:
-      return "is of a partition that is down";
+      return "is in a partition that is down";
     case Aside::no_partition:
-      return "is of a partition that Slurm does not tell of";
+      return "is in a partition that Slurm does not report";
     case Aside::heterogeneous:
-      return "is a part of a heterogeneous job, which no policy decides about";
+      return "is part of a heterogeneous job, which policies do not schedule";
     case Aside::reserved:
-      return "runs in a reservation, which no policy decides about";
+      return "runs in a reservation, which policies do not schedule";
     case Aside::limited:
-      return "is at a limit of Slurm's";
+      return "has reached a limit in Slurm";
     case Aside::at_quota:
-      return "asks more GPUs than its account or QOS may have beside those that it has";
+      return "requests more GPUs than the quota of its account or QOS has left";
     case Aside::elsewhere:
-      return "waits for nodes that it asks for: none that suits it has room, or is in service";
+      return "waits for nodes that it requests: none of them has room, or is in service";
     case Aside::in_vain:
-      return "was to start and Slurm did not start it; others go first for a while";
+      return "was due to start but Slurm did not start it; other jobs go first for a while";
     case Aside::exempt:
       return "is exempt: Almanac leaves it to Slurm";
   }

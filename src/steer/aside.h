@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which of the waiting jobs a policy may see. Those that Slurm would not start whatever their
-/// priority, and those that are none of our business, stand aside.
+/// Waiting jobs that the policy does not see: those that Slurm would not start at any priority, and
+/// those that Almanac must not touch.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,20 @@ enum class Aside : std::uint8_t {
   begins_later,
   depends,
   partition_down,
-  no_partition,   ///< Of none that is known.
-  heterogeneous,  ///< Its parts have to start together, which no policy knows of.
+  no_partition,   ///< In no known partition.
+  heterogeneous,  ///< Its parts must start together, which policies cannot do.
   reserved,       ///< Runs in a reservation, on nodes that no other job may use.
-  limited,        ///< At a limit of its user, account or QOS, or short of licences.
-  at_quota,       ///< Asks more GPUs than a quota that is known leaves (slurm/quotas.h).
-  elsewhere,      ///< Would not start on any node that suits it and has room (suitable.h).
-  in_vain,        ///< Slurm did not start it where it could have (lever.h).
+  limited,        ///< At a limit of its user, account or QOS, or out of licences.
+  at_quota,       ///< Requests more GPUs than a known quota has left (slurm/quotas.h).
+  elsewhere,      ///< No node that suits it has room (suitable.h).
+  in_vain,        ///< Slurm did not start it although it could (lever.h).
   exempt,
 };
 
 Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now);
-/// Whether no lever may touch it.
+/// Whether levers must not touch a job.
 bool is_exempt(const slurm::Job& job, const Exempt& exempt);
-/// "is held by a user": behind "job 12 ".
+/// "is held by a user", to follow "job 12 ".
 std::string_view to_words(Aside why);
 
 }  // namespace almanac::steer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long each job is believed to run. Asked once a job and remembered over rounds, each of which
-/// begins with a new policy; learns from every job that ends.
+/// Estimated run times. Each job is estimated once and remembered over rounds, because each round
+/// has a new policy object. Learns from every job that ends.
 #pragma once
 
 #include <map>
@@ -19,17 +19,16 @@ namespace almanac::steer {
 /// Not thread-safe.
 class Beliefs {
  public:
-  /// As `composition` believes, having learned from the jobs of `lessons`. The names of these, and
-  /// of all requests that it is asked about, are those of `lessons`, which must outlive it; its
-  /// jobs need not.
+  /// Estimates as `composition` does, after learning from the jobs of `lessons`. Its names are
+  /// those of all requests, so `lessons` must outlive it; the jobs of `lessons` need not.
   Beliefs(const policy::Composition& composition, const trace::Trace& lessons);
 
   Duration of(slurm::JobNumber job, const trace::Request& request);
-  /// An estimator for one policy, of jobs whose numbers are those of `jobs`, which must outlive it.
+  /// An estimator for one policy object; `jobs` gives the job numbers by JobId and must outlive it.
   std::unique_ptr<predict::Estimator> for_round(const std::vector<slurm::JobNumber>& jobs);
-  /// One has ended, having run from `start` to `end`.
+  /// Learns from an ended job.
   void learn(slurm::JobNumber job, const trace::Request& request, const predict::Ended& ended);
-  /// One is gone without having run.
+  /// Forgets a job that is gone without having run.
   void forget(slurm::JobNumber job) { known_.erase(job); }
 
  private:

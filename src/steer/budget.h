@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much may be asked of a controller: so many changes a second, fewer while it is slow.
+/// Limits the changes per second that the controller is asked for; fewer while it is slow.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 
 namespace almanac::steer {
 
-/// A bucket that fills as time goes by and holds what two seconds bring; one second's at first.
+/// A token bucket that holds the tokens of two seconds; at first, of one second.
 class Budget {
  public:
   explicit Budget(double changes_per_s) : most_(changes_per_s), rate_(changes_per_s) {}
 
-  /// How many changes may be made at `now`, which never goes back.
+  /// Changes allowed at `now`, a time that never goes back.
   std::int64_t left(Time now) {
     if (at_ == kNoTime) {
       at_ = now;
@@ -27,8 +27,8 @@ class Budget {
     at_ = now;
     return static_cast<std::int64_t>(tokens_);
   }
-  /// `changes` were asked for, whatever the answers, and took so long. At less than half of the
-  /// rate the controller is slow.
+  /// Notes that `changes` were requested, whatever the answers, and took `took`. Below half of the
+  /// rate the controller counts as slow.
   void spend(std::int64_t changes, Duration took) {
     tokens_ = std::max(0.0, tokens_ - static_cast<double>(changes));
     const bool is_slow = seconds(took) > 2 * static_cast<double>(changes) / rate_ && took > 200ms;

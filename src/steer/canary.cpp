@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "schedule/hosts.h"
+#include "schedule/past_use.h"
 #include "service/policies.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
@@ -64,7 +65,7 @@ Averages averages(const std::vector<Course>& jobs, Time until, Duration window) 
 
 Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
-                    const CanarySettings& settings, std::uint64_t seed,
+                    const CanarySettings& settings, Duration age_cap, std::uint64_t seed,
                     const std::atomic<bool>* stop) {
   trace::Trace& log = past.log;
   std::erase_if(log.jobs, [](const trace::Job& job) { return job.outcome.start == kNoTime; });
@@ -86,14 +87,17 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
     numbers.push_back(at);
   }
   if (static_cast<std::int64_t>(courses.size()) < kFewest) {
-    return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
-                                               courses.size(), fmt::join(vcs, ", "), kFewest));
+    return fail(Code::unavailable,
+                fmt::format("only {} past jobs of {} are known, at least {} are needed",
+                            courses.size(), fmt::join(vcs, ", "), kFewest));
   }
   const auto made = schedule::make_policy(
       policy,
-      schedule::PlayedHost{.estimator = service::taught_estimator(policy, log, lessons),
-                           .past_use = nullptr},
-      schedule::kNoSiteRules);
+      schedule::PlayedHost{
+          .estimator = service::taught_estimator(policy, log, lessons),
+          .past_use = schedule::past_use_of(lessons, schedule::Admission(cluster, log.names))},
+      {.age_cap = age_cap,
+       .is_kept = [&](JobId job) { return past.kept.contains(log.jobs[index(job)].id); }});
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.policy = policy.name,
@@ -108,7 +112,8 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
   std::erase_if(courses, [](const Course& course) { return course.start == kNoTime; });
   if (courses.empty()) {
     return fail(Code::unavailable,
-                fmt::format("no job of {} could run today", fmt::join(vcs, ", ")));
+                fmt::format("no past job of {} could run on the cluster as it is today",
+                            fmt::join(vcs, ", ")));
   }
   std::vector<double> waits;
   std::vector<double> failed;
@@ -120,7 +125,7 @@ Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
   }
   if (waits.empty() || failed.empty()) {
     return fail(Code::unavailable,
-                fmt::format("{} had never {} jobs within {}", fmt::join(vcs, ", "), kFewest,
+                fmt::format("{} never had {} jobs within {}", fmt::join(vcs, ", "), kFewest,
                             text::human_time(seconds(settings.window))));
   }
   const double share = stats::quantile(failed, kQuantile);
@@ -136,8 +141,9 @@ std::string in_words(const service::CanaryView& seen) {
       text::human_time(*seen.most_wait_s), 100 * seen.failed, 100 * *seen.most_failed);
 }
 
-Canary::Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed)
-    : settings_(std::move(settings)), store_(store), seed_(seed) {}
+Canary::Canary(CanarySettings settings, Duration age_cap, const store::Store& store,
+               std::uint64_t seed)
+    : settings_(std::move(settings)), age_cap_(age_cap), store_(store), seed_(seed) {}
 
 Canary::~Canary() {
   stop_ = true;
@@ -170,13 +176,14 @@ void Canary::begin_to_play(const Mirror& mirror, const Decision& decision,
   world_ = decision.world;
   band_.reset();
   out_since_ = kNoTime;
-  trouble_ = "what is to be expected of the canary is being worked out";
-  play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_,
-                                          limits = mirror.limits()] {
-    auto past = past_of(store_, *world, limits);
-    if (!past) return Result<Band>(tl::unexpected(past.error()));
-    return expect(std::move(*past), own, world->cluster, policy, settings_, seed_, &stop_);
-  });
+  trouble_ = "the expected waits of the canary are being computed";
+  play_ = std::async(std::launch::async,
+                     [this, policy, own = vcs(*world_), world = world_, limits = mirror.limits()] {
+                       auto past = past_of(store_, *world, limits);
+                       if (!past) return Result<Band>(tl::unexpected(past.error()));
+                       return expect(std::move(*past), own, world->cluster, policy, settings_,
+                                     age_cap_, seed_, &stop_);
+                     });
 }
 
 Averages Canary::present(const Mirror& mirror, const Decision& decision) const {
@@ -231,7 +238,7 @@ std::string Canary::waits_for_band(const Mirror& mirror, const Decision& decisio
     if (made) {
       band_ = *made;
     } else {
-      trouble_ = fmt::format("the canary has nothing to compare with: {}", made.error().message);
+      trouble_ = fmt::format("the canary has no baseline: {}", made.error().message);
     }
   }
   // Where too little was known there is more by and by.

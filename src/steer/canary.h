@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The canary: levers act on the jobs of a few partitions only, and are taken back when jobs wait
-/// longer, or fail more often, than was to be expected there.
+/// The canary: levers act on the jobs of a few partitions only. All changes are undone if jobs
+/// there wait longer, or fail more often, than expected.
 ///
-/// What is to be expected is learned from the last weeks' own jobs: how long they would have waited
-/// under the policy, played again, and how many of them failed. Both are averages over a window;
-/// what 99 of 100 windows stayed below, and some slack, is the most that is expected (a minute
-/// more, or five jobs of a hundred more, are no reason). Waits count all jobs that started within
-/// the window, and all that wait still.
+/// The expectation comes from the jobs of the last weeks: their waits in a simulation under the
+/// policy, and their share of failures. Both are averages over a window. The limit is the 99th
+/// percentile over windows, times a slack; one minute more, or 5 % more failures, are always
+/// allowed. Waits count all jobs that started within the window, and all that still wait.
 #pragma once
 
 #include <atomic>
@@ -32,25 +31,25 @@
 
 namespace almanac::steer {
 
-/// Of one job, as far as it matters here.
+/// The course of one job.
 struct Course {
-  Time since{};          ///< When it began to wait.
-  Time start = kNoTime;  ///< Missing = it waits.
-  Time end = kNoTime;    ///< Missing = it has not ended.
+  Time since{};          ///< Start of the wait.
+  Time start = kNoTime;  ///< kNoTime if it waits.
+  Time end = kNoTime;    ///< kNoTime if it has not ended.
   bool failed = false;
 };
 
 /// Averages over one window.
 struct Averages {
-  std::int64_t waits = 0, ended = 0;  ///< So many jobs.
+  std::int64_t waits = 0, ended = 0;  ///< Numbers of jobs.
   double wait_s = 0;
-  double failed = 0;  ///< Share of those that ended.
+  double failed = 0;  ///< Share of the ended jobs.
 };
 
 /// The averages over (until - window, until].
 Averages averages(const std::vector<Course>& jobs, Time until, Duration window);
 
-/// The most that is expected.
+/// Upper limits of the expectation.
 struct Band {
   double wait_s = 0;
   double failed = 0;
@@ -59,19 +58,20 @@ struct Band {
 /// "canary v100: mean wait 4.0 min, at most 12 min expected; 3 % failed, at most 9 % expected"
 std::string in_words(const service::CanaryView& seen);
 
-/// Plays the jobs of `past`, within its quotas, submitted since `settings.history` before its end;
-/// earlier ones are learned from. Those of the virtual clusters `vcs` count. Fails with unavailable
-/// where these are too few.
+/// Simulates the jobs of `past` submitted within `settings.history` before its end, within its
+/// quotas, under `policy` with the age cap of lever `order` (policy::age_capped()). The policy
+/// learns from earlier jobs, and counts what their owners used. Only jobs of the virtual clusters
+/// `vcs` count. Fails with unavailable if they are too few.
 Result<Band> expect(experiment::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
-                    const CanarySettings& settings, std::uint64_t seed,
+                    const CanarySettings& settings, Duration age_cap, std::uint64_t seed,
                     const std::atomic<bool>* stop);
 
-/// Not thread-safe, but for the play, which is made in a thread of its own.
+/// Not thread-safe. The simulation runs in its own thread.
 class Canary {
  public:
-  /// Without partitions it never says anything.
-  Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed);
+  /// Without partitions it does nothing.
+  Canary(CanarySettings settings, Duration age_cap, const store::Store& store, std::uint64_t seed);
   ~Canary();
   Canary(const Canary&) = delete;
   Canary& operator=(const Canary&) = delete;
@@ -79,12 +79,12 @@ class Canary {
   void note_ended(const std::vector<slurm::Job>& ended, const World& world);
 
   struct Verdict {
-    std::string rests{};    ///< Why no lever may act yet; "" = they may.
-    std::string retreat{};  ///< Why all is to be taken back.
+    std::string rests{};    ///< Why levers must not act yet; "" if they may.
+    std::string retreat{};  ///< Why all changes must be undone; "" if they need not.
   };
-  /// Once a round.
+  /// Call once per round.
   Verdict look(const Mirror& mirror, const Decision& decision, const policy::Composition& policy);
-  /// What was seen when it was looked at last, beside what is expected; nothing without partitions.
+  /// The figures of the last look, with the limits; nothing without partitions.
   const std::optional<service::CanaryView>& seen() const { return seen_; }
 
  private:
@@ -92,11 +92,12 @@ class Canary {
   void begin_to_play(const Mirror& mirror, const Decision& decision,
                      const policy::Composition& policy);
   Averages present(const Mirror& mirror, const Decision& decision) const;
-  /// Why it is not known what is expected; "" = it is.
+  /// Why the limits are not known; "" if they are.
   std::string waits_for_band(const Mirror& mirror, const Decision& decision,
                              const policy::Composition& policy);
 
   CanarySettings settings_;
+  Duration age_cap_;  // of lever `order`
   const store::Store& store_;
   std::uint64_t seed_;
   std::deque<Course> ended_;

@@ -97,7 +97,7 @@ Result<void> Changes::release(const std::vector<store::JobNumber>& numbers, cons
     const bool is_ours = is_leased(job, known_.mirror.at());
     if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
       return fail(Code::conflict,
-                  fmt::format("job {} is held by an administrator, or by Almanac", job.number));
+                  fmt::format("an administrator or Almanac holds job {}", job.number));
     }
     if (!is_ours) return slurm::JobChange{.job = job.number, .held = false};
     return slurm::JobChange{.job = job.number,

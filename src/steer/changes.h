@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What users and operators ask of a Slurm cluster. The thread that decides does it, since it alone
-/// talks to the controller; who asks waits for that.
+/// Carries out requests of users and operators. Only the deciding thread talks to the controller,
+/// so other threads wait for it.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ class Changes {
         succession_(succession),
         watching_(watching) {}
 
-  // Any thread but the one that decides; as service::Service has them.
+  // For any thread but the deciding one; as in service::Service.
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
   Result<void> hold(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
   Result<void> release(const std::vector<store::JobNumber>& numbers, const service::Caller& caller);
@@ -39,10 +39,10 @@ class Changes {
   Result<void> set_policy(const std::string& policy, const service::Caller& caller);
   Result<void> set_shadow(const std::string& policy, const service::Caller& caller);
 
-  // The thread that decides.
-  /// Does all that is asked.
+  // For the deciding thread.
+  /// Carries out all pending requests.
   void take();
-  /// Refuses what is asked from now on.
+  /// Refuses requests from now on.
   void close() { wishes_.close(); }
 
  private:
@@ -50,7 +50,7 @@ class Changes {
   using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
 
   Result<void> change(Wish wish);
-  /// The job, if it is there and the caller may change it.
+  /// The job, if it exists and the caller may change it.
   Result<slurm::Job> own(store::JobNumber number, const service::Caller& caller) const;
   Result<void> change_jobs(const std::vector<store::JobNumber>& numbers,
                            const service::Caller& caller, MakeChange make);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The nodes that a policy has chosen for a job, where Slurm can run it there.
+/// The nodes that the policy has chosen for a job, if Slurm can run it there.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@
 
 namespace almanac::steer {
 
-/// Nothing where a node is not on, is drained, reserved or of another partition; or where the job
-/// asks for what nobody looked at: features in brackets (suitable.h), so many GPUs on each of so
-/// many nodes that the choice has otherwise.
+/// Nothing if a node is off, drained, reserved or in another partition, or if the job requests what
+/// was not checked: features in brackets (suitable.h), or a number of GPUs per node that the choice
+/// does not have.
 std::optional<std::vector<std::string>> chosen_nodes(const slurm::Job& job,
                                                      const Decision::Start& start,
                                                      const Scene& scene);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What stands of all that Almanac did to a Slurm: what there is to undo, and by which it is seen
-/// that somebody else turns the same screws. Each kind of change keeps its own (action/).
+/// The changes of Almanac that are still in effect on a Slurm cluster: what there is to undo, and
+/// how to notice that others change the same things. Each kind of change keeps its own claims
+/// (action/).
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct ClaimsOf<std::variant<Kinds...>> {
 /// Not thread-safe.
 class Claims {
  public:
-  /// Of one kind of change.
+  /// Claims of one kind of change.
   template <typename Kind>
   typename Kind::Claims& of() {
     return std::get<typename Kind::Claims>(all_);
@@ -34,8 +35,8 @@ class Claims {
     return std::get<typename Kind::Claims>(all_);
   }
 
-  /// Takes entries as Journal::Take does: in the order in which they were done. What may have been
-  /// done counts as done, what may have been taken back does not.
+  /// Takes journal entries in the order in which they were carried out. A change with an unknown
+  /// result counts as done, an undo with an unknown result does not.
   void take(const Entry& entry, const Failure& failed) {
     const bool is_undo = entry.lever == kUndo;
     const bool is_refused = failed && !failed->empty();
@@ -55,7 +56,7 @@ class Claims {
   void forget_gone(const Mirror& mirror) {
     each([&](auto& claims) { claims.forget_gone(mirror); });
   }
-  /// What brings back what was.
+  /// The changes that undo everything.
   std::vector<Entry> undoing(const Mirror& mirror, const std::string& why) const {
     std::vector<Entry> made;
     each([&](const auto& claims) {
@@ -65,12 +66,12 @@ class Claims {
     });
     return made;
   }
-  /// All of it, so that taking these entries makes the same.
+  /// Everything in effect, as entries that give equal claims.
   std::vector<Entry> standing(Time at) const {
     std::vector<Entry> made;
     each([&](const auto& claims) {
       for (auto& [when, change] : claims.standing(at)) {
-        made.push_back({when, "kept", std::move(change), "still stands"});
+        made.push_back({when, "kept", std::move(change), "not undone yet"});
       }
     });
     return made;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which running jobs of a Slurm could be moved so that jobs that wait have room: advice, for Slurm
-/// moves no job. It can requeue one, which then begins again from its beginning or from its own
-/// checkpoint: so each is taken to lose all that it has done since it started.
+/// Advises which running jobs to move so that waiting jobs fit. Slurm cannot move a job; it can
+/// requeue one, which then starts again or from its own checkpoint. So each move is charged all the
+/// work since the start of the job.
 ///
-/// A job stays that Slurm may not requeue, or that may not lie on every node of its virtual
-/// cluster: it names nodes, features or a reservation, its partition has others, it is a part of a
-/// heterogeneous job. For such a job no room is made either, nor for one that asks more nodes than
-/// its GPUs need. Nodes on which a job holds GPUs beside those of another virtual cluster are left
-/// alone.
+/// A job stays if Slurm may not requeue it, or if it cannot run on every node of its virtual
+/// cluster: it names nodes, features or a reservation, its partition has other nodes, or it is part
+/// of a heterogeneous job. Room is made for such jobs neither, nor for jobs that request more nodes
+/// than their GPUs need. Nodes with a job that spans virtual clusters are ignored.
 #pragma once
 
 #include <span>

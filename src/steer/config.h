@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the service of a Slurm cluster is configured with.
+/// Configuration of the service of a Slurm cluster.
 #pragma once
 
 #include <cstddef>
@@ -20,23 +20,24 @@
 namespace almanac::steer {
 
 struct Config {
-  std::string state;            ///< The folder of all that is kept.
-  std::string policy = "qssf";  ///< The store's own, if it has one, unless `policy_is_told`.
+  std::string state;            ///< State folder.
+  std::string policy = "qssf";  ///< Unless `policy_is_told`, the policy in the store takes
+                                ///< precedence.
   bool policy_is_told = false;
   std::string shadow{};
   Settings settings{};
-  std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
-  std::string agent_secret{};  ///< Path of what they know us by.
-  /// How jobs slow each other on a GPU; null = that is not known, and none are brought together.
+  std::string agents{};        ///< "HOST:PORT" to listen for node agents; "" for no agents.
+  std::string agent_secret{};  ///< Path of the secret shared with agents.
+  /// How jobs slow each other on a GPU; if null, no jobs are placed together.
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
-  /// Another way to the same Slurm, for its accounting, which is not read without.
+  /// Opens another connection to the same Slurm, for accounting; if empty, accounting is not read.
   std::function<Result<std::unique_ptr<slurm::Link>>()> connect{};
-  Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
-  /// A controller that has not answered for so long is said to be silent, though it may answer yet:
-  /// Slurm's commands try for 40 s where it is gone.
+  Duration retention = 24h * 365;  ///< How long ended jobs are kept.
+  /// A controller that has not answered for so long is reported as silent. It may still answer:
+  /// Slurm's commands try for 40 s.
   Duration silence = 15s;
-  /// The policy learns of so many jobs that ended before it is begun anew without them.
+  /// After learning from so many ended jobs, the policy is made again without the old ones.
   std::size_t most_ended = 20'000;
   const service::Clock* clock = &service::machine_clock();  ///< Must outlive the service.
 };

@@ -77,7 +77,7 @@ Result<Switches> read_switches(const std::string& state) {
     }
   } catch (const Json::exception& error) {
     return fail(Code::corrupt, error.what(), {.file = levers_file(state)},
-                "almanac slurm levers LEVER SWITCH writes it anew");
+                "almanac slurm levers LEVER SWITCH writes it again");
   }
   return made;
 }
@@ -122,8 +122,8 @@ Result<void> write_status(const std::string& state, const Status& status) {
 Result<Status> read_status(const std::string& state) {
   const auto text = content(status_file(state));
   if (!text) {
-    return fail(Code::not_found, "no almanac steers a Slurm from this folder", {.file = state},
-                "almanac serve --engine slurm --state DIR does");
+    return fail(Code::not_found, "no Almanac service for Slurm uses this folder", {.file = state},
+                "start one with almanac serve --engine slurm --state DIR");
   }
   try {
     const Json json = Json::parse(*text);

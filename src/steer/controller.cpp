@@ -20,8 +20,8 @@ void Controller::wait_for(const Stage& stage, const std::function<void()>& act) 
       watchdog_.alive();
     } else if (!std::exchange(is_said, true)) {
       const std::lock_guard lock(known_.mutex);
-      failure_ =
-          fmt::format("{} has taken {} already", stage.doing, text::format_duration(stage.longest));
+      failure_ = fmt::format("{} has taken more than {}", stage.doing,
+                             text::format_duration(stage.longest));
       service::log_error(failure_);
     }
     meanwhile_();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The controller of a Slurm cluster, as the thread that decides talks to it: it waits for each
-/// answer without the lock, and not for ever.
+/// The controller of a Slurm cluster, as the deciding thread talks to it. The thread waits for
+/// answers without holding the lock, and not for ever.
 #pragma once
 
 #include <functional>
@@ -25,23 +25,23 @@ class Controller {
   Controller(Known& known, std::unique_ptr<slurm::Link> link, service::Watchdog& watchdog)
       : known_(known), link_(std::move(link)), watchdog_(watchdog) {}
 
-  /// Called each second, or more often, while the thread that decides waits.
+  /// Sets a function to call at least once a second while the deciding thread waits.
   void meanwhile(std::function<void()> call) { meanwhile_ = std::move(call); }
-  /// Waits until others have done something: the controller, for the most part. Until that has
-  /// taken too long we go on saying that we live.
+  /// Runs `act` in another thread and waits for it. Keeps the watchdog alive until the stage takes
+  /// too long.
   void wait_for(const Stage& stage, const std::function<void()>& act);
   Result<slurm::News> ask_news();
   slurm::Link& link() { return *link_; }
   const slurm::Link& link() const { return *link_; }
-  /// How long it is left alone now: one that takes long to answer is asked less often.
+  /// Pause before the next question; longer if answers take long.
   Duration pause() const;
 
   // Under the lock.
-  /// Why the last answer failed; "" = it did not.
+  /// Why the last answer failed; "" if it did not.
   const std::string& failure() const { return failure_; }
-  /// What is wrong with it, also before its answer has failed; "" = nothing.
+  /// What is wrong with the controller, also while an answer is overdue; "" if nothing is.
   std::string trouble() const;
-  /// The last answer took so long.
+  /// Duration of the last answer.
   double news_s() const { return news_s_; }
 
  private:

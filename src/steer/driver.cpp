@@ -51,8 +51,8 @@ bool has_change_of(const Slice& slice, slurm::JobNumber job) {
 Driver::Driver(const Settings& settings, Journal journal, Claims claims)
     : budget_(settings.changes_per_s), journal_(std::move(journal)), claims_(std::move(claims)) {}
 
-void Driver::add(std::unique_ptr<Lever> lever) {
-  service::LeverView state{.name = std::string(lever->name())};
+void Driver::add(std::string name, std::unique_ptr<Lever> lever) {
+  service::LeverView state{.name = std::move(name)};
   levers_.push_back({std::move(lever), std::move(state)});
 }
 
@@ -80,6 +80,11 @@ std::vector<service::LeverView> Driver::states() const {
   std::vector<service::LeverView> made;
   for (const Mounted& each : levers_) made.push_back(each.state);
   return made;
+}
+
+bool Driver::decides_queue() const {
+  return std::any_of(levers_.begin(), levers_.end(),
+                     [](const Mounted& each) { return acts(each) && each.lever->decides_queue(); });
 }
 
 std::set<slurm::JobNumber> Driver::in_vain(const Scene& given) const {
@@ -125,7 +130,8 @@ std::vector<Entry> Driver::look_for_others(const Mirror& mirror) {
   std::erase_if(taken_over_, [&](const TakenOver& each) { return each.at < mirror.at() - 1h; });
   for (QueueChange& each : claims_.of<QueueChange>().take_over(mirror)) {
     taken_over_.push_back({mirror.at(), mirror.find(each.becomes.job)->user});
-    seen.push_back({mirror.at(), "order", std::move(each), "somebody else has set its order"});
+    seen.push_back(
+        {mirror.at(), "order", std::move(each), "another program or person set its order"});
   }
   std::erase_if(resting_, [&](const auto& each) { return each.second <= mirror.at(); });
   const bool is_one_user =
@@ -133,7 +139,8 @@ std::vector<Entry> Driver::look_for_others(const Mirror& mirror) {
                   [&](const TakenOver& each) { return each.user == taken_over_.front().user; });
   if (taken_over_.size() < kTooMany || is_one_user || !others_.empty()) return seen;
   others_ = fmt::format(
-      "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
+      "another program or person sets the order of jobs too ({} jobs within the hour): all levers "
+      "are dry now",
       taken_over_.size());
   for (Mounted& each : levers_) {
     if (each.state.how == Switch::on) each.state.how = Switch::dry;

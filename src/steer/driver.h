@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Does what levers want: as far as guards let it, as fast as the budget allows, a slice (slice.h)
-/// at a time.
+/// Carries out what levers want, within guards and budget, one slice (slice.h) at a time.
 #pragma once
 
 #include <cstdint>
@@ -27,35 +26,38 @@ class Driver {
  public:
   Driver(const Settings& settings, Journal journal, Claims claims);
 
-  /// Where the budget is short those that were added later come first.
-  void add(std::unique_ptr<Lever> lever);
-  /// Asks the levers what they want, and takes as much as may be done now. `now` is a clock that
-  /// never goes back.
+  /// Adds a lever, whose changes go before those of the levers added earlier.
+  void add(std::string name, std::unique_ptr<Lever> lever);
+  /// Asks the levers what they want, and takes as much as may be done now. `now` is from a clock
+  /// that never goes back.
   Slice plan(const Scene& scene, Time now);
-  /// Does it, without the lock that the others want.
+  /// Carries a slice out. Needs no lock.
   void carry_out(Slice& slice, slurm::Link& link,
                  const service::Clock& clock = service::machine_clock()) {
     steer::carry_out(slice, journal_, link, clock);
   }
-  /// Notes what has become of it; whether anything was changed.
+  /// Notes the results of a slice; true if anything changed.
   bool settle(Slice& slice, Mirror& mirror);
-  /// All that is to be undone, as a slice, but for what is said so in words; levers should be off.
+  /// Undoes everything in one slice, except the changes `but`, given in words. Levers should be
+  /// off.
   Slice plan_undo(const Mirror& mirror, const std::string& why,
                   const std::set<std::string>& but = {}) const;
 
   void set(const std::string& lever, Switch how);
-  /// All of them rest, as if they could not be used; "" = they do not.
+  /// Lets all levers rest, as if they could not be used; "" ends that.
   void rest(std::string why) { rests_ = std::move(why); }
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
   std::vector<service::LeverView> states() const;
+  /// Whether Slurm's queue follows the policy.
+  bool decides_queue() const;
   const Claims& claims() const { return claims_; }
-  /// Of all levers that act (lever.h).
+  /// Jobs in vain of all acting levers (lever.h).
   std::set<slurm::JobNumber> in_vain(const Scene& scene) const;
-  /// What an operator should know; one line each.
+  /// Warnings for the operator, one line each.
   std::vector<std::string> warnings() const;
   double changes_per_s() const { return budget_.rate(); }
-  /// How long a job is held that is held now.
+  /// Length of a hold made now.
   Duration lease() const { return lease_; }
 
  private:
@@ -64,12 +66,12 @@ class Driver {
     service::LeverView state{};
   };
 
-  /// What the journal is to keep of that.
+  /// Notices changes that others made, and returns what the journal must keep of them.
   std::vector<Entry> look_for_others(const Mirror& mirror);
   void look_whether_it_rests(Mounted& mounted, const Scene& scene) const;
   /// Whether a lever is on, and does not rest.
   static bool acts(const Mounted& mounted);
-  /// With what the driver says.
+  /// Completes a scene with the facts of the driver.
   Scene seen_by_levers(Scene scene) const;
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
   static void put(Mounted& mounted, Entry entry, Slice& slice);

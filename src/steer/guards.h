@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whose jobs no change may touch, whatever a lever wants.
+/// Guards: jobs that no change may touch, whatever a lever wants.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@
 
 namespace almanac::steer {
 
-/// Why a job is not touched: it is gone or exempt, or does not wait any more (`of_waiting`), or
-/// run; nothing = it may be.
+/// Why a job must not be touched: it is gone or exempt, or no longer waits (`of_waiting`) or runs;
+/// nothing if it may be touched.
 inline std::optional<std::string> forbidden_of(slurm::JobNumber number, bool of_waiting,
                                                const Scene& scene) {
   const slurm::Job* const job = scene.mirror.find(number);
-  if (job == nullptr) return "it is not there any more";
+  if (job == nullptr) return "the job is gone";
   if (is_exempt(*job, scene.settings.exempt)) return "it is exempt";
-  if (of_waiting && !waits(*job)) return "it does not wait any more";
+  if (of_waiting && !waits(*job)) return "it no longer waits";
   if (!of_waiting && !holds_nodes(*job)) return "it does not run";
   return std::nullopt;
 }

@@ -13,7 +13,6 @@
 #include "steer/claims.h"
 #include "steer/leases.h"
 #include "steer/mark.h"
-#include "steer/order_lever.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
@@ -70,8 +69,8 @@ bool is_to_be_held(const slurm::Job& job, bool starts, const Scene& scene) {
 
 std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
                                                   const slurm::Abilities& can) const {
-  if (site.is_operator == false) return "we have no operator's rights in this Slurm";
-  if (!can.begins) return "this way to Slurm cannot put off when a job may begin";
+  if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
+  if (!can.begins) return "this connection to Slurm cannot delay the start of a job";
   return std::nullopt;
 }
 
@@ -115,9 +114,9 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
     const Aside why = aside(job, scene.mirror, scene.settings.exempt, scene.mirror.at());
     const bool is_at_quota = scene.decision.quotas.contains(number);
     const bool is_new = why == Aside::no && !is_at_quota && !scene.decision.never.contains(number);
-    // A job that has just come waits for the next lease; one that was requeued, until we look
-    // again; one that is at a quota, until the quota leaves enough; one whose nodes have no room,
-    // or that was released in vain, until the policy sees it again.
+    // A job that has just been submitted waits for the next lease; one that was requeued, until we
+    // look again; one that is at a quota, until the quota leaves enough; one whose nodes have no
+    // room, or that was released in vain, until the policy sees it again.
     const bool was_requeued = is_early(why) && (is_marked(job) || job.restarts > 0);
     const auto seen = scene.decision.aside.find(number);
     const bool may_come = seen != scene.decision.aside.end() &&
@@ -140,7 +139,7 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
   std::vector<Action> made;
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene)) continue;
-    if (auto action = give_to_slurm(job, fmt::format("{} is not on", name()), scene)) {
+    if (auto action = give_to_slurm(job, "its lever is not on", scene)) {
       made.push_back(*std::move(action));
     }
   }
@@ -150,7 +149,7 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
 std::vector<std::string> HoldingLever::warnings() const {
   if (aged_ == 0) return {};
   return {
-      fmt::format("{} waiting jobs are left to Slurm, which would count their age anew after a "
+      fmt::format("{} waiting jobs are left to Slurm, which would reset their age after a "
                   "hold; PriorityFlags=ACCRUE_ALWAYS keeps it",
                   aged_)};
 }
@@ -176,16 +175,17 @@ std::set<JobNumber> HoldingLever::in_vain(const Scene& scene) const {
 
 /// Why a job is none of claims; "" = it is.
 std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
-  if (is_freed(job, scene.mirror.at())) return "somebody else has released it";
-  if (scene.claims->of<QueueChange>().is_left(job)) return "it was left to Slurm for good";
-  if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
-  if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
+  if (is_freed(job, scene.mirror.at())) return "another administrator or user released it";
+  if (scene.claims->of<QueueChange>().is_left(job)) return "it is left to Slurm permanently";
+  if (!is_in_scope(job, scene.settings)) return "it is outside the canary";
+  if (!job.comment.empty() && !is_marked(job)) return "it has a comment by an administrator";
   if (!job.required_nodes.empty() &&
       !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job, scene.mirror.at()))) {
-    return "it asks for nodes";
+    return "it requests specific nodes";
   }
-  if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
-  if (would_lose_age(job, scene)) return "a hold would take the age that it has";
+  if (is_aged(job, scene.mirror.at(), scene.settings.order.age_cap))
+    return "it has waited too long";
+  if (would_lose_age(job, scene)) return "a hold would reset its age";
   return "";
 }
 
@@ -223,15 +223,15 @@ Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene
   if (!job.required_nodes.empty()) made.becomes.required_nodes = "";
   bring_back(job, scene, made.becomes);
   const QueueClaims::Tries known = tries_of(job, scene);
-  if (!starts || known.released == kNoTime) return {made, "not yet to start"};
+  if (!starts || known.released == kNoTime) return {made, "the policy does not start it yet"};
   made.in_vain = known.in_vain + 1;
   if (made.in_vain >= kTries && is_marked(job)) {
-    Action given =
-        *give_to_slurm(job, fmt::format("it was released {} times in vain", kTries), scene, true);
+    Action given = *give_to_slurm(
+        job, fmt::format("Slurm did not start it after {} releases", kTries), scene, true);
     std::get<QueueChange>(given.change).in_vain = made.in_vain;
     return given;
   }
-  return {made, "was not started, is taken back"};
+  return {made, "Slurm did not start it, so it waits again"};
 }
 
 }  // namespace almanac::steer

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What levers have in common that hold waiting jobs until the policy starts them, by leases that
-/// end by themselves (leases.h): which jobs are held, released, taken back and left to Slurm. Where
-/// a job goes is for each of them to say.
+/// Base of levers that hold waiting jobs until the policy starts them, by leases that end by
+/// themselves (leases.h). It decides which jobs are held, released, held again and left to Slurm.
+/// Each lever decides where a job goes.
 ///
-/// Left to Slurm: jobs that ask for nodes themselves, have a comment of an administrator's, have
-/// waited for longer than the age cap, were released by somebody else, were released in vain too
-/// often, or would lose by a hold what cannot be given back: age that Slurm counts. Arrays are held
-/// and released as a whole, without nodes.
+/// Left to Slurm are jobs that request nodes, have a comment by an administrator, have waited
+/// longer than the age cap, were released by somebody else, were released too often without
+/// starting, or would lose the age that Slurm counts. Arrays are held and released as a whole,
+/// without nodes.
 ///
-/// Nothing is remembered of jobs here: how often each was released, and when, is with the claims
-/// (QueueClaims::Tries), so a service that begins anew goes on as the one before would have.
+/// The lever remembers nothing about jobs. The claims know how often and when each was released
+/// (QueueClaims::Tries), so a restarted service goes on as before.
 #pragma once
 
 #include <cstdint>
@@ -31,30 +31,29 @@ class HoldingLever : public Lever {
                                       const slurm::Abilities& can) const override;
   std::vector<Action> want(const Scene& scene) override;
   std::vector<Action> let_go(const Scene& scene) override;
-  /// Those that were released in vain, for a while after each time; those that are left to Slurm
-  /// and were to start for long.
+  /// Jobs that were released without starting, for a while after each time, and jobs left to Slurm
+  /// that should have started long ago.
   std::set<slurm::JobNumber> in_vain(const Scene& scene) const override;
   std::vector<std::string> warnings() const override;
 
  protected:
-  /// How a job that is to start is released.
+  /// How to release a job that starts.
   struct Release {
     slurm::JobChange change{};
     std::string where{};  ///< "starts on n001".
   };
   struct NotYet {};
 
-  /// Whether a job is this lever's to hold.
+  /// Whether this lever holds a job.
   virtual bool is_for(const slurm::Job& job, const Scene& scene) const = 0;
-  /// `anywhere`: no nodes are to be chosen for it.
+  /// `anywhere`: chooses no nodes for it.
   virtual std::variant<Release, NotYet> release(const slurm::Job& job, const Decision::Start& start,
                                                 bool anywhere, const Scene& scene) = 0;
-  /// Adds to `change`, which takes a job back or leaves it to Slurm, what brings back what it
-  /// asked.
+  /// Adds to `change`, which holds a job again or leaves it to Slurm, what restores its request.
   virtual void bring_back(const slurm::Job&, const Scene&, slurm::JobChange&) const {}
   /// Called before the first job is asked about.
   virtual void begin(const Scene&) {}
-  /// Whether one that waits is left to Slurm.
+  /// Whether a waiting job is left to Slurm.
   bool is_left(const slurm::Job& job, const Scene& scene) const {
     return !leave(job, scene).empty();
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Takes in what the controller tells: jobs that came, started and ended, and other hardware.
+/// Processes the news of the controller: jobs that came, started and ended, and changes of
+/// hardware.
 #pragma once
 
 #include <string>
@@ -17,12 +18,12 @@ class Intake {
  public:
   Intake(Known& known, Saving& saving);
 
-  /// Whether the hardware is another now. Takes the lock.
+  /// Returns whether the hardware has changed. Takes the lock.
   bool take(slurm::News news);
 
  private:
   void note_ended(const slurm::Job& job);
-  /// What its log says of a job that failed; any thread.
+  /// Notes why a job failed, from its log. Any thread.
   void hear_why(store::JobNumber job, const std::string& why);
 
   Known& known_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the agents of its nodes have told of one running job, as a policy may be told.
+/// What the agents of its nodes have reported about one running job, in the form that policies get.
 ///
-/// A policy hears how busy the GPUs are beside how busy they were with all the cores that Slurm
-/// gave, so that less is always less: 1 is as good as it gets, and no policy wants more than that.
+/// A policy gets the GPU utilization relative to that with all the cores that Slurm allocated. So
+/// fewer cores never look better, and 1 is the best value.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ class JobUse {
  public:
   JobUse(const slurm::Job& job, const perf::Measuring& measuring, Time now);
 
-  /// Takes what an agent has told of the job on one of its nodes, at `now`.
+  /// Takes the report of an agent about the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
             Time now);
   /// To be called after reports were taken. `held`: fewer cores than Slurm's, on the nodes where

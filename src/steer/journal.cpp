@@ -39,7 +39,7 @@ Change change_of(const Json& line, const std::variant<Kinds...>*) {
     return made.has_value();
   };
   if ((try_kind(Kinds::read(line)) || ...)) return *made;
-  refuse("a change of no kind that is known", line);
+  refuse("an unknown kind of change", line);
 }
 
 Entry entry_of(const Json& json) {
@@ -57,7 +57,7 @@ class Replay {
   void line(const Json& json) {
     if (!json.contains("done")) {
       const auto number = whole<std::int64_t>(json.at("n"));
-      if (number < 1 || number > kMostEntries) refuse("a number that no entry has", json);
+      if (number < 1 || number > kMostEntries) refuse("a number without an entry", json);
       next_ = number + 1;
       begun_.emplace_back(number, entry_of(json));
       return;
@@ -97,9 +97,9 @@ Result<std::int64_t> replay(const std::string& path, const Journal::Take& take) 
     try {
       replay.line(Json::parse(line));
     } catch (const Json::exception&) {
-      return fail(Code::corrupt, "expected a line of a journal of Almanac",
+      return fail(Code::corrupt, "expected a line of an Almanac journal",
                   {.file = path, .line = number},
-                  "move the file away; what stands in it cannot be undone by itself then");
+                  "move the file away; Almanac cannot undo its changes then");
     }
   }
   replay.end();

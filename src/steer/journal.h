@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// All that Almanac ever did to a Slurm, in a file that only grows: a line of JSON before it is
-/// done, and one for each slice afterwards that says how it went. Both are on the disk before
-/// anything else happens, so whatever crashes, what was done can be taken back.
+/// All changes that Almanac ever made to a Slurm cluster, in a file that only grows: a line of JSON
+/// before each change, and a line with the results after each slice. Both are on the disk before
+/// anything else happens, so changes can be undone after any crash.
 ///
-///   {"n":17,"at_s":1e9,"lever":"order","job":12,"submitted_s":9e8,"restarts":0,
-///    "was":{"site_factor":0},"becomes":{"site_factor":500},
-///    "why":"place 1 of 9 in v100 under qssf"}
-///   {"done":17,"to":40,"failed":{"19":"job 14 does not wait any more","20":null}}
+/// {"n":17,"at_s":1e9,"lever":"order","job":12,"submitted_s":9e8,"restarts":0,
+/// "was":{"site_factor":0},"becomes":{"site_factor":500},
+/// "why":"place 1 of 9 in v100 under qssf"}
+/// {"done":17,"to":40,"failed":{"19":"job 14 does not wait any more","20":null}}
 ///
-/// null = not known: the controller did not answer, and may have done it.
+/// null: unknown, because the controller did not answer and may have done it.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@
 
 namespace almanac::steer {
 
-/// The lever that takes back what others did.
+/// The lever that undoes what others did.
 inline constexpr std::string_view kUndo = "undo";
 
-/// Something that was done.
+/// A change that was made.
 struct Entry {
   Time at{};  ///< By the controller's clock.
   std::string lever{};
@@ -41,30 +41,31 @@ struct Entry {
 /// "job 12: site_factor 0 -> 500; place 1 of 9 in v100 under qssf"
 std::string to_words(const Entry& entry);
 
-/// Why something failed; "" = it did not; nothing = that is not known.
+/// Why a change failed; "" if it did not; nothing if that is unknown.
 using Failure = std::optional<std::string>;
-/// Of one that was planned, and is as if it had not been.
+/// The failure of a planned change that was not made.
 inline constexpr const char* kNotTried = "was not tried";
 
 /// Not thread-safe.
 class Journal {
  public:
-  /// Opens or makes the file. A last line that a crash cut off is cut away. Fails with unavailable.
+  /// Opens or creates the file, and removes a last line that a crash cut off. Fails with
+  /// unavailable.
   static Result<Journal> open(const std::string& path);
 
-  /// Told of all entries of a journal in order, with how each went.
+  /// Gets all entries of a journal in order, with their results.
   using Take = std::function<void(const Entry&, const Failure& failed)>;
-  /// Fails with corrupt at a line that is none of ours.
+  /// Fails with corrupt at a line that Almanac did not write.
   static Result<void> read(const std::string& path, const Take& take);
 
-  /// Before they are done.
+  /// Call before they are carried out.
   Result<void> begin(const std::vector<Entry>& entries);
-  /// How those went that began last.
+  /// Writes the results of the entries that began last.
   Result<void> end(const std::vector<Failure>& failures);
-  /// What needs no doing, or is done.
+  /// Writes entries that are done or need no action.
   Result<void> keep(const std::vector<Entry>& entries);
-  /// Begins a new file with `standing`, all that the old one is still good for; that is kept beside
-  /// it, as ".old", in place of the one before.
+  /// Starts a new file with `standing`, the changes of the old one that are still in effect. Keeps
+  /// the old file as ".old", replacing an earlier one.
   Result<void> begin_anew(const std::vector<Entry>& standing);
   /// In bytes.
   std::int64_t size() const { return size_; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is known of a Slurm cluster, and what was decided on it: what the parts of its service
-/// share.
+/// What is known about a Slurm cluster and what was decided: the state that the parts of its
+/// service share.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@
 
 namespace almanac::steer {
 
-/// What a service has once it is open.
+/// What a service has after opening.
 struct Opened {
   Config config;
   store::Store store;
@@ -53,29 +53,29 @@ struct Known {
         driver(std::move(opened.driver)) {}
 
   const service::Clock& clock;
-  Config config;  ///< Its policy and its shadow change, under the lock.
+  Config config;  ///< The policy and the shadow change, under the lock.
   store::Store store;
   slurm::Site site;
   Time started = clock.wall();
-  process::Bell bell{};  ///< Wakes the thread that decides.
+  process::Bell bell{};  ///< Wakes the deciding thread.
   std::atomic<std::uint64_t> revision = 1;
 
-  mutable std::mutex mutex{};  ///< Guards all below, but for `agents` and `past`.
+  mutable std::mutex mutex{};  ///< Guards all below except `agents` and `past`.
   Mirror mirror{};
-  std::uint64_t hardware = 0;  ///< That `world` is of.
+  std::uint64_t hardware = 0;  ///< Hardware revision of `world`.
   std::shared_ptr<const World> world = std::make_shared<const World>();
   std::unique_ptr<Decider> decider;
-  std::unique_ptr<Agents> agents;  ///< Null = none are listened for.
+  std::unique_ptr<Agents> agents;  ///< Null if the service does not listen for agents.
   std::unique_ptr<Slimmer> slimmer;
-  Driver driver;  ///< Its levers know agents and slimmer.
+  Driver driver;  ///< Its levers use agents and slimmer.
   Announced announced{};
   service::Counters counters{};
   bool look_again = true;            ///< A decision is due.
-  std::vector<store::Job> taught{};  ///< Ended since forecasts last looked.
-  Canary canary{config.settings.canary, store, config.seed};
-  std::unique_ptr<Past> past{};  ///< Null = no accounting is kept.
+  std::vector<store::Job> taught{};  ///< Jobs that ended since forecasts last looked.
+  Canary canary{config.settings.canary, config.settings.order.age_cap, store, config.seed};
+  std::unique_ptr<Past> past{};  ///< Null if Slurm keeps no accounting.
 
-  /// What levers look at now. Under the lock.
+  /// What levers see now. Under the lock.
   Scene scene(slurm::Abilities can) const {
     return {.settings = config.settings,
             .site = site,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Holds that end by themselves within slurmctld: how long a lease is, and which are to be renewed.
-/// A renewal changes nothing that stands, so no journal has it.
+/// Leases: holds that end by themselves within slurmctld. How long a lease is, and which ones must
+/// be renewed. Renewals are not journaled, because they change nothing in effect.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace almanac::steer {
 
-/// Two minutes; longer where so many jobs are held that renewing them would take more than an
-/// eighth of the changes that Slurm may be asked a second.
+/// Two minutes; longer if so many jobs are held that renewals would take more than an eighth of the
+/// allowed changes per second.
 Duration lease_for(std::size_t held, double changes_per_s);
-/// Jobs that wait and are held by us.
+/// Waiting jobs held by Almanac.
 std::size_t count_leases(const Mirror& mirror);
-/// What holds a job until `end`, whole seconds.
+/// The change that holds a job until `end`, in whole seconds.
 slurm::JobChange held_until(slurm::JobNumber job, Time end);
 /// The leases of length `lease` that are to be put off, those that end first before the others, but
 /// for the jobs of `but`; from a quarter of their length on `some` at most, in their last quarter

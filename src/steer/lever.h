@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A lever: one reason for which Almanac does something to a Slurm. It says what it wants done;
-/// whether that is done, how fast, and that it can be taken back, is for the driver (driver.h).
+/// A lever: one reason for which Almanac changes a Slurm cluster. It says which changes it wants.
+/// The driver (driver.h) decides whether and how fast they are made, and can undo them.
 ///
-/// Each time it is asked anew from what is true, and wants all that is not yet so. What could not
-/// be done this time it will want again.
+/// A lever looks at the present state each time and wants all that is not so yet. What could not be
+/// done this time it wants again.
 #pragma once
 
 #include <optional>
@@ -23,26 +23,27 @@ namespace almanac::steer {
 class Lever {
  public:
   virtual ~Lever() = default;
-  /// "order".
-  virtual std::string_view name() const = 0;
-  /// Why it cannot be used at this site; nothing = it can.
+  /// Why it cannot be used at this site; nothing if it can.
   virtual std::optional<std::string> obstacle(const slurm::Site& site,
                                               const slurm::Abilities& can) const = 0;
-  /// Why there is nothing that it could do just now; nothing = there may be.
+  /// Why it has nothing to do now; nothing if it may have.
   virtual std::optional<std::string> lacks(const Scene&) const { return std::nullopt; }
-  /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
+  /// Whether Slurm's queue follows the policy while the lever acts.
+  virtual bool decides_queue() const { return false; }
+  /// The changes that it wants, the most urgent first. Waiting and running jobs and nodes are those
+  /// of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
-  /// What has become of one that was done, or tried. Not called while the lever is dry.
+  /// Gets the result of a change that was tried. Not called while the lever is dry.
   virtual void hear(const Change&, const Outcome&) {}
-  /// Waiting jobs that Slurm has not started where there was room, for reasons that it does not
-  /// tell. Nothing is planned for them, so that no other job waits for them.
+  /// Waiting jobs that Slurm did not start although there was room, for unknown reasons. The policy
+  /// does not plan them, so that no other job waits for them.
   virtual std::set<slurm::JobNumber> in_vain(const Scene&) const { return {}; }
-  /// What gives back to Slurm all that it took, as far as that is not so yet. Asked, and done, when
-  /// it is not on any more or cannot be used.
+  /// The changes that give everything back to Slurm. The driver asks for them, and makes them, when
+  /// the lever is not on or cannot be used.
   virtual std::vector<Action> let_go(const Scene&) { return {}; }
-  /// What an operator should know; one line each.
+  /// Warnings for the operator, one line each.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// The same of what it was to give back and could not; said also where it is off.
+  /// Warnings about what it could not give back; shown even if the lever is off.
   virtual std::vector<std::string> left() const { return {}; }
 };
 

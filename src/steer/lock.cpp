@@ -39,8 +39,8 @@ constexpr mode_t kOwnersOnly = 0600;
 
 tl::unexpected<Error> of_another(const std::string& path, uid_t owner) {
   return fail(Code::invalid,
-              fmt::format("it belongs to user {}, and we are user {}", owner, ::geteuid()),
-              {.file = path}, "remove it, and look who may write to its folder");
+              fmt::format("it belongs to user {}, but Almanac runs as user {}", owner, ::geteuid()),
+              {.file = path}, "remove it, and check who may write to its folder");
 }
 
 /// A folder of ours to which no other user may write, made where it is missing.
@@ -55,7 +55,7 @@ Result<void> make_own_folder(const std::string& path) {
   }
   if (about.st_uid != ::geteuid()) return of_another(path, about.st_uid);
   if (!S_ISDIR(about.st_mode) || (about.st_mode & 022) != 0) {
-    return fail(Code::invalid, "it is no folder to which only its owner may write", {.file = path},
+    return fail(Code::invalid, "expected a folder that only its owner can write to", {.file = path},
                 "chmod 755 it, or remove it");
   }
   return {};
@@ -68,8 +68,8 @@ Result<process::Descriptor> open_own(const std::string& path) {
   struct stat about {};
   if (!file || ::fstat(file.get(), &about) != 0) {
     if (errno == ELOOP) {
-      return fail(Code::invalid, "it is a link", {.file = path},
-                  "remove it, and look who may write to its folder");
+      return fail(Code::invalid, "it is a symbolic link", {.file = path},
+                  "remove it, and check who may write to its folder");
     }
     return fail(Code::unavailable, std::strerror(errno), {.file = path});
   }
@@ -95,9 +95,9 @@ Result<Lock> Lock::take(const std::string& path, const std::string& what) {
   if (!is_taken(file->get(), LOCK_EX)) {
     const std::string holder = first_line(file->get());
     return fail(Code::conflict,
-                fmt::format("another almanac has {}{}", what,
+                fmt::format("another almanac process uses {}{}", what,
                             holder.empty() ? "" : fmt::format(", process {}", holder)),
-                {.file = path}, "end that one first");
+                {.file = path}, "stop that process first");
   }
   const std::string own = fmt::format("{}\n", ::getpid());
   if (::ftruncate(file->get(), 0) != 0 ||
@@ -112,8 +112,8 @@ Result<Lock> Lock::briefly(const std::string& folder) {
   auto file = open_own(path);
   if (!file) return tl::unexpected(file.error());
   if (!is_taken(file->get(), LOCK_EX, kForASecond)) {
-    return fail(Code::conflict, "a process has kept this folder locked for a second",
-                {.file = path}, "try again; `fuser` names the processes that have it open");
+    return fail(Code::conflict, "another process holds the lock of this folder", {.file = path},
+                "try again; `fuser` names the processes that have it open");
   }
   return Lock(std::move(*file));
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which job a number meant. Slurm gives a number again: after 67 million jobs, and from the first
-/// one on where slurmctld has lost its state. Another job was submitted at another time. So is one
-/// that is requeued, which Slurm counts as submitted anew; but that has begun once more.
+/// Identifies the job that a number meant. Slurm gives a number again: after 67 million jobs, and
+/// from the first one on where slurmctld has lost its state. Another job was submitted at another
+/// time. So is one that is requeued, which Slurm counts as submitted anew; but that has begun once
+/// more.
 #pragma once
 
 #include "base/time.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a Slurm controller has told so far: its jobs, nodes and partitions as they stand.
+/// The state of a Slurm controller as reported so far: jobs, nodes and partitions.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace almanac::steer {
 struct Difference {
   bool anything = false;
   std::uint64_t came = 0, started = 0, requeued = 0;
-  std::vector<slurm::Job> ended{};  ///< Each once. Of one that vanished only what was known last.
+  std::vector<slurm::Job> ended{};  ///< Each once. A vanished job has its last known state.
 };
 
 /// Not thread-safe.
@@ -28,10 +28,10 @@ class Mirror {
   using Nodes = std::map<std::string, slurm::Node>;
 
   Difference take(slurm::News news);
-  /// A change that the controller has taken, before it tells of it itself.
+  /// Applies a change that the controller has accepted but not reported yet.
   void note(const slurm::JobChange& change);
 
-  /// By the controller's clock; kNoTime = it has told nothing yet.
+  /// By the controller's clock; kNoTime if it has reported nothing yet.
   Time at() const { return at_; }
   /// Jobs that have not ended.
   const Jobs& jobs() const { return jobs_; }
@@ -42,7 +42,7 @@ class Mirror {
   const std::vector<slurm::Reservation>& reservations() const { return reservations_; }
   const std::vector<slurm::Licence>& licences() const { return licences_; }
   const slurm::Limits& limits() const { return limits_; }
-  /// None where no fair share is kept, or the way to Slurm does not tell it.
+  /// Empty if Slurm keeps no fair share, or the connection does not report it.
   const std::vector<slurm::Association>& associations() const { return associations_; }
   /// Grows when a node comes, goes, or is made otherwise, when partitions have other nodes, and
   /// when accounts have other shares.
@@ -64,12 +64,12 @@ class Mirror {
   std::uint64_t hardware_ = 0;
 };
 
-/// Whether it holds something of the nodes.
+/// Whether a job holds resources of nodes.
 bool holds_nodes(const slurm::Job& job);
 inline bool waits(const slurm::Job& job) { return job.state == slurm::State::pending; }
-/// Those that hold something of the nodes, in order of start.
+/// Jobs that hold resources of nodes, in order of start.
 std::vector<const slurm::Job*> running_jobs(const Mirror& mirror);
-/// Nothing may start there now, whatever is free.
+/// Whether nothing may start on a node now.
 bool is_out(const slurm::Node& node);
 
 }  // namespace almanac::steer

@@ -44,9 +44,10 @@ Result<std::unique_ptr<Newcomers>> Newcomers::listen(const std::string& path,
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
-    return fail(Code::usage,
-                fmt::format("a socket's path has at most {} letters", sizeof address.sun_path - 1),
-                {.file = path});
+    return fail(
+        Code::usage,
+        fmt::format("the path of a socket has at most {} characters", sizeof address.sun_path - 1),
+        {.file = path});
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   ::unlink(path.c_str());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Answers Slurm's plugin job_submit/almanac: a new job has its place in the line before Slurm
-/// first looks at it. It has a thread of its own. The plugin that asks waits, and all of slurmctld
-/// behind it, so the answer waits for nothing.
+/// Answers Slurm's plugin job_submit/almanac, so that a new job has its place in the queue before
+/// Slurm first looks at it. Works in its own thread. While the plugin waits, all of slurmctld
+/// waits, so the answer must not wait for anything.
 #pragma once
 
 #include <atomic>

@@ -70,8 +70,9 @@ std::vector<std::string> NodeCommands::warnings() const {
       if (stuck.on == on) names.push_back(name);
     }
     if (names.empty()) continue;
-    made.push_back(fmt::format("power {} had no effect on {}: left alone until that changes",
-                               on ? "up" : "down", fmt::join(names, ",")));
+    made.push_back(fmt::format(
+        "power {} had no effect on {}: Almanac leaves these nodes alone until their state changes",
+        on ? "up" : "down", fmt::join(names, ",")));
   }
   return made;
 }

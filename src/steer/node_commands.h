@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which nodes were told to power up or down, and whether that had an effect.
+/// Commands to power nodes up or down, and whether they had an effect.
 ///
 /// Slurm takes a command to power up at any time and loses it while the node powers down; so it is
 /// given only when the node is off, and again until it is on.

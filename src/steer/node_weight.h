@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What nodes weigh that are not on.
+/// The weights of nodes that are not on.
 ///
 /// To Slurm a node that boots is as good as one that is on. Of nodes of equal weight it takes the
 /// fewest in a row that do, and a node that boots is often alone between others that sleep: a job
@@ -10,7 +10,7 @@
 ///
 /// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/guide/slurm.md): of a
 /// weight only
-///          the lower 16 bits count when nodes are chosen, so one of these is set too.
+/// the lower 16 bits count when nodes are chosen, so one of these is set too.
 #pragma once
 
 #include <cstdint>

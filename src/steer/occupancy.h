@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the running jobs of a Slurm hold, as grants that a ledger can take.
+/// What the running jobs of a Slurm cluster hold, as grants that a ledger can take.
 ///
 /// A ledger aborts when something is taken twice; a Slurm may well give it twice (OverSubscribe,
 /// jobs of a node that was made smaller), or tell how many GPUs a job has and not which. So all is

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Numbers by which Slurm orders jobs as a line has them, with as few changes as can be.
+/// Numbers that make Slurm order jobs as a line does, with as few changes as possible.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "slurm/link.h"
+
 namespace almanac::steer {
 
-/// Both ends are in it.
+/// A range that includes both ends.
 struct Window {
   std::int64_t lowest = 0;
   std::int64_t highest = 0;
 };
 
-/// How far apart neighbours are where there is room: far enough that many may come between two.
+/// The usual distance of neighbours: large enough for many jobs to come between two.
 std::int64_t usual_step(const Window& window);
 
 /// New numbers for jobs that have `present` ones, in the order of the line: each is less than the
@@ -25,5 +27,9 @@ std::int64_t usual_step(const Window& window);
 /// far from both. Where the window has fewer numbers than the line has jobs, those at its end share
 /// the lowest. O(n log n).
 std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const Window& window);
+
+/// Whether Slurm orders jobs by their site factors; otherwise by their priorities: priority/basic
+/// ignores site factors.
+bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can);
 
 }  // namespace almanac::steer

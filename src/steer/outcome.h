@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What has become of a change that was planned, in the one form by which all that follows is
-/// decided: what stands, what is tried again, what counts as taken back.
+/// The result of a planned change, which decides what is in effect, what is tried again, and what
+/// counts as undone.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace almanac::steer {
 struct Outcome {
   enum class Kind : std::uint8_t {
     done,
-    past,       ///< It came too late: the job is gone, or does not wait or run any more.
-    refused,    ///< Slurm, or this way to it, does not do that.
+    past,       ///< Too late: the job is gone, or no longer waits or runs.
+    refused,    ///< Slurm, or this connection to it, does not support it.
     unknown,    ///< The controller did not answer, and may have done it.
-    not_tried,  ///< Nothing was asked.
+    not_tried,  ///< Slurm was not asked.
   };
   Kind kind = Kind::not_tried;
-  Error why{};  ///< Of all but `done`.
+  Error why{};  ///< For all kinds but `done`.
 
   explicit operator bool() const { return kind == Kind::done; }
-  /// It stands, as far as is known.
+  /// It may be in effect.
   bool may_be() const { return kind == Kind::done || kind == Kind::unknown; }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What runs and waits in a Slurm, as forecasts of its jobs ask for it, and its quotas.
+/// The running and waiting jobs of a Slurm cluster and its quotas, for forecasts.
 ///
-/// Left out are running jobs that ask what could never start here, as when nodes have gone: their
+/// Leaves out running jobs that could never start here, for example because nodes are gone; their
 /// GPUs count as free.
 #pragma once
 

@@ -28,7 +28,7 @@ Past::Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slu
 std::string Past::trouble() const {
   const std::lock_guard lock(mutex_);
   if (asked_ && clock_.monotonic() - *asked_ >= kAccounting.longest) {
-    return fmt::format("{} has taken {} already", kAccounting.doing,
+    return fmt::format("{} has taken more than {}", kAccounting.doing,
                        text::format_duration(kAccounting.longest));
   }
   return trouble_;

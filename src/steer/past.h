@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Brings what Slurm's accounting has into the store, week by week. Its database may need minutes
-/// for a week, so it has a way to Slurm and a thread of its own, and no decision waits for it.
+/// Imports Slurm's accounting into the store, week by week. Its database may take minutes for a
+/// week, so the import has its own connection and thread, and no decision waits for it.
 #pragma once
 
 #include <atomic>
@@ -22,13 +22,13 @@ namespace almanac::steer {
 
 class Past {
  public:
-  /// Begins at once; goes back to `back_to`. `clock` and `store` must outlive it.
+  /// Starts at once, and goes back to `back_to`. `clock` and `store` must outlive it.
   Past(const service::Clock& clock, store::Store& store, std::unique_ptr<slurm::Link> link,
        Time back_to, accounting::VcFrom vc);
 
-  /// Once: all that accounting had when it began is in the store now.
+  /// True once when everything that accounting had at the start is in the store.
   bool has_come() { return has_come_.exchange(false); }
-  /// "" = it answers, or may yet (stage.h).
+  /// "" if accounting answers, or may still answer (stage.h).
   std::string trouble() const;
 
  private:

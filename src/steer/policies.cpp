@@ -17,19 +17,20 @@ using policy::Trait;
 std::string obstacle(const policy::Composition& composition) {
   const policy::TraitSet does = policy::registry().traits(composition);
   if (does.has(Trait::remembers)) {
-    return "sets GPUs of coming leases aside, and each decision here begins without memory";
+    return "reserves GPUs for later leases, which needs memory from one decision to the next";
   }
   if (does.has(Trait::splits_nodes)) {
-    return "keeps each job in a part of the nodes, and each decision here begins without memory";
+    return "keeps each job in one part of the nodes, which needs memory from one decision to the "
+           "next";
   }
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
-    return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
+    return "chooses the number of GPUs of a job, which Slurm fixes at submission";
   }
   if (does.has(Trait::ends_trials)) {
-    return "ends trials of sweeps by the metrics that they report, which Slurm does not ask";
+    return "ends trials by the metrics that they report, which Slurm does not collect";
   }
   if (does.has(Trait::chooses_cores) && !does.has(Trait::gives_cores)) {
-    return "chooses how many cores a job begins with, which Slurm settles when it is submitted";
+    return "chooses the number of cores a job starts with, which Slurm fixes at submission";
   }
   return "";
 }
@@ -48,9 +49,10 @@ Result<Chosen> compose(const std::string& text) {
     const bool only_splits =
         made->division != policy::Composition().division && obstacle(undivided(*made)).empty();
     return fail(Code::unsupported, fmt::format("policy {} {}", text, why), {},
-                only_splits ? fmt::format("the same without +{} decides for Slurm, over all nodes",
-                                          made->division.name)
-                            : "qssf, sjf, las, gittins, easy and fifo decide for Slurm");
+                only_splits
+                    ? fmt::format("without +{} the policy can decide for Slurm, over all nodes",
+                                  made->division.name)
+                    : "qssf, sjf, las, gittins, easy and fifo can decide for Slurm");
   }
   Chosen chosen{.composition = std::move(*made)};
   chosen.capacity = std::exchange(chosen.composition.capacity, "all");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Policies of the registry as the brain of a Slurm can have them.
+/// Policies of the registry as they can decide for a Slurm cluster.
 #pragma once
 
 #include <string>
@@ -11,25 +11,25 @@
 
 namespace almanac::steer {
 
-/// What of a policy changes the cores of jobs that run.
+/// The part of a policy that changes the cores of running jobs.
 struct Slimming {
-  policy::Composition composition{};  ///< Its size and throttle; no job waits under it.
+  policy::Composition composition{};  ///< Size and throttle of the policy; no job waits under it.
 
   bool slims() const { return composition.size != "asked" || composition.throttle != "none"; }
 };
 
-/// A policy, taken apart: what decides which job is next and where, what decides which nodes are
-/// on, and what decides how many cores jobs keep.
+/// The parts of a policy: which job is next and where, which nodes are on, and how many cores jobs
+/// keep.
 struct Chosen {
-  policy::Composition composition{};  ///< With every node on, and cores as they are asked.
-  policy::Choice capacity = "all";    ///< As the policy has it, for the lever that powers nodes.
+  policy::Composition composition{};  ///< With every node on, and cores as requested.
+  policy::Choice capacity = "all";    ///< For the lever `power`.
   Slimming slimming{};
-  bool only_moves = false;  ///< It stops running jobs only to have them go on elsewhere.
+  bool only_moves = false;  ///< The policy stops running jobs only to move them.
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's
 /// rolling one. Fails with usage as Registry::compose() does, and with unsupported where a policy
-/// wants of Slurm what no Slurm can: other cores or GPUs than a job asks when it starts, memory
+/// needs what Slurm cannot do: other cores or GPUs than requested at the start of a job, or memory
 /// from one decision to the next.
 Result<Chosen> compose(const std::string& text);
 

@@ -20,7 +20,7 @@ TEST(SlurmPolicies, NamesOthersWhereThePolicyWouldNotDoUndividedEither) {
   const auto refused = compose("elasticflow+pop");
   ASSERT_FALSE(refused);
   EXPECT_TRUE(to_string(refused.error())
-                  .ends_with("(qssf, sjf, las, gittins, easy and fifo decide for Slurm)"))
+                  .ends_with("(qssf, sjf, las, gittins, easy and fifo can decide for Slurm)"))
       << to_string(refused.error());
 }
 

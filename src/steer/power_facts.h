@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What slurm.conf says of powering nodes, and which nodes are spoken for.
+/// The power settings of slurm.conf, and which nodes are reserved.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 namespace almanac::steer {
 
 struct PowerFacts {
-  bool has_programs = false;  ///< SuspendProgram and ResumeProgram are there.
-  bool is_on = false;         ///< Slurm powers nodes at all: a SuspendTime is set.
+  bool has_programs = false;  ///< SuspendProgram and ResumeProgram are set.
+  bool is_on = false;         ///< SuspendTime is set, so Slurm powers nodes down.
   Duration down{};            ///< SuspendTimeout: the most that powering down takes.
   Duration up{};              ///< ResumeTimeout.
   /// After a command to power down, when a node can be back at the latest: Slurm looks at nodes

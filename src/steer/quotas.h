@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The quotas of a Slurm and what its jobs hold of them, for a round that keeps them.
+/// The quotas of a Slurm cluster and what its jobs hold of them, for a round that enforces them.
 #pragma once
 
 #include <string>
@@ -14,18 +14,18 @@ namespace almanac::steer {
 
 class Quotas {
  public:
-  /// Counts all that runs, of which no round knows yet. `mirror` must outlive it, and not change.
+  /// Counts all running jobs, which no round knows yet. `mirror` must outlive it, and not change.
   explicit Quotas(const Mirror& mirror);
 
   bool empty() const { return book_.empty(); }
   policy::Quotas& book() { return book_; }
-  /// A round is to know `job` as `id`, before it is told of it.
+  /// Tells which id `job` has in the round; call before the job joins it.
   void put(JobId id, const slurm::Job& job);
-  /// One that runs is adopted by the round, which counts it from then on.
+  /// Call when the round has adopted a running job, because the round counts it from then on.
   void hand_over(const slurm::Job& job) { hold(job, -job.gpus); }
-  /// Whether it is left too few GPUs to start.
+  /// Whether a quota leaves too few GPUs for a job.
   bool is_at(const slurm::Job& job) { return !book_.has_room(claim(job)); }
-  /// "account science has 8 of 8 GPUs": of the quota that leaves a job that is at one least.
+  /// "account science has 8 of 8 GPUs": the quota that leaves the job the fewest GPUs.
   std::string tightest(const slurm::Job& job);
 
  private:

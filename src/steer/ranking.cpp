@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "steer/order_lever.h"
 #include "steer/order_values.h"
 #include "steer/scope.h"
 #include "steer/shards.h"

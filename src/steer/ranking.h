@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where a job stands that is just being submitted: what Slurm's plugin is answered about it.
+/// The place of a job that is being submitted: the answers to Slurm's plugin.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Ranking {
   Ranking(Known& known, const Controller& controller, const Steering& steering)
       : known_(known), controller_(controller), steering_(steering) {}
 
-  /// Answers the plugin from now on, from a thread of its own.
+  /// Answers the plugin from now on, in its own thread.
   Result<void> listen();
 
  private:

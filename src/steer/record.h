@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job of Slurm as the other rooms know jobs: as one of a trace, and as one of the store.
+/// Converts jobs of Slurm to jobs of traces and of the store.
 #pragma once
 
 #include <cstdint>
@@ -23,37 +23,38 @@ namespace almanac::steer {
 inline store::JobNumber to_store(slurm::JobNumber number) {
   return store::JobNumber{static_cast<std::int64_t>(number)};
 }
-/// Zero for what is no number of Slurm's.
+/// Zero if it cannot be a number of Slurm's.
 inline slurm::JobNumber to_slurm(store::JobNumber number) {
   const auto value = static_cast<std::int64_t>(number);
   const bool fits = value > 0 && value <= std::int64_t{0xffffffff};
   return slurm::JobNumber{fits ? static_cast<std::uint32_t>(value) : 0};
 }
 
-/// Where a job that holds nodes is, whatever its partition has become since; else where it waits.
+/// The virtual cluster of the nodes that a job holds, whatever became of its partition; else the
+/// one in which it waits.
 VcId vc_of(const slurm::Job& job, const World& world);
 
-/// The name of the virtual cluster of `world` whose nodes it is for: what its own is called, but
-/// where these are accounts or QOS.
+/// The name of the virtual cluster of `world` whose nodes a job can use. It is also the name of the
+/// virtual cluster of the job, unless these are accounts or QOS.
 std::string owner_of_nodes(const slurm::Job& job, const World& world);
 
-/// What policies and predictors know of it. A job that wants whole nodes asks all that the nodes of
-/// its virtual cluster have; one of shards a part of a GPU.
+/// The request that policies and predictors get. A job of whole nodes requests all that the nodes
+/// of its virtual cluster have; a job of shards requests a part of a GPU.
 trace::Request to_request(const slurm::Job& job, const World& world, Names& names);
 
-/// The job as users see it. Nodes that the world does not know are left out of what it holds.
+/// The job as users see it. Leaves out nodes that the world does not know.
 store::Job to_stored(const slurm::Job& job, const World& world);
 
-/// All jobs that have ended, as they are played on `world`: accounting tells partitions, of which
-/// those that share nodes are one virtual cluster. Of the quotas of `limits` they claim what they
-/// would today; those of which the store kept no account claim nothing.
+/// All ended jobs, to be simulated on `world`. Accounting reports partitions; those that share
+/// nodes are one virtual cluster. The jobs claim of the quotas of `limits` what they would today;
+/// jobs without an account in the store claim nothing.
 Result<experiment::Past> past_of(const store::Store& store, const World& world,
                                  const slurm::Limits& limits);
 
-/// Tasks that a record stands for: 1, or of an array "3-9:2%2" as many as wait. At least 1.
+/// Number of tasks of a record: 1, or the waiting tasks of an array "3-9:2%2". At least 1.
 struct Tasks {
   std::int64_t count = 1;
-  std::int64_t at_once = 0;  ///< 0 = any number.
+  std::int64_t at_once = 0;  ///< 0 for any number.
 };
 Tasks count_tasks(const std::string& tasks);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the service of a Slurm cluster keeps in its store: jobs that ended, notes on them, what
-/// operators chose, and each minute how the cluster does.
+/// Writes to the store of a Slurm cluster: ended jobs, notes on them, the choices of operators, and
+/// a sample of the cluster each minute.
 #pragma once
 
 #include <optional>
@@ -24,14 +24,14 @@ class Saving {
   void add(store::Job ended) { ended_.push_back(std::move(ended)); }
   void note(store::Note note) { notes_.push_back(std::move(note)); }
   void set(const char* key, std::string value) { values_.emplace_back(key, std::move(value)); }
-  /// Why the disk takes nothing; "" = it does.
+  /// Why nothing can be written; "" if it can.
   const std::string& trouble() const { return trouble_; }
   void note_trouble(const Error& why) { trouble_ = to_string(why); }
 
   /// Whether a sample of the cluster is due.
   bool is_sample_due(Time now) const { return now >= next_sample_; }
-  /// Writes what the store does not have yet, and a sample if one is due. Takes the lock, but for
-  /// the time that the disk takes.
+  /// Writes what the store does not have yet, and a sample if one is due. Takes the lock, but not
+  /// while the disk works.
   void save(const std::optional<store::Moment>& sample);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What levers look at, and guards.
+/// What levers and guards look at.
 #pragma once
 
 #include "slurm/link.h"
@@ -21,11 +21,11 @@ struct Scene {
   const Mirror& mirror;
   const Decision& decision;
   const Chosen& policy;
-  // The driver says these.
-  const Claims* claims = nullptr;  ///< What stands of what was done.
-  bool places = false;             ///< The lever `placement` is on, and does not rest.
-  bool shares = false;             ///< The lever `sharing`.
-  Duration lease{};                ///< How long jobs are held that are not held anew (leases.h).
+  // Set by the driver.
+  const Claims* claims = nullptr;  ///< Changes in effect.
+  bool places = false;             ///< Whether the lever `placement` acts.
+  bool shares = false;             ///< Whether the lever `sharing` acts.
+  Duration lease{};                ///< Length of a hold that is not renewed (leases.h).
 };
 
 }  // namespace almanac::steer

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What levers are for: with a canary its partitions, else everything.
+/// The scope of levers: the partitions of the canary if there is one, else everything.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline bool is_in_scope(const slurm::Job& job, const Settings& settings) {
                      [&](const std::string& each) { return canary.contains(each); });
 }
 
-/// Also not that of an exempt partition, even in part.
+/// Nodes of an exempt partition are out of scope, even if other partitions share them.
 inline bool is_in_scope(const slurm::Node& node, const Settings& settings) {
   const auto& canary = settings.canary.partitions;
   return std::all_of(node.partitions.begin(), node.partitions.end(), [&](const std::string& each) {

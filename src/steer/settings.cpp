@@ -64,7 +64,7 @@ class Reader final : text::TomlReader {
     if (const toml::table* const canary = table(file, "canary")) {
       read_canary(*canary, made.canary);
       if (!made.canary.partitions.empty() && !owns_nodes(made.virtual_clusters)) {
-        refuse(*canary, "a canary of partitions goes with virtual_clusters = \"partitions\"");
+        refuse(*canary, "a canary needs virtual_clusters = \"partitions\"");
       }
     }
     return made;
@@ -96,7 +96,8 @@ class Reader final : text::TomlReader {
   int whole(const toml::table& from, const char* key, int missing, int least) {
     constexpr int kMost = 1'000'000;
     const double found = number(from, key, missing, least, kMost);
-    if (found != std::floor(found)) refuse(*from.get(key), fmt::format("{} must be whole", key));
+    if (found != std::floor(found))
+      refuse(*from.get(key), fmt::format("{} must be a whole number", key));
     return static_cast<int>(found);
   }
 
@@ -186,7 +187,7 @@ Result<Switch> parse_switch(std::string_view word) {
   for (const Switch how : {Switch::off, Switch::dry, Switch::on}) {
     if (word == to_string(how)) return how;
   }
-  return fail(Code::usage, fmt::format("a lever is off, dry or on, not {}", word));
+  return fail(Code::usage, fmt::format("a lever is off, dry or on, not \"{}\"", word));
 }
 
 Result<Settings> read_settings(const std::string& path) {

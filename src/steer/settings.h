@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What an operator lets Almanac do to their Slurm: which levers it may touch, whose jobs it must
-/// not, and how fast.
+/// What an operator allows Almanac to do on a Slurm cluster: which levers it may use, which jobs
+/// are exempt, and how fast it may act.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@
 namespace almanac::steer {
 
 using service::Switch;
-/// "off", "dry", "on"; fails with usage.
+/// Reads "off", "dry" or "on". Fails with usage.
 Result<Switch> parse_switch(std::string_view word);
 
-/// What the virtual clusters are: nodes that serve their own jobs only. Accounts and QOS own no
-/// nodes: their jobs stand in the lines of their partitions, and are called by theirs.
+/// What the virtual clusters are. Partitions own nodes, which serve their own jobs only. Accounts
+/// and QOS own no nodes: their jobs wait in the queues of their partitions.
 enum class Grouping : std::uint8_t {
-  partitions,  ///< Each partition; those that share a node are one.
+  partitions,  ///< Each partition; partitions that share a node are one virtual cluster.
   accounts,
   qos,
-  all,  ///< All nodes and all jobs are one.
+  all,  ///< All nodes and all jobs are one virtual cluster.
 };
 
 constexpr bool owns_nodes(Grouping grouping) {
   return grouping == Grouping::partitions || grouping == Grouping::all;
 }
 
-/// Whose jobs no lever touches, and no policy sees.
+/// Exempt jobs: no lever touches them, and no policy sees them.
 struct Exempt {
   std::set<std::string> users{};
   std::set<std::string> accounts{};
@@ -43,58 +43,59 @@ struct Exempt {
 };
 
 struct OrderSettings {
-  /// Site factors, or priorities, are never set outside of it.
+  /// Range of the site factors, or priorities, that Almanac sets.
   std::int64_t lowest = 1;
   std::int64_t highest = 1'000'000'000;
-  /// Jobs that have waited longer go first, the one that waited longest before the others.
-  /// kNoDuration = no such bound.
+  /// Jobs that have waited longer go first, the longest wait first. kNoDuration for no age cap.
   Duration age_cap = 24h * 7;
 };
 
 struct PlacementSettings {
-  /// A job that was released and has not started is taken back after so long.
+  /// A released job that has not started after this time is held again.
   Duration patience = 1min;
 };
 
 struct PowerSettings {
-  int minimum_on = 1;         ///< Nodes in service, of all together.
-  int wakes_per_minute = 30;  ///< Nodes at most, but for those that an operator wants back.
+  int minimum_on = 1;         ///< Nodes in service, over all partitions.
+  int wakes_per_minute = 30;  ///< At most; nodes that an operator wants back do not count.
 };
 
 struct PreemptionSettings {
-  bool suspends = false;  ///< Jobs without GPUs; all others are requeued.
-  Duration once_in = 1h;  ///< Each job at most, and not before it has run for as long.
+  bool suspends = false;  ///< Suspends jobs without GPUs; all other jobs are requeued.
+  Duration once_in = 1h;  ///< Each job at most once in this time, and not before it has run for so
+                          ///< long.
 };
 
 struct SlimmingSettings {
-  /// Of a node's memory, GB/s; 0 = not known, and no job is slowed for the sake of others.
+  /// Memory bandwidth of a node, GB/s; 0 if unknown, in which case no job is slowed for others.
   double bandwidth_gbs = 0;
 };
 
-/// About jobs that hold GPUs which do not compute.
+/// Rule for jobs whose GPUs are idle.
 struct IdleSettings {
-  bool requeues = false;   ///< After the grace, those that may be; else users hear of it only.
-  Duration after = 30min;  ///< Idle for so long, a user hears of it.
-  Duration grace = 10min;  ///< Between that and the requeue.
-  double below = 0.01;     ///< Share of the time in which GPUs compute: idle is less.
-  std::string hook{};      ///< Run by /bin/sh when a user is to hear of it; "" = none.
+  bool requeues = false;   ///< Requeues jobs that may be requeued after the grace period; else only
+                           ///< notifies users.
+  Duration after = 30min;  ///< Idle time before a user is notified.
+  Duration grace = 10min;  ///< Time between notification and requeue.
+  double below = 0.01;     ///< GPUs are idle if they compute for a smaller share of time.
+  std::string hook{};      ///< Command for /bin/sh that notifies a user; "" for none.
 };
 
-/// A part of the cluster to try levers on.
+/// The canary: a part of the cluster to try levers on.
 struct CanarySettings {
-  std::set<std::string> partitions{};  ///< None = levers are for all jobs.
-  Duration history = 24h * 28;         ///< What is expected is learned from so much of the past.
-  Duration window = 6h;                ///< Waits and failures are averaged over.
-  Duration patience = 1h;              ///< Out of what is expected for so long, and levers rest.
-  double slack = 1.25;                 ///< The upper end of what is expected, times this.
+  std::set<std::string> partitions{};  ///< If empty, levers act on all jobs.
+  Duration history = 24h * 28;         ///< Length of the past that the expectation is learned from.
+  Duration window = 6h;                ///< Waits and failures are averages over this time.
+  Duration patience = 1h;  ///< Changes are undone after the limits are exceeded for so long.
+  double slack = 1.25;     ///< Factor of the upper limits.
 };
 
 struct Settings {
   Grouping virtual_clusters = Grouping::partitions;
   Exempt exempt{};
-  std::map<std::string, Switch, std::less<>> levers{};  ///< Those that are not here are dry.
-  double changes_per_s = 400;                           ///< The most that Slurm is asked to change.
-  Duration poll = 1s;                                   ///< Between two questions what is new.
+  std::map<std::string, Switch, std::less<>> levers{};  ///< Levers without an entry are dry.
+  double changes_per_s = 400;                           ///< Upper limit of requested changes.
+  Duration poll = 1s;                                   ///< Pause between two questions for news.
   OrderSettings order{};
   PlacementSettings placement{};
   PowerSettings power{};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Changes that are made together: planned and settled by the driver, and between the two carried
-/// out, which alone talks to Slurm and to the disk. It may take seconds, and a request that comes
-/// meanwhile need not wait.
+/// Changes that are made together. The driver plans and settles a slice. Only carrying it out talks
+/// to Slurm and the disk; this may take seconds, and needs no lock, so other requests need not
+/// wait.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@
 namespace almanac::steer {
 
 struct Slice {
-  std::vector<Entry> seen{};  // what others did: for the journal alone
+  std::vector<Entry> seen{};  // changes by others, for the journal only
   std::vector<Entry> entries{};
-  std::vector<Lever*> levers{};                  // of each; null = an undo
-  std::vector<Outcome> outcomes{};               // of each, when it is done
-  std::vector<Failure> failures{};               // the same, as the journal has it
-  std::optional<std::vector<Entry>> standing{};  // the journal is to begin anew with that
-  std::vector<slurm::JobChange> renewals{};      // of leases, before all else
-  std::vector<Outcome> renewed{};                // the first so many of them
+  std::vector<Lever*> levers{};                  // of each entry; null for an undo
+  std::vector<Outcome> outcomes{};               // of each entry, once carried out
+  std::vector<Failure> failures{};               // the same, for the journal
+  std::optional<std::vector<Entry>> standing{};  // the journal must start again with these
+  std::vector<slurm::JobChange> renewals{};      // of leases, made before all else
+  std::vector<Outcome> renewed{};                // results of the first renewals
   Duration took{};
   std::string trouble{};  // of the journal
 };
 
-/// Does it, each change once the journal has it; ends early when that takes seconds, or the
-/// controller does not answer.
+/// Carries out a slice, each change after the journal has it. Ends early after some seconds, or if
+/// the controller does not answer.
 void carry_out(Slice& slice, Journal& journal, slurm::Link& link, const service::Clock& clock);
 
 }  // namespace almanac::steer

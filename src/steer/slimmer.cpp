@@ -238,14 +238,16 @@ std::optional<double> Slimmer::bandwidth_gbs(NodeId node) const {
 
 std::string Slimmer::why(JobNumber job) const {
   const auto found = running_.find(job);
-  if (found == running_.end()) return "it begins anew";
+  if (found == running_.end()) return "it starts with all its cores";
   const Running& running = found->second;
-  if (running.is_left_alone) return "its GPUs were less busy: it is left alone from now on";
+  if (running.is_left_alone)
+    return "its GPUs were less busy with fewer cores, so it keeps all of them";
   const bool has_gpus = running.slurms.front().count() > 0;
-  if (!wanted_.contains(job)) return has_gpus ? "its GPUs want them" : "there is room again";
-  if (!has_gpus) return "it draws the memory bandwidth that GPU jobs want";
+  if (!wanted_.contains(job))
+    return has_gpus ? "its GPUs need them" : "memory bandwidth is available again";
+  if (!has_gpus) return "it uses memory bandwidth that GPU jobs need";
   const auto use = running.use.gpu_use();
-  if (!use || running.use.has_all()) return "to see whether its GPUs are as busy with fewer";
+  if (!use || running.use.has_all()) return "tests whether its GPUs stay as busy with fewer cores";
   return fmt::format("its GPUs are {:.0f} % as busy as with all its cores", 100 * *use);
 }
 
@@ -265,7 +267,8 @@ std::vector<std::string> Slimmer::troubles() const {
   for (const auto& [number, cores] : wanted_) {
     const std::string trouble = running_.at(number).use.trouble();
     if (trouble.empty()) continue;
-    made.push_back(fmt::format("job {} is not held to fewer cores on {}", number, trouble));
+    made.push_back(
+        fmt::format("job {} could not be limited to fewer cores on {}", number, trouble));
   }
   return made;
 }

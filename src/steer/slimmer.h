@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which running jobs of a Slurm should do with fewer cores, as the policy says that changes what
+/// Decides which running jobs should have fewer cores, by the part of the policy that changes what
 /// jobs hold (coda, and all with adaptive or halve).
 ///
-/// Such a policy learns by trying, over minutes, so here a round goes on from look to look, unlike
-/// the one that decides which job is next (decision.h). It knows only what runs: a job that begins
-/// is taken over with what Slurm gave; one that has ended, or holds something else, leaves. Nothing
-/// ever gets more than Slurm gave, and a job begins with that whatever others of its name came to
-/// need.
+/// Such a policy learns by trying, over minutes, so its round goes on from look to look, unlike the
+/// rounds of the decider (decider.h). It knows running jobs only. A job joins with what Slurm
+/// allocated; a job that has ended, or holds something else, leaves. No job ever gets more than
+/// Slurm allocated, and each job starts with that, whatever other jobs of its name needed.
 ///
-/// A job whose GPUs have been a tenth less busy for five minutes gets all back, and is left alone.
+/// A job whose GPUs have been 10 % less busy for five minutes gets all cores back, and keeps them.
 ///
 /// Cost     O(running jobs) a look.
 #pragma once
@@ -42,27 +41,26 @@ class Slimmer final : public schedule::Actuator, public policy::Telemetry {
   Slimmer(const Slimmer&) = delete;
   Slimmer& operator=(const Slimmer&) = delete;
 
-  /// Another policy from now on; all begins anew.
+  /// Decides by another policy from now on, and forgets everything.
   void decide_by(Slimming policy);
 
-  /// Takes what the agents have told, and decides once. By the controller's clock.
+  /// Takes the reports of agents, and decides once.
   void look(const Mirror& mirror, std::shared_ptr<const World> world,
             const std::vector<Agents::Told>& reports, const Settings& settings);
   /// Whether the policy changes what jobs hold.
   bool slims() const { return policy_.slims(); }
-  /// What jobs should hold, of those that should have fewer cores than Slurm gave, on the nodes
-  /// where that is so.
+  /// The jobs that should have fewer cores than Slurm allocated, with their cores on these nodes.
   const std::map<slurm::JobNumber, Cores>& wanted() const { return wanted_; }
   /// Why: "its GPUs are 99 % as busy as with all its cores".
   std::string why(slurm::JobNumber job) const;
-  /// Null = it does not run, or nothing is to be known of it.
+  /// The use of a running job; null if it does not run, or is unknown.
   const JobUse* use(slurm::JobNumber job) const;
-  /// What the agent of a node said last; null = none says anything.
+  /// The last report of the agent of a node; null if there is none.
   const agent::Report* report(const std::string& node) const;
-  /// One line for each job that is not held as it should be.
+  /// One line for each job that could not be limited.
   std::vector<std::string> troubles() const;
 
-  // What the policy is told.
+  // Telemetry for the policy.
   std::optional<double> gpu_use(JobId job) const override;
   bool will_know_gpu_use(JobId) const override { return false; }
   std::optional<double> bandwidth_gbs(JobId job) const override;

@@ -9,13 +9,7 @@
 
 #include "service/inquest.h"
 #include "service/policies.h"
-#include "steer/idle_lever.h"
-#include "steer/order_lever.h"
-#include "steer/placement_lever.h"
-#include "steer/power_lever.h"
-#include "steer/preemption_lever.h"
-#include "steer/sharing_lever.h"
-#include "steer/slimming_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/slurm_parts.h"
 #include "steer/undo.h"
 #include "text/nearest.h"
@@ -49,7 +43,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   std::error_code error;
   fs::create_directories(config.state, error);
   if (error) {
-    return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
+    return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
                 {.file = config.state});
   }
   std::vector<Lock> locks;
@@ -59,8 +53,8 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto site = link->site();
   if (!site) return tl::unexpected(site.error());
   if (site->federated) {
-    return fail(Code::unsupported, fmt::format("cluster {} is one of a federation", site->cluster),
-                {}, "jobs of a federation are moved by Slurm itself; steer clusters by themselves");
+    return fail(Code::unsupported, fmt::format("cluster {} belongs to a federation", site->cluster),
+                {}, "Slurm itself moves jobs within a federation; steer only clusters outside one");
   }
   auto cluster = Lock::of_cluster(site->cluster, site->controller);
   if (!cluster) return tl::unexpected(cluster.error());
@@ -97,15 +91,11 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto slimmer = std::make_unique<Slimmer>((*decider)->policy().slimming);
 
   Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
-  driver.add(make_order_lever());
-  driver.add(make_placement_lever());
-  driver.add(make_sharing_lever());
-  Present present;
-  if (agents) present = [&listening = *agents] { return listening.present(); };
-  driver.add(make_idle_lever(*slimmer, present));
-  driver.add(make_slimming_lever(*slimmer, std::move(present)));
-  driver.add(make_preemption_lever());
-  driver.add(make_power_lever());
+  LeverParts seen{.slimmer = *slimmer, .present = {}};
+  if (agents) seen.present = [&listening = *agents] { return listening.present(); };
+  for (const LeverRegistry::Entry& each : levers().entries()) {
+    driver.add(each.name, each.make(seen));
+  }
   for (const auto& [lever, how] : config.settings.levers) {
     if (driver.knows(lever)) continue;
     return fail(Code::usage, fmt::format("there is no lever {}", lever), {},

@@ -17,8 +17,8 @@
 
 namespace almanac::steer {
 
-/// In the order in which they are made: each knows only parts before it, and threads of the later
-/// ones use those.
+/// In order of construction: each part knows only the parts before it, and the threads of later
+/// parts use earlier ones.
 struct SlurmService::Parts {
   std::vector<Lock> locks;
   Known known;

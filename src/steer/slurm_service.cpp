@@ -30,28 +30,28 @@ void SlurmService::reload() { parts_->loop.reload(); }
 bool SlurmService::step() { return parts_->loop.step(); }
 
 Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
-  return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
+  return better_by_slurm("this is a Slurm cluster: submit jobs to Slurm", "use sbatch");
 }
 
 Result<void> SlurmService::judge(store::Submission) {
-  return better_by_slurm("jobs of a Slurm are submitted to Slurm", "try sbatch --test-only");
+  return better_by_slurm("this is a Slurm cluster: submit jobs to Slurm", "try sbatch --test-only");
 }
 
 Result<void> SlurmService::set_drained(const std::string& node, bool drained,
                                        const service::Caller&) {
-  return better_by_slurm("nodes of a Slurm are drained by Slurm",
+  return better_by_slurm("this is a Slurm cluster: Slurm drains nodes",
                          fmt::format("scontrol update nodename={} state={}", node,
                                      drained ? "drain reason=..." : "resume"));
 }
 
 Result<void> SlurmService::set_gpu_trouble(const std::string&, int, const std::string&,
                                            const service::Caller&) {
-  return better_by_slurm("Slurm knows no single GPU that is out of service", "drain its node");
+  return better_by_slurm("Slurm cannot take a single GPU out of service", "drain its node");
 }
 
 Result<void> SlurmService::cancel(const std::vector<store::JobNumber>& numbers,
                                   const service::Caller& caller, bool now) {
-  if (now) return better_by_slurm("Slurm has a grace of its own", "cancel without --now");
+  if (now) return better_by_slurm("Slurm has its own grace period", "cancel without --now");
   return parts_->changes.cancel(numbers, caller);
 }
 
@@ -122,8 +122,8 @@ std::optional<service::Comparison> SlurmService::shadow() const {
 }
 
 Result<std::string> SlurmService::log_path(store::JobNumber, bool) const {
-  return fail(Code::unsupported, "where a job of Slurm writes is not known here", {},
-              "scontrol show job tells");
+  return fail(Code::unsupported, "Almanac does not know where a Slurm job writes its output", {},
+              "scontrol show job prints the path");
 }
 
 const store::Store& SlurmService::store() const { return parts_->known.store; }

@@ -4,13 +4,13 @@
 /// The service of a Slurm cluster: watches it, decides by a policy of the registry, moves the
 /// levers that an operator has turned on, and answers requests as the service of one machine does.
 ///
-/// Slurm starts, ends and accounts, with or without us. Where its controller does not answer, the
-/// levers rest and it is said; when it is back, all it has is told anew.
+/// Slurm starts, ends and accounts jobs, with or without Almanac. While the controller does not
+/// answer, all levers rest, with a warning. When it is back, the service reads its whole state
+/// again.
 ///
-/// One thread decides, under the lock that each request takes (known.h). What it asks of the
-/// controller, and has done there, it waits for without that lock, and not for ever
-/// (controller.h): a decision that does not come to an end is what the watchdog ends, a controller
-/// that is slow is not.
+/// One thread decides, under the lock that each request takes (known.h). It waits for the
+/// controller without that lock, and not for ever (controller.h). The watchdog restarts a service
+/// whose decision does not end, but not one whose controller is slow.
 #pragma once
 
 #include <atomic>
@@ -27,9 +27,9 @@ namespace almanac::steer {
 
 class SlurmService final : public service::Service {
  public:
-  /// Asks the controller what there is. Fails with conflict when another almanac has the folder or
-  /// this Slurm, with unavailable when the controller does not answer, with unsupported where the
-  /// cluster is one of a federation.
+  /// Reads the state of the controller. Fails with conflict if another almanac process uses the
+  /// folder or this Slurm cluster, with unavailable if the controller does not answer, and with
+  /// unsupported if the cluster belongs to a federation.
   static Result<std::unique_ptr<SlurmService>> open(Config config,
                                                     std::unique_ptr<slurm::Link> link);
   ~SlurmService() override;
@@ -37,7 +37,7 @@ class SlurmService final : public service::Service {
   void run(const std::atomic<bool>& stop) override;
   void wake() override;
   void reload() override;
-  /// One look at the controller and what follows from it; whether there is more to do at once.
+  /// Runs one step; true if there is more to do at once.
   bool step();
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the thread that decides waits for: each stage of a look at a Slurm, with a time of its own
-/// that it may take. Deciding is none of them: that waits for nobody, and is what the watchdog
-/// watches.
+/// The stages in which the deciding thread waits for others, each with its time limit. Deciding is
+/// not a stage: it waits for nobody, and the watchdog watches it.
 #pragma once
 
 #include <functional>
@@ -15,22 +14,22 @@
 namespace almanac::steer {
 
 struct Stage {
-  std::string_view doing{};  ///< "asking the controller what there is".
-  Duration longest{};        ///< What takes longer has gone wrong.
+  std::string_view doing{};  ///< "reading the state of the controller".
+  Duration longest{};        ///< A stage that takes longer has gone wrong.
 };
 
-/// Slurmrestd is given two minutes for an answer.
-inline constexpr Stage kAsking{"asking the controller what there is", 3min};
-/// A slice ends after two seconds, with the call that it is at.
+/// Slurmrestd gets two minutes for an answer.
+inline constexpr Stage kAsking{"reading the state of the controller", 3min};
+/// A slice ends with the call during which two seconds are over.
 inline constexpr Stage kActing{"changing jobs and nodes", 2min};
-inline constexpr Stage kUndoing{"taking changes back", 5min};
-/// Of users, any number of jobs.
-inline constexpr Stage kGranting{"doing what users ask", 5min};
-/// A week of it.
+inline constexpr Stage kUndoing{"undoing changes", 5min};
+/// Users may request changes of any number of jobs.
+inline constexpr Stage kGranting{"carrying out requests of users", 5min};
+/// One week of accounting.
 inline constexpr Stage kAccounting{"reading accounting", 15min};
 
-/// Has `act` done by a thread of its own and waits for it; calls `meanwhile` each `pause`, with
-/// whether the stage has taken too long by now.
+/// Runs `act` in another thread and waits for it. Calls `meanwhile` after each `pause`, saying
+/// whether the stage takes too long.
 void wait_for(const Stage& stage, const service::Clock& clock, const std::function<void()>& act,
               Duration pause, const std::function<void(bool is_late)>& meanwhile);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Slurm cluster as the loop of a service runs it.
+/// A Slurm cluster as service::Loop runs it.
 #pragma once
 
 #include "base/time.h"
@@ -20,7 +20,7 @@ namespace almanac::steer {
 
 class SteeredCluster final : public service::Cluster {
  public:
-  /// What it consists of.
+  /// The parts of the service.
   struct Parts {
     Known& known;
     Controller& controller;
@@ -35,8 +35,8 @@ class SteeredCluster final : public service::Cluster {
 
   explicit SteeredCluster(Parts parts);
 
-  /// Looks, decides and watches, and does nothing to the cluster yet. Fails with unavailable where
-  /// the controller does not answer.
+  /// Looks, decides and watches, without changing the cluster yet. Fails with unavailable if the
+  /// controller does not answer.
   Result<void> begin();
 
   void renew(bool is_asked) override;
@@ -50,7 +50,7 @@ class SteeredCluster final : public service::Cluster {
   void close() override;
 
  private:
-  /// Whether there was a reason to decide.
+  /// Decides if there is a reason to; returns whether there was.
   bool run_round();
   void slim();
   void write_status();

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "service/log.h"
-#include "steer/slimming_lever.h"
+#include "steer/agent_orders.h"
 #include "steer/undo.h"
 
 namespace almanac::steer {
@@ -61,8 +61,8 @@ Result<void> Steering::take_all_back(const Retreat& how) {
   const auto done = take_back(known_.driver, known_.mirror, known_.mutex, act, how.why);
   tell_agents();
   if (!done) return tl::unexpected(done.error());
-  service::log_info(fmt::format("{} changes taken back, all levers are {}", done->changes,
-                                to_string(how.levers)));
+  service::log_info(
+      fmt::format("{} changes undone; all levers are {}", done->changes, to_string(how.levers)));
   for (const std::string& each : done->left) service::log_warning(each);
   const std::lock_guard lock(known_.mutex);
   left_ = done->left;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the levers of a Slurm cluster are turned: by an operator's switches and requests to take all
-/// back (control.h), and by the canary; and how they move the cluster.
+/// Sets the levers of a Slurm cluster by the switches and undo requests of an operator (control.h)
+/// and by the canary, and carries out what they want.
 #pragma once
 
 #include <functional>
@@ -19,41 +19,42 @@
 
 namespace almanac::steer {
 
-/// All functions take the lock, but for those that say so.
+/// All functions take the lock unless they say otherwise.
 class Steering {
  public:
   Steering(Known& known, Controller& controller, Intake& intake, Switches switches)
       : known_(known), controller_(controller), intake_(intake), switches_(std::move(switches)) {}
 
-  /// Does what an operator wants; true = something was turned or taken back, and the status is to
-  /// be written at once.
+  /// Carries out what the operator wants. True if anything changed, so that the status must be
+  /// written at once.
   bool take_controls();
-  /// Has the canary look; true = it had all taken back, likewise.
+  /// Lets the canary look. True if it has undone all changes.
   bool heed_canary();
-  /// Does what levers want; true = there is more to do.
+  /// Carries out what levers want. True if there is more to do.
   bool turn_levers();
-  /// Tells agents which jobs to hold to how many cores.
+  /// Sends agents the limits on cores of jobs.
   void tell_agents();
-  /// Called once all is taken back, before the request for that is gone: whoever asked waits.
+  /// Sets a function to call once all changes are undone, before the undo request is removed,
+  /// because its author waits for that.
   void on_undone(std::function<void()> call) { on_undone_ = std::move(call); }
 
   // Under the lock.
   /// Whether a lever is on, and does not rest.
   bool moves(std::string_view lever) const;
-  /// Whether the policy says which job is next, or where it runs.
-  bool decides() const { return moves("order") || moves("placement"); }
+  /// Whether Slurm's queue follows the policy.
+  bool decides() const { return controller_.failure().empty() && known_.driver.decides_queue(); }
   Scene scene() const { return known_.scene(controller_.link().can()); }
-  /// What the canary died of; "" = it lives.
+  /// Why the canary has undone all changes; "" if it has not.
   const std::string& retreat() const { return retreat_; }
-  /// What the last undo did not take back, in words.
+  /// Changes that the last undo could not undo, in words.
   const std::vector<std::string>& left() const { return left_; }
-  /// What is wrong with the file of switches; "" = nothing.
+  /// What is wrong with the file of switches; "" if nothing is.
   const std::string& trouble() const { return trouble_; }
 
  private:
-  /// Takes back all that was done, as it is asked for.
+  /// Undoes all changes.
   Result<void> take_all_back(const Retreat& how);
-  /// Writes the switches where the driver has turned some by itself.
+  /// Writes the switches that the driver has changed by itself.
   Result<void> keep_switches();
 
   Known& known_;

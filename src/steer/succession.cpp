@@ -59,7 +59,7 @@ void Succession::renew(bool is_asked) {
   if (!done->made) {
     renewal_.put_off(known_.clock.wall() + kTryAgain);
     service::log_error(
-        fmt::format("policy {} stays as it was: {}", name, to_string(done->made.error())));
+        fmt::format("policy {} was not reloaded: {}", name, to_string(done->made.error())));
   } else if (!done->is_stale) {
     {
       const std::lock_guard lock(known_.mutex);
@@ -68,7 +68,7 @@ void Succession::renew(bool is_asked) {
       if (done->is_told) known_.slimmer->decide_by(known_.decider->policy().slimming);
       known_.look_again = true;
     }
-    if (done->is_told) service::log_info(fmt::format("policy {} was read anew", name));
+    if (done->is_told) service::log_info(fmt::format("policy {} was reloaded", name));
     // It ends with the fit that it is at.
     renewal_.retire(std::move(*done->made));
   }

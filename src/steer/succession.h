@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How one policy of a Slurm cluster follows another. What the next one believes is learned from
-/// the store, which takes long, so another thread does it, and it takes over between two decisions.
-/// Jobs that end meanwhile are lessons of the one before only, until the next time.
+/// Replaces the policy of a Slurm cluster. The next policy learns from the store, which takes long,
+/// so another thread does it, and the policy takes over between two decisions. Only the former
+/// policy learns from jobs that end meanwhile.
 #pragma once
 
 #include <memory>
@@ -17,19 +17,19 @@
 
 namespace almanac::steer {
 
-/// A policy that has learned from the jobs of a store. Takes long; any thread.
+/// Makes a policy that has learned from the jobs of a store. Takes long; any thread.
 Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
                                              const Config& config);
 
-/// Of the thread that decides.
+/// For the deciding thread.
 class Succession {
  public:
   explicit Succession(Known& known) : known_(known), renewal_(known.bell) {}
 
-  /// Begins the policy anew where that is asked, or where most of what it has learned is past; lets
-  /// the next one take over when it is made.
+  /// Makes the policy again if an operator asks for it, or if it has learned from very many jobs.
+  /// Lets the next one take over when it is ready.
   void renew(bool is_asked);
-  /// Lets another one take over at once, and leaves the one before in `next`. Under the lock.
+  /// Lets another policy take over at once, and leaves the former one in `next`. Under the lock.
   void replace(std::unique_ptr<Decider>& next, const std::string& policy);
 
  private:

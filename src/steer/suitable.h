@@ -25,23 +25,22 @@ namespace almanac::steer {
 /// that is not looked at.
 std::optional<bool> has_features(const std::string& own, const std::string& asked);
 
-/// Of one look at a cluster, which must outlive it.
+/// For one look at a cluster, which must outlive it.
 class Suitable {
  public:
   Suitable(const Mirror& mirror, const World& world) : mirror_(mirror), world_(world) {}
 
-  /// Whether a job says anything of nodes. Those that we chose for it are not its own word.
+  /// Whether a job has any request about nodes. Nodes that Almanac chose for it do not count.
   static bool is_choosy(const slurm::Job& job);
-  /// Whether it names nodes itself: then it is left to Slurm.
+  /// Whether it names nodes itself; such a job is left to Slurm.
   static bool names_nodes(const slurm::Job& job);
-  /// Whether Slurm would start it there.
+  /// Whether Slurm would start it on these nodes.
   bool suits(const slurm::Job& job, std::span<const cluster::Grant> held);
-  /// Takes `total` for a job of `ledger`, on as few nodes as will do; nothing where there is no
-  /// room. O(nodes) for each number of nodes that it may lie on.
+  /// Takes `total` for a job from `ledger`, on as few nodes as possible; empty if there is no room.
+  /// Cost: O(nodes) for each possible number of nodes.
   std::vector<cluster::Grant> take(const slurm::Job& job, const cluster::Amount& total,
                                    cluster::Ledger& ledger);
-  /// Whether there is as much on nodes that suit it, by what is free, or with `ever` by what there
-  /// is in service.
+  /// Whether the nodes that suit a job have `total` free or, with `ever`, in service.
   bool has_room(const slurm::Job& job, const cluster::Amount& total, const cluster::Ledger& ledger,
                 bool ever);
 
@@ -58,7 +57,7 @@ class Suitable {
 
   const Choice& choice_of(const slurm::Job& job);
   bool may_run(const slurm::Job& job, const slurm::Node& node) const;
-  /// How `total` lies on nodes of which `room` says what there is; none = it does not fit.
+  /// Spreads `total` over nodes with the given `room`; empty if it does not fit.
   template <typename Room>
   std::vector<Piece> lay(const slurm::Job& job, const cluster::Amount& total, const Room& room);
 

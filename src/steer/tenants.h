@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The accounts of a Slurm and their users as tenants: what each is due by its shares, and what of
-/// its use Slurm has not forgotten.
+/// The accounts of a Slurm cluster and their users as tenants: the fair share of each, and its
+/// decayed usage in Slurm.
 ///
 /// Source   Slurm's fair tree: siblings share what their parent has by their shares; a user with
-///          fairshare=parent has no part of its own and counts for its account.
+/// fairshare=parent has no part of its own and counts for its account.
 #pragma once
 
 #include <compare>
@@ -45,7 +45,7 @@ std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
 TenantId tenant_of(const TenantsByOwner& tenants, const std::string& account,
                    const std::string& user, const std::string& partitions);
 
-/// What Slurm counts as used at `at`, of each tenant what those below it do not have.
+/// Slurm's decayed usage at `at`, of each tenant without that of the tenants below it.
 std::vector<policy::PastUse> past_use_of(const std::vector<slurm::Association>& associations,
                                          const TenantsByOwner& tenants, Time at);
 

@@ -30,7 +30,7 @@ namespace {
 std::string in_words(const Entry& entry, const Error& error) {
   std::string made = fmt::format("not taken back: {}: {}", to_words(entry), to_string(error));
   if (std::holds_alternative<WeightChange>(entry.what)) {
-    made += "; scontrol reconfigure lets them weigh what slurm.conf says";
+    made += "; scontrol reconfigure restores the weights of slurm.conf";
   }
   return made;
 }
@@ -76,7 +76,7 @@ Result<TakenBack> undo_without_service(
     const std::string& state,
     const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect) {
   if (!std::filesystem::exists(state + "/journal.jsonl")) {
-    return fail(Code::not_found, "nothing was ever done to a Slurm from this folder",
+    return fail(Code::not_found, "Almanac never changed a Slurm cluster from this folder",
                 {.file = state});
   }
   const auto folder = Lock::take(lock_of_folder(state), "this folder");

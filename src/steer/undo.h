@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Takes back what was done to a Slurm, with or without a service.
+/// Undoes the changes to a Slurm cluster, with or without a running service.
 #pragma once
 
 #include <cstdint>
@@ -18,24 +18,25 @@
 
 namespace almanac::steer {
 
-/// The journal of a state folder, and what stands of it.
+/// The journal of a state folder, and the changes in effect.
 Result<std::pair<Journal, Claims>> open_journal(const std::string& state);
 
 struct TakenBack {
   std::int64_t changes = 0;
-  /// What Slurm, or this way to it, refuses, in words; the journal has it as not undone.
+  /// Changes that Slurm, or this connection to it, refuses to undo, in words; they stay in the
+  /// journal.
   std::vector<std::string> left{};
 };
 
-/// Takes back all that still can be, in as many slices as `act` carries out. `mutex` is of `driver`
-/// and `mirror`, and is not held while Slurm works. The journal says `why`. Fails with unavailable
-/// where the controller, or the disk, does not take all of it now.
+/// Undoes all changes that can be undone, in slices that `act` carries out. `mutex` guards `driver`
+/// and `mirror`, and is not held while Slurm works. The journal notes `why`. Fails with unavailable
+/// if the controller or the disk does not accept everything now.
 Result<TakenBack> take_back(Driver& driver, Mirror& mirror, std::mutex& mutex,
                             const std::function<void(Slice&)>& act,
                             const std::string& why = "as it was before Almanac");
 
-/// The same on the folder of a service that does not run, whose levers are off then. Fails with
-/// conflict where one does.
+/// Undoes all changes of a service that does not run, and sets its levers to off. Fails with
+/// conflict if the service runs.
 Result<TakenBack> undo_without_service(
     const std::string& state, const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect);
 

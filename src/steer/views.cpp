@@ -31,7 +31,7 @@ std::string Views::why_waiting(const slurm::Job& job) const {
   if (const auto found = decision.never.find(job.number); found != decision.never.end()) {
     return fmt::format("can never start: {}", policy::to_string(found->second, ""));
   }
-  if (known_.decider->place(job.number).number == 0) return "has just come";
+  if (known_.decider->place(job.number).number == 0) return "has just been submitted";
   const auto reason = known_.decider->why(job.number);
   if (!reason) return fmt::format("would start now under {}", known_.config.policy);
   const std::string other =
@@ -138,7 +138,7 @@ std::vector<std::string> Views::explain(const slurm::Job& job, const std::string
   std::vector<std::string> lines{
       fmt::format("{} waits under {}: {}", shown, known_.config.policy, view.why)};
   if (const auto place = known_.decider->place(job.number); place.number > 0) {
-    lines.push_back(fmt::format("it is number {} of {} in {}, believed to run {}", place.number,
+    lines.push_back(fmt::format("position {} of {} in {}, expected run time {}", place.number,
                                 place.of, view.job.asked->vc,
                                 text::human_time(seconds(*view.believed))));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A Slurm cluster as those see it who ask: jobs, nodes, its manager, usage against fair share.
+/// The views of a Slurm cluster: jobs, nodes, manager, usage against fair share.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@
 
 namespace almanac::steer {
 
-/// All public functions are thread-safe, and as service::Service has them.
+/// All public functions are thread-safe, and as in service::Service.
 class Views {
  public:
   Views(const Known& known, const Controller& controller, const Saving& saving,
@@ -39,7 +39,7 @@ class Views {
   Result<service::Tenancy> tenancy() const;
   std::optional<service::Manager> manager() const;
   std::shared_ptr<const cluster::Cluster> cluster() const;
-  /// What the daemon's file of its status says.
+  /// The content of the daemon's status file.
   Status status() const;
 
  private:

@@ -86,7 +86,8 @@ Result<sim::Compactions> Watching::compactions() const {
   std::vector<slurm::JobNumber> waiting;
   {
     const std::lock_guard lock(known_.mutex);
-    if (!known_.world) return fail(Code::unavailable, "Slurm has not been looked at yet");
+    if (!known_.world)
+      return fail(Code::unavailable, "the service has not read the state of Slurm yet");
     mirror = known_.mirror;
     world = known_.world;
     waiting = queue();
@@ -137,7 +138,7 @@ std::optional<service::Expected> Watching::expected(store::JobNumber number) con
 
 Result<std::optional<service::Expected>> Watching::foresee(const store::Submission& asked) const {
   const auto watching = watchers();
-  if (!watching) return fail(Code::unavailable, "Slurm has not been looked at yet");
+  if (!watching) return fail(Code::unavailable, "the service has not read the state of Slurm yet");
   return watching->foresight.would(asked);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What watches a Slurm cluster from threads of its own: forecasts, and the shadow.
+/// Watches a Slurm cluster from other threads: forecasts and the shadow policy.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@
 
 namespace almanac::steer {
 
-/// All functions take the lock, but for those that say so.
+/// All functions take the lock unless they say otherwise.
 class Watching {
  public:
   Watching(Known& known, const Steering& steering) : known_(known), steering_(steering) {}
 
-  /// Watches the cluster as it is now, under the policy and the shadow of now.
+  /// Watches the present cluster, under the present policy and shadow.
   void look_on();
   std::optional<service::Comparison> shadow() const;
   std::optional<service::Expected> expect(store::JobNumber number, Duration patience) const;
@@ -34,10 +34,10 @@ class Watching {
   /// Watches one cluster, which must not change.
   struct Watchers;
 
-  /// The jobs that the policy sees wait: in its own order where it decides, else in Slurm's. Under
-  /// the lock.
+  /// The waiting jobs that the policy sees: in its order if it decides, else in Slurm's. Under the
+  /// lock.
   std::vector<slurm::JobNumber> queue() const;
-  /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
+  /// The outlook of this world; without jobs if the world has changed.
   service::Outlook outlook(const World& world);
   slurm::Limits limits() const;
   std::shared_ptr<Watchers> watchers() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The machines of a Slurm cluster as a cluster::Cluster: what policies know. Made anew when nodes
-/// come or go; code that uses the old one keeps it for as long as it needs.
+/// The nodes of a Slurm cluster as a cluster::Cluster, for policies. Made again when nodes come or
+/// go; code may keep using the old one.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace almanac::steer {
 
 struct World {
   cluster::Cluster cluster{};
-  /// For jobs of the past, of which only what they were called by is known.
+  /// For past jobs, of which only the name of the virtual cluster is known.
   cluster::Cluster of_the_past{};
   Grouping grouping = Grouping::partitions;
   /// By Slurm's name. A node whose GPUs are of several types is there once for each, each with all
@@ -32,7 +32,7 @@ struct World {
   std::map<std::string, double> share_of_mps{};    ///< The same of one of gres/mps.
   TenantsByOwner tenants{};                        ///< Of Cluster::tenants; none without accounts.
 
-  /// In order of number: more than one where its GPUs are of several types.
+  /// In order of number; more than one if its GPUs are of several types.
   std::vector<NodeId> parts(const std::string& name) const {
     const auto [first, last] = nodes.equal_range(name);
     std::vector<NodeId> made;
@@ -40,7 +40,7 @@ struct World {
     std::sort(made.begin(), made.end());
     return made;
   }
-  /// The first of them; kNoNode = it is not known.
+  /// The first of them; kNoNode if the node is unknown.
   NodeId node(const std::string& name) const {
     const auto [first, last] = nodes.equal_range(name);
     NodeId made = kNoNode;
@@ -50,7 +50,7 @@ struct World {
   /// Of them the one of whose GPUs `job` asks: of its types, or where it names none of that which
   /// it has most of. kNoNode = it has none such.
   NodeId part_for(const slurm::Job& job, const std::string& name) const;
-  /// The first of "a,b" that is known; kNoVc = none is.
+  /// The first known one of "a,b"; kNoVc if none is known.
   VcId vc_of(const std::string& partitions) const;
 };
 
@@ -59,7 +59,7 @@ struct World {
 /// or QOS it is the same but that one that has all nodes takes every job, whatever it is called by.
 std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping);
 
-/// "a,b" as words.
+/// Splits "a,b".
 std::vector<std::string> split_names(const std::string& list);
 
 }  // namespace almanac::steer

@@ -177,7 +177,7 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::within_chance:
       return "within chance";
     case Verdict::cannot_tell:
-      return "cannot tell";
+      return "too little data";
   }
   ALMANAC_CHECK(false, "verdict {}", static_cast<int>(verdict));
 }

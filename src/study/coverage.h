@@ -31,9 +31,10 @@ inline bool tells_failed_from_cancelled(const Study& study) {
 
 /// What a caption adds then.
 inline const char* failed_caption(const Study& study) {
-  return tells_failed_from_cancelled(study) ? ""
-                                            : " This log does not always tell cancelled jobs from "
-                                              "failed ones; such count as failed.";
+  return tells_failed_from_cancelled(study)
+             ? ""
+             : " This log does not always distinguish cancelled from "
+               "failed jobs; both count as failed.";
 }
 
 }  // namespace almanac::study

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report on what jobs used of what they held: users, what they could ask less, and the jobs
+/// The report on used and allocated resources: users, smaller sufficient requests, and the jobs
 /// that used least.
 #pragma once
 

@@ -204,11 +204,11 @@ std::string user_use_in_words(const UserUse& user, const std::vector<JobUse>& jo
                         percent_of(user.core_hours_unused / user.core_hours));
   }
   if (prices.any()) {
-    made += fmt::format("What was idle cost {:.2f}.\n", cost_of_unused(user, prices));
+    made += fmt::format("Cost of idle time: {:.2f}.\n", cost_of_unused(user, prices));
   }
   for (const RightSize& size : sizes) {
     if (size.user != user.user) continue;
-    made += fmt::format("Jobs called {} could ask less: {}.\n", size.name, enough_words(size));
+    made += fmt::format("Jobs called {} could request less: {}.\n", size.name, enough_words(size));
   }
   std::vector<const JobUse*> worst;
   const auto idle_s = [](const JobUse* job) {

@@ -243,7 +243,7 @@ class UseReader {
     }
     if (!has_steps && !log.jobs.empty()) {
       log.notes.emplace_back(
-          "there are no job steps, which tell what was used: leave -X out of sacct");
+          "the log has no job steps, which hold the used resources: run sacct without -X");
     }
     return log;
   }

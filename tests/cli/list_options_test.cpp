@@ -67,7 +67,7 @@ TEST(ListOptions, WatchesOnATerminalOnly) {
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.err, HasSubstr("--watch requires a terminal"));
   EXPECT_THAT(run_program({"policy", "list", "--watch", "-o", "csv"}).err,
-              HasSubstr("--watch shows tables"));
+              HasSubstr("--watch only shows tables"));
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ TEST_F(RunCommand, SaysThatAReasonWasNotKept) {
   EXPECT_THAT(done.err, HasSubstr("1 node x 8 GPUs in one virtual cluster"));
   const ProgramRun why = run_program({"explain", run_, "1", "--policy", "srtf"});
   EXPECT_THAT(why.out, HasSubstr("waited 00:00:20"));
-  EXPECT_THAT(why.out, HasSubstr("why it waited for 00:00:20 more was not kept: --replay tells"));
+  EXPECT_THAT(why.out,
+              HasSubstr("the reasons for another 00:00:20 were not kept: --replay shows them"));
   EXPECT_THAT(why.out, Not(HasSubstr("it never waited")));
   const ProgramRun replayed = run_program({"explain", run_, "1", "--policy", "srtf", "--replay"});
   EXPECT_THAT(replayed.out, HasSubstr("00:00:20  "));
@@ -185,7 +186,7 @@ TEST_F(RunCommand, LeavesTheSameReportWithAnyNumberOfThreads) {
     EXPECT_THAT(first.err, HasSubstr("this build has no report page"));
     GTEST_SKIP() << "this build has no report page";
   }
-  EXPECT_THAT(first.err, HasSubstr("its report is " + run_ + "/report.html"));
+  EXPECT_THAT(first.err, HasSubstr("report: " + run_ + "/report.html"));
   EXPECT_THAT(one, HasSubstr(R"("kind":"run")"));
   EXPECT_THAT(one, HasSubstr("1 job can never start on this cluster."));
   EXPECT_THAT(one, testing::Not(HasSubstr("engine_wall_s")));
@@ -367,7 +368,7 @@ TEST_F(RunCommand, ExplainsInWordsAndAsOneJsonList) {
   ASSERT_EQ(both.size(), 2U);
   EXPECT_EQ(both[1]["policy"], "easy");
   const ProgramRun told = run_program({"explain", run_, "3", "--policy", "fifo"});
-  EXPECT_THAT(told.out, HasSubstr("in all: 00:02:10 for GPUs that others held\n"));
+  EXPECT_THAT(told.out, HasSubstr("total: 00:02:10 for GPUs that others held\n"));
 }
 
 TEST_F(RunCommand, ExplainsWithoutTheLogWhatAReplayTellsToo) {

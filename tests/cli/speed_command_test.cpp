@@ -114,7 +114,7 @@ TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
           "  it never waited\n"
           "  0s        00:01:40  runs at 0.25: cores 0.50, bandwidth 0.50 (2 cores)\n"
           "  100s        00:02:30  runs at 0.50: cores 0.50 (2 cores)\n"
-          "in all: ran at 0.40: cores 0.50, bandwidth 0.80; its GPUs computed 40 % of the time\n"));
+          "total: ran at 0.40: cores 0.50, bandwidth 0.80; its GPUs computed 40 % of the time\n"));
   const json told = explained("A");
   ASSERT_EQ(told["paces"].size(), 2U);
   EXPECT_EQ(told["paces"][0]["from_s"], 0);
@@ -167,7 +167,7 @@ TEST_F(SpeedCommand, ExplainsNeighbours) {
   const std::string told = run_program({"explain", run_, "A", "--replay"}).out;
   EXPECT_THAT(told, HasSubstr("ended 163s"));
   EXPECT_THAT(told, HasSubstr("runs at 0.94: neighbours 0.94"));
-  EXPECT_THAT(told, HasSubstr("in all: ran at 0.98: neighbours 0.98"));
+  EXPECT_THAT(told, HasSubstr("total: ran at 0.98: neighbours 0.98"));
   EXPECT_EQ(explained("B")["paces"][0]["neighbours"], explained("B")["paces"][0]["rate"]);
 }
 
@@ -210,7 +210,7 @@ TEST_F(PowerLimitCommand, SlowsAJobAndSparesPower) {
       HasSubstr("A,,,,1,0,0,200,0,100,200,0,COMPLETED,0:1,3,four,0.5,1,1,1,0.75,1,0.6667,1,"));
   const std::string told = run_program({"explain", run_, "A", "--replay"}).out;
   EXPECT_THAT(told, HasSubstr("runs at 0.50: cores 0.75, power 0.67 (3 cores)"));
-  EXPECT_THAT(told, HasSubstr("in all: ran at 0.50: cores 0.75, power 0.67"));
+  EXPECT_THAT(told, HasSubstr("total: ran at 0.50: cores 0.75, power 0.67"));
   EXPECT_DOUBLE_EQ(explained("A")["paces"][0]["power"], 2.0 / 3);
   // The node's 100 W, and 100 W of the GPU, for 200 s.
   EXPECT_DOUBLE_EQ(json::parse(file("summary.json"))[0]["energy_j"], 40'000);

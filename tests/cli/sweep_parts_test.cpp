@@ -75,7 +75,7 @@ TEST_F(SweepParts, RunOnlyWhereTheyAreMissingOrOfOtherInputs) {
   ASSERT_EQ(sweep({"--part", "2/3"}).status, 0);
   const std::string second = content(part("2-of-3.json"));
   ASSERT_FALSE(second.empty());
-  EXPECT_THAT(sweep({"--part", "2/3"}).err, HasSubstr("not run again"));
+  EXPECT_THAT(sweep({"--part", "2/3"}).err, HasSubstr("of the same inputs: skipped"));
   std::ofstream(part("3-of-3.json")) << second.substr(0, second.size() / 2);
 
   const ProgramRun first = sweep({"--parts", "3"});
@@ -105,7 +105,7 @@ TEST_F(SweepParts, AreRefusedWhereTheyMakeNoSense) {
   EXPECT_EQ(sweep({"--sbatch", "--time=1"}).status, 2) << "without --engine slurm";
   const ProgramRun nowhere = run_program({"sweep", trace_, "--part", "1/1"});
   EXPECT_EQ(nowhere.status, 2);
-  EXPECT_THAT(nowhere.err, HasSubstr("--out is needed"));
+  EXPECT_THAT(nowhere.err, HasSubstr("--out is required"));
 }
 
 }  // namespace

@@ -50,13 +50,8 @@ TEST(EnergyForecast, SaysWhatIsWrongInOneLine) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
   };
   says({"--column", "actve"}, 65, "did you mean active?");
-<<<<<<< HEAD
   says({}, 65, "series.csv:3: active is \"many\", which is not a number");
-  says({"--horizon", "soon"}, 2, "--horizon is \"soon\", which is no length of time");
-=======
-  says({}, 65, "series.csv:3: active is \"many\", which is no number");
   says({"--horizon", "soon"}, 2, "--horizon must be a time, found \"soon\"");
->>>>>>> b_help
 }
 
 /// Four days of office hours on ten nodes.

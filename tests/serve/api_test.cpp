@@ -189,6 +189,18 @@ TEST_F(ApiTest, SaysWhetherAnythingHasChanged) {
   EXPECT_EQ(status(ask("GET", "/v1/overview?revision=" + revision)), 304);
 }
 
+// The records of a long array are written some at a time.
+TEST_F(ApiTest, ShowsEveryTaskOfALongArrayAsSoonAsItIsAccepted) {
+  constexpr int kTasks = 5000;
+  std::string indices = "1";
+  for (int task = 2; task <= kTasks; ++task) indices += "," + std::to_string(2 * task);
+  const std::int64_t array = service_.submit(R"(, "indices": [)" + indices + "]");
+  const std::string id = std::to_string(array) + "_" + std::to_string(2 * kTasks);
+  const auto last = service_.get("/v1/jobs/" + id);
+  EXPECT_EQ(last.value("number", 0), array + kTasks - 1) << last.dump();
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/" + std::to_string(array) + "_3")), 404);
+}
+
 TEST_F(ApiTest, ChangesManyJobsByOneRequest) {
   const std::int64_t first = service_.submit(R"(, "name": "train")");
   const std::int64_t second = service_.submit(R"(, "name": "train")");

@@ -180,7 +180,7 @@ TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
   wait_for_service();
   const ProgramRun free = run({"forecast", "--gpus", "1,4", "--time", "1:00:00"});
   EXPECT_EQ(free.status, 0) << free.err;
-  EXPECT_THAT(free.out, HasSubstr("at once"));
+  EXPECT_THAT(free.out, HasSubstr("immediately"));
   ASSERT_TRUE(
       ends_as(submit({"--gpus", "4", "--time", "2:00:00", "--", "sleep", "600"}), "RUNNING"));
   const ProgramRun full = run({"forecast", "--gpus", "4", "--time", "1:00:00", "-o", "json"});
@@ -534,7 +534,7 @@ TEST(ServeCommandTest, SaysThatTheAddressSpaceIsTooSmall) {
   EXPECT_NE(std::system(command.c_str()), 0);
   std::ifstream file(folder / "said");
   const std::string said{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(said, HasSubstr("almanac: no thread can be started: "));
+  EXPECT_THAT(said, HasSubstr("almanac: cannot start a thread: "));
   EXPECT_THAT(said, HasSubstr("ulimit -v"));
 }
 

@@ -219,7 +219,7 @@ TEST(GatewayNewsTest, SaysWhatTheSiteIs) {
   GatewayLink link;
   const auto site = link.site();
   ASSERT_TRUE(site) << to_string(site.error());
-  EXPECT_EQ(site->cluster, "test");
+  EXPECT_EQ(site->cluster, TestCluster::name());
   EXPECT_EQ(site->controller, "controller");
   EXPECT_THAT(site->version, HasSubstr("."));
   EXPECT_EQ(site->parameters.at("PriorityType"), "priority/multifactor");

@@ -103,10 +103,9 @@ TEST(IdleSlurm, TellsTheUserAndRequeuesTheJobAfterTheGrace) {
   EXPECT_TRUE(eventually([&] { return cluster.of_job(idle, "restartcnt") != "0"; }))
       << text_of(folder / "service.log") << text_of(folder / "agent.log");
   const std::string text = text_of(told);
-  EXPECT_NE(text.find(fmt::format("Job {}: its GPUs have not computed for ", idle)),
-            std::string::npos)
+  EXPECT_NE(text.find(fmt::format("Job {}: its GPUs have been idle for ", idle)), std::string::npos)
       << text;
-  EXPECT_NE(text.find(" It is requeued in "), std::string::npos) << text;
+  EXPECT_NE(text.find(" The job will be requeued in "), std::string::npos) << text;
   EXPECT_EQ(text.find(fmt::format("Job {}:", busy)), std::string::npos) << text;
   EXPECT_EQ(cluster.of_job(busy, "restartcnt"), "0");
 }

@@ -20,11 +20,8 @@
 #include "steer/driver.h"
 #include "steer/mark.h"
 #include "steer/node_weight.h"
-#include "steer/placement_lever.h"
 #include "steer/power_facts.h"
-#include "steer/power_lever.h"
-#include "steer/preemption_lever.h"
-#include "steer/sharing_lever.h"
+#include "support/lever.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -36,14 +33,14 @@ using slurm::TestCluster;
 /// Almanac with one lever at a Slurm.
 class Desk {
  public:
-  Desk(const std::string& policy, std::unique_ptr<Lever> lever, Settings settings = {},
+  Desk(const std::string& policy, const std::string& lever, Settings settings = {},
        std::shared_ptr<const perf::Catalogue> speeds = nullptr)
       : settings_(std::move(settings)),
-        name_(lever->name()),
+        name_(lever),
         decider_(*compose(policy), {}, 0, std::move(speeds)),
         driver_(settings_, *Journal::open(folder_ / "journal.jsonl"), {}) {
     site_ = *link_->site();
-    driver_.add(std::move(lever));
+    driver_.add(name_, make_lever(name_));
     driver_.set(name_, Switch::on);
   }
 
@@ -122,7 +119,7 @@ TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
   const auto longer = submit(90);
   const auto shorter = submit(30);
   cluster.must(fmt::format("scancel {}", stopper));
-  Desk desk("sjf+limit", make_placement_lever());
+  Desk desk("sjf+limit", "placement");
   EXPECT_TRUE(eventually([&] {
     desk.step();
     return cluster.of_job(shorter, "state") == "RUNNING";
@@ -158,7 +155,7 @@ TEST(LeversSlurmTest, LetsNoJobWaitForOneWhoseNodesCannotTakeIt) {
     cluster.must("scontrol update nodename=n002 state=drain reason=broken");
     const auto blocker = cluster.submit("-w n003,n004 -N 2 --gres=gpu:8 --wrap 'sleep 600'");
     ASSERT_TRUE(cluster.becomes(blocker, "RUNNING"));
-    Desk desk("qssf", make_placement_lever());
+    Desk desk("qssf", "placement");
     const auto stopper = cluster.submit("-w n001 -N 1 --gres=gpu:8 --wrap 'sleep 600'");
     ASSERT_TRUE(cluster.becomes(stopper, "RUNNING"));
     const auto first =
@@ -193,7 +190,7 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
   const TestCluster cluster({.nodes = 4, .power = true});
   const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
   ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
-  Desk desk("fifo+follow_load", make_power_lever());
+  Desk desk("fifo+follow_load", "power");
   const PowerFacts facts = power_facts(desk.site());
   EXPECT_EQ(facts.down, 3s);
   EXPECT_EQ(facts.up, 60s);
@@ -235,7 +232,7 @@ TEST(LeversSlurmTest, LetsNoJobWaitForANodeThatBootsBesideOneThatIsOn) {
   const TestCluster cluster({.nodes = 8, .power = true});
   const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
   ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
-  Desk desk("fifo+ces_venus", make_power_lever());
+  Desk desk("fifo+ces_venus", "power");
   std::set<std::string> off;
   ASSERT_TRUE(eventually([&] {
     if (desk.state().done == 0) desk.skip(10min);
@@ -275,7 +272,7 @@ TEST(LeversSlurmTest, RequeuesAJobThatIsStopped) {
   cluster.submit("--gres=gpu:8 -t 1 --wrap 'sleep 1'");
   Settings settings;
   settings.preemption.once_in = 0s;
-  Desk desk("srtf+limit", make_preemption_lever(), settings);
+  Desk desk("srtf+limit", "preemption", settings);
   EXPECT_TRUE(eventually([&] {
     desk.step();
     return cluster.of_job(first, "state") == "PENDING";
@@ -292,7 +289,7 @@ TEST(LeversSlurmTest, RequeuesWhatAWholePolicyStops) {
   Settings settings;
   settings.preemption.once_in = 0s;
   // It leaves the first queue with its first second on eight GPUs, where the second is.
-  Desk desk("tiresias:8", make_preemption_lever(), settings);
+  Desk desk("tiresias:8", "preemption", settings);
   EXPECT_TRUE(eventually([&] {
     desk.step();
     return cluster.of_job(first, "state") == "PENDING";
@@ -311,7 +308,7 @@ TEST(LeversSlurmTest, MovesAJobAsideForOneThatFindsNoNode) {
   ASSERT_EQ(cluster.of_job(moved, "nodelist"), "n002");
   cluster.must(fmt::format("scancel {}", beside));
   const auto wide = cluster.submit("-N 1 --gres=gpu:8 -t 600 --wrap 'sleep 600'");
-  Desk desk("fifo+defragment", make_preemption_lever());
+  Desk desk("fifo+defragment", "preemption");
   ASSERT_TRUE(eventually([&] {
     desk.step();
     return cluster.of_job(wide, "state") == "RUNNING";
@@ -336,7 +333,7 @@ TEST(LeversSlurmTest, BringsHarmlessJobsTogetherAndNoOthers) {
                        fmt::format("-J {} --gres=shard:{} --wrap 'sleep 600'", name, shards));
   };
   const std::string source = std::getenv("ALMANAC_SOURCE_DIR");
-  Desk desk("fifo+harmless", make_sharing_lever(), {},
+  Desk desk("fifo+harmless", "sharing", {},
             std::make_shared<const perf::Catalogue>(
                 perf::read_catalogue(source + "/tests/support/linear.toml").value()));
   const auto runs = [&](std::uint32_t job) {

@@ -34,6 +34,7 @@ std::string script() {
 
 /// The plan goes into the environment of this process, which starts the script.
 void say(const TestPlan& plan) {
+  ::setenv("CLUSTER", TestCluster::name().c_str(), 1);
   ::setenv("NODES", std::to_string(plan.nodes).c_str(), 1);
   ::setenv("POWER", plan.power ? "1" : "", 1);
   ::setenv("SWITCHES", plan.switches ? "1" : "", 1);
@@ -83,6 +84,8 @@ bool eventually(const std::function<bool()>& condition, int at_most_s) {
   }
   return true;
 }
+
+std::string TestCluster::name() { return "test" + std::to_string(::getpid()); }
 
 std::optional<std::string> TestCluster::missing(const TestPlan& plan) {
   say(plan);

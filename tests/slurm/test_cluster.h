@@ -62,6 +62,8 @@ class TestCluster {
   TestCluster& operator=(const TestCluster&) = delete;
   ~TestCluster();
 
+  /// Differs between test programs, because one machine steers one cluster of a name.
+  static std::string name();
   /// Where etc/, log/, run/ and state/ are; gone with the cluster.
   const std::string& folder() const { return folder_; }
   /// Runs a line of shell as a client of the cluster would.

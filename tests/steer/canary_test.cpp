@@ -19,6 +19,7 @@
 #include "steer/policies.h"
 #include "steer/slurm_service.h"
 #include "store/store.h"
+#include "support/after_use.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -73,16 +74,20 @@ TEST(CanaryExpect, PlaysThePastUnderThePolicy) {
   const policy::Composition policy = compose("fifo")->composition;
   CanarySettings settings;
   settings.window = 48h;
-  const auto quiet = expect({past(90min)}, {"v"}, one_node(), policy, settings, 0, nullptr);
+  const auto quiet =
+      expect({past(90min)}, {"v"}, one_node(), policy, settings, kNoDuration, 0, nullptr);
   ASSERT_TRUE(quiet) << to_string(quiet.error());
   EXPECT_DOUBLE_EQ(quiet->wait_s, 60) << "there is room for each when it comes";
   EXPECT_GT(quiet->failed, 0.12);
   EXPECT_LT(quiet->failed, 0.3);
   settings.slack = 2;
-  const auto crowded = expect({past(50min)}, {"v"}, one_node(), policy, settings, 0, nullptr);
+  const auto crowded =
+      expect({past(50min)}, {"v"}, one_node(), policy, settings, kNoDuration, 0, nullptr);
   ASSERT_TRUE(crowded);
   EXPECT_GT(crowded->wait_s, seconds(10h));
-  EXPECT_EQ(expect({past(90min)}, {"w"}, one_node(), policy, settings, 0, nullptr).error().code,
+  EXPECT_EQ(expect({past(90min)}, {"w"}, one_node(), policy, settings, kNoDuration, 0, nullptr)
+                .error()
+                .code,
             Code::unavailable);
 }
 
@@ -101,11 +106,43 @@ TEST(CanaryExpect, KeepsTheQuotasOfTheSite) {
       crowded.quotas.claims[job.id] =
           crowded.quotas.book.claim({.counted = {0}, .asked = {0}, .gpus = *claimed});
     }
-    return expect(std::move(crowded), {"v"}, nodes, policy, settings, 0, nullptr);
+    return expect(std::move(crowded), {"v"}, nodes, policy, settings, kNoDuration, 0, nullptr);
   };
   EXPECT_DOUBLE_EQ(expect_with(std::nullopt)->wait_s, 60) << "there are two nodes";
   EXPECT_GT(expect_with(8)->wait_s, seconds(10h));
   EXPECT_EQ(expect_with(16).error().code, Code::unavailable) << "none could run today";
+}
+
+TEST(CanaryExpect, CountsWhatOwnersUsedBefore) {
+  const policy::Composition policy = compose("fair_share")->composition;
+  CanarySettings settings;
+  settings.history = 24h * 8;
+  settings.window = 24h;
+  const auto wait_after_use_of = [&](const std::string& user) {
+    const auto made = expect({log_after_use_of(user, "v")}, {"v"}, one_node(), policy, settings,
+                             kNoDuration, 0, nullptr);
+    EXPECT_TRUE(made) << to_string(made.error());
+    return made ? made->wait_s : 0;
+  };
+  EXPECT_LT(wait_after_use_of("ann"), seconds(3h)) << "eve's short jobs go first";
+  EXPECT_GT(wait_after_use_of("eve"), seconds(10h)) << "ann's long job goes first";
+}
+
+TEST(CanaryExpect, KeepsTheAgeCap) {
+  const policy::Composition policy = compose("sjf+limit")->composition;
+  CanarySettings settings;
+  settings.window = 48h;
+  // A job of all GPUs for a day, which shorter jobs overtake for two weeks.
+  const auto wait_with = [&](Duration age_cap) {
+    trace::Trace log = past(50min);
+    for (trace::Job& job : log.jobs) job.request.time_limit = 2h;
+    log.jobs[20].request.time_limit = 24h;
+    const auto made =
+        expect({std::move(log)}, {"v"}, one_node(), policy, settings, age_cap, 0, nullptr);
+    EXPECT_TRUE(made) << to_string(made.error());
+    return made ? made->wait_s : 0;
+  };
+  EXPECT_NE(wait_with(24h), wait_with(kNoDuration));
 }
 
 /// Two partitions of one node each.

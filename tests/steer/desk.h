@@ -17,11 +17,7 @@
 #include "fake_link.h"
 #include "steer/decider.h"
 #include "steer/driver.h"
-#include "steer/order_lever.h"
-#include "steer/placement_lever.h"
-#include "steer/power_lever.h"
-#include "steer/preemption_lever.h"
-#include "steer/sharing_lever.h"
+#include "support/lever.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -55,11 +51,7 @@ class Desk {
     }));
     driver_.emplace(settings_, std::move(*journal), std::move(claims));
     for (const auto& [lever, how] : settings_.levers) {
-      if (lever == "order") driver_->add(make_order_lever());
-      if (lever == "placement") driver_->add(make_placement_lever());
-      if (lever == "power") driver_->add(make_power_lever());
-      if (lever == "preemption") driver_->add(make_preemption_lever());
-      if (lever == "sharing") driver_->add(make_sharing_lever());
+      driver_->add(lever, make_lever(lever));
       driver_->set(lever, how);
     }
   }

@@ -23,7 +23,7 @@
 #include "fake_link.h"
 #include "steer/decider.h"
 #include "steer/driver.h"
-#include "steer/idle_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
 
@@ -61,7 +61,7 @@ class IdleSite {
   void open() {
     auto kept = open_journal(folder_ / "");
     driver_.emplace(settings_, std::move(kept->first), std::move(kept->second));
-    driver_->add(make_idle_lever(slimmer_, [this] { return present; }));
+    driver_->add("idle", levers().make("idle", {slimmer_, [this] { return present; }}));
     driver_->set("idle", settings_.of("idle"));
   }
 
@@ -148,9 +148,9 @@ TEST(IdleLever, TellsAUserOnceAndRequeuesAfterTheGrace) {
   EXPECT_THAT(site.letters(), IsEmpty());
   site.live(2min);
   ASSERT_EQ(site.letters().size(), 1U);
+  EXPECT_THAT(site.letters().front(), HasSubstr("ann 1 Job 1: its GPUs have been idle for 00:30:"));
   EXPECT_THAT(site.letters().front(),
-              HasSubstr("ann 1 Job 1: its GPUs have not computed for 00:30:"));
-  EXPECT_THAT(site.letters().front(), HasSubstr("It is requeued in 00:10:00 if that stays so."));
+              HasSubstr("The job will be requeued in 00:10:00 if its GPUs stay idle."));
   site.live(8min);
   EXPECT_EQ(site.slurm.job(idle).restarts, 0);
   site.live(3min);
@@ -246,8 +246,8 @@ TEST(IdleLever, StandsInTheJournalAndLeavesNothingToUndo) {
                               said.push_back(to_words(entry));
                             }));
   ASSERT_EQ(said.size(), 2U);
-  EXPECT_THAT(said[0], HasSubstr("job 1: a word to ann; its GPUs have not computed for 00:30:"));
-  EXPECT_THAT(said[1], HasSubstr("job 1: requeue; its GPUs have not computed for 00:40:"));
+  EXPECT_THAT(said[0], HasSubstr("job 1: a word to ann; its GPUs have been idle for 00:30:"));
+  EXPECT_THAT(said[1], HasSubstr("job 1: requeue; its GPUs have been idle for 00:40:"));
   EXPECT_THAT(site.driver().claims().undoing(Mirror{}, "test"), IsEmpty());
 }
 

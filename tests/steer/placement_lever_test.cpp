@@ -528,7 +528,7 @@ TEST(Placement, KeepsTheHoldOfAUserOnOneThatItHolds) {
 }
 
 TEST(Placement, NeedsAWayThatPutsOffWhenJobsBegin) {
-  const auto lever = make_placement_lever();
+  const auto lever = make_lever("placement");
   const slurm::Site site{.is_operator = true};
   EXPECT_TRUE(lever->obstacle(site, {.begins = false}));
   EXPECT_FALSE(lever->obstacle(site, {.begins = true}));

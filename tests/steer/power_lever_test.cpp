@@ -192,11 +192,12 @@ TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
   desk.live(200);
   ASSERT_FALSE(desk.driver().warnings().empty());
   EXPECT_EQ(desk.driver().warnings().front(),
-            "power down had no effect on v007,v008: left alone until that changes");
+            "power down had no effect on v007,v008: Almanac leaves these nodes alone until their "
+            "state changes");
 }
 
 TEST(PowerLever, SaysWhyItCannotBeUsed) {
-  const auto lever = make_power_lever();
+  const auto lever = make_lever("power");
   slurm::Site site = quiet().site;
   EXPECT_FALSE(lever->obstacle(site, {.power = true}));
   EXPECT_TRUE(lever->obstacle(site, {.power = false}));

@@ -261,7 +261,7 @@ TEST(Sharing, OnlyTellsQueueChangesThatItMayNotPart) {
   whole.job(2).shards = 0;
   whole.job(2).holds.front().gpu_count = 1;
   whole.job(2).holds.front().shards = 0;
-  EXPECT_THAT(warning(whole), HasSubstr("one asked for it whole"));
+  EXPECT_THAT(warning(whole), HasSubstr("one requested the whole GPU"));
 }
 
 TEST(Sharing, LeavesJobsOfWholeGpusToPlacement) {

@@ -15,10 +15,11 @@
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
+#include "steer/agent_orders.h"
 #include "steer/decider.h"
 #include "steer/driver.h"
 #include "steer/guards.h"
-#include "steer/slimming_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
 
@@ -59,7 +60,7 @@ class Site {
     const std::string state = folder_ / "";
     auto kept = open_journal(state);
     driver_.emplace(settings_, std::move(kept->first), std::move(kept->second));
-    driver_->add(make_slimming_lever(slimmer_, [this] { return present; }));
+    driver_->add("slimming", levers().make("slimming", {slimmer_, [this] { return present; }}));
     driver_->set("slimming", settings_.of("slimming"));
   }
   void begin_anew(const std::string& policy) {
@@ -207,7 +208,7 @@ TEST(Slimming, SaysWhyInItsJournal) {
                             }));
   ASSERT_FALSE(said.empty());
   EXPECT_EQ(said.front(),
-            "job 1: at most 8 cores on v001; to see whether its GPUs are as busy with fewer");
+            "job 1: at most 8 cores on v001; tests whether its GPUs stay as busy with fewer cores");
 }
 
 TEST(Slimming, DryStaysAtTheFirstTrialAndHoldsNoJob) {
@@ -351,7 +352,7 @@ TEST(Slimming, SaysWhichJobsAreNotHeldAndTriesNoFurther) {
   EXPECT_EQ(site.state().done, 1U);
   ASSERT_EQ(site.driver().warnings().size(), 1U);
   EXPECT_EQ(site.driver().warnings().front(),
-            "job 1 is not held to fewer cores on v001: no control group");
+            "job 1 could not be limited to fewer cores on v001: no control group");
 }
 
 TEST(Slimming, ForgetsJobsThatHaveEnded) {
@@ -414,10 +415,10 @@ TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
   EXPECT_EQ(why(1, {{"v001", 4}}), "");
   EXPECT_EQ(why(1, {{"v001", 8}}), "Slurm gave it 8 cores on v001");
   EXPECT_EQ(why(1, {{"v002", 1}}), "Slurm gave it 0 cores on v002");
-  EXPECT_EQ(why(1, {{"v001", 0.5}}), "a job keeps a core on each node");
+  EXPECT_EQ(why(1, {{"v001", 0.5}}), "a job keeps at least one core on each node");
   EXPECT_EQ(why(2, {{"v001", 4}}), "it is exempt");
   EXPECT_EQ(why(3, {{"v001", 4}}), "it does not run");
-  EXPECT_EQ(why(9, {{"v001", 4}}), "it is not there any more");
+  EXPECT_EQ(why(9, {{"v001", 4}}), "the job is gone");
   EXPECT_EQ(why(2, {}), "") << "any job may have all back";
 }
 

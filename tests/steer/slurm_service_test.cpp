@@ -161,7 +161,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   EXPECT_EQ(
       (*lines)[0],
       "job 11 waits under sjf+limit: not enough GPUs: needs 8, 0 free on the nodes it can use");
-  EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
+  EXPECT_EQ((*lines)[1], "position 1 of 9 in v, expected run time 1m 00s");
   EXPECT_TRUE((*lines)[2].starts_with("Slurm says: Priority, priority 1, site factor "));
 }
 
@@ -230,7 +230,7 @@ TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   const auto lines = service_->explain(JobNumber{11}, service::Eyes::owner);
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
-  EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
+  EXPECT_EQ((*lines)[1], "position 1 of 9 in v, expected run time 1m 00s");
 }
 
 TEST_F(SlurmServiceTest, ForeseesWhenJobsStartThatItPutsInOrder) {

@@ -207,8 +207,8 @@ TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
   EXPECT_EQ(desk.driver().states().front().how, Switch::dry);
   ASSERT_FALSE(desk.driver().warnings().empty());
   EXPECT_EQ(desk.driver().warnings().front(),
-            "somebody else sets the order of jobs too, of 5 within the hour: all levers are dry "
-            "now");
+            "another program or person sets the order of jobs too (5 jobs within the hour): all "
+            "levers are dry now");
 }
 
 TEST(Steering, LeavesToSomebodyElseWhatIsTheirsThoughItBeginsAnew) {

@@ -195,7 +195,7 @@ TEST_F(StudyCommand, CannotTellChangeFromFewDays) {
   const ProgramRun run = run_program({"compare-traces", trace(), trace(), "--out", out()});
   ASSERT_EQ(run.status, 0) << run.err;
   EXPECT_THAT(content(out() + "/changes.csv"), Not(HasSubstr("within chance")));
-  EXPECT_THAT(content(out() + "/changes.csv"), HasSubstr("cannot tell"));
+  EXPECT_THAT(content(out() + "/changes.csv"), HasSubstr("too little data"));
 }
 
 /// Six jobs of ann's that use 2 of 16 cores, 4 of 64 GB and, of one GPU, a tenth.
@@ -250,7 +250,7 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
   EXPECT_EQ(run.out, "1 user told\n");
   EXPECT_THAT(content(told), HasSubstr("to ann\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
   EXPECT_THAT(content(told), HasSubstr("The GPUs were idle 90 % of that time."));
-  EXPECT_THAT(content(told), HasSubstr("Jobs called train could ask less: 3 of 16 cores"));
+  EXPECT_THAT(content(told), HasSubstr("Jobs called train could request less: 3 of 16 cores"));
   const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
   EXPECT_EQ(fails.status, 1);
   EXPECT_THAT(fails.err, HasSubstr("of ann: the command ended with status 3"));

@@ -59,7 +59,7 @@ TEST_F(TraceCommand, InfoSaysInWhichZoneTimesWereRead) {
       "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES\n"
       "1|2025-07-01T12:00:00|2025-07-01T12:00:05|2025-07-01T13:00:05|3600|COMPLETED|gres/gpu=1\n");
   EXPECT_THAT(run_program({"trace", "info", path}).out,
-              HasSubstr("time zone      none in the log, read as UTC"));
+              HasSubstr("time zone      not in the log, read as UTC"));
   const ProgramRun run = run_program({"trace", "info", path, "--time-zone", "Europe/Berlin"});
   EXPECT_THAT(run.out, HasSubstr("submitted      2025-07-01 10:00:00"));
   EXPECT_THAT(run.out, HasSubstr("time zone      Europe/Berlin"));

@@ -29,6 +29,8 @@
 #include "experiment/shares_of_cluster.h"
 #include "slurm/connect.h"
 #include "slurm/quotas.h"
+#include "steer/settings.h"
+#include "store/log.h"
 #include "store/store.h"
 #include "text/human.h"
 #include "text/moment.h"
@@ -61,6 +63,7 @@ struct Subject {
   trace::Trace log;
   cluster::Cluster cluster;
   std::optional<experiment::SiteQuotas> quotas;
+  std::unordered_set<trace::JobKey> kept{};
 };
 
 /// Those that the site enforces; nothing where the way to it does not tell them.
@@ -112,9 +115,12 @@ Result<Subject> load(const AdviseOptions& options) {
   } else if (!options.history.empty()) {
     const auto store = store::Store::open(options.history + "/almanac.db");
     if (!store) return tl::unexpected(store.error());
-    auto log = store->log(Time{});
-    if (!log) return tl::unexpected(log.error());
-    subject.log = std::move(*log);
+    const auto jobs = store->ended(Time{});
+    if (!jobs) return tl::unexpected(jobs.error());
+    subject.log = store::log_of(*jobs, options.history + "/almanac.db");
+    for (std::size_t at = 0; at < jobs->size(); ++at) {
+      if ((*jobs)[at].asked->kept) subject.kept.insert(subject.log.jobs[at].id);
+    }
   } else {
     auto log = options.log.load();
     if (!log) return tl::unexpected(log.error());
@@ -313,6 +319,8 @@ Result<int> advise(const AdviseOptions& options) {
   const advice::Question question{.weeks = 24h * 7 * options.weeks,
                                   .policies = std::move(*policies),
                                   .quotas = std::move(subject->quotas),
+                                  .kept = std::move(subject->kept),
+                                  .age_cap = steer::OrderSettings{}.age_cap,
                                   .seed = options.seed,
                                   .stop = &interrupted(),
                                   .progress = &progress};

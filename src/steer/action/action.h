@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What may be done to a Slurm: a kind of change for each, with all that there is to know of it in
-/// one file. Driver, journal and undo know no kind by name, so another is a file more and a word in
+/// The kinds of changes to a Slurm cluster, each with everything about it in one file. Driver,
+/// journal and undo know no kind by name, so another kind is one more file and one more word in
 /// `Change`.
 #pragma once
 

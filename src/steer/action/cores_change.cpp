@@ -19,7 +19,7 @@ std::string CoresChange::describe() const {
   for (const auto& [node, count] : cores) {
     what += fmt::format("{}{:g} cores on {}", what.empty() ? "at most " : ", ", count, node);
   }
-  return fmt::format("job {}: {}", job, what.empty() ? "all cores that Slurm gave" : what);
+  return fmt::format("job {}: {}", job, what.empty() ? "all cores that Slurm allocated" : what);
 }
 
 std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {
@@ -32,8 +32,8 @@ std::optional<std::string> CoresChange::forbidden(const Scene& scene) const {
     for (const slurm::Held& held : scene.mirror.find(job)->holds) {
       slurms += held.node == node ? held.cpus : 0;
     }
-    if (count < kLeastCores) return "a job keeps a core on each node";
-    if (count >= slurms) return fmt::format("Slurm gave it {:g} cores on {}", slurms, node);
+    if (count < kLeastCores) return "a job keeps at least one core on each node";
+    if (count >= slurms) return fmt::format("Slurm allocated {:g} cores on {}", slurms, node);
   }
   return std::nullopt;
 }

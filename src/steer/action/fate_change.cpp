@@ -23,9 +23,9 @@ std::string FateChange::describe() const {
 
 std::optional<std::string> FateChange::forbidden(const Scene& scene) const {
   if (auto why = forbidden_of(job, false, scene)) return why;
-  if (fate == Fate::cancel) return "no lever cancels jobs";
+  if (fate == Fate::cancel) return "Almanac never cancels jobs";
   const bool stops = fate == Fate::requeue || fate == Fate::suspend;
-  if (stops && !scene.mirror.find(job)->requeueable) return "it may not be requeued";
+  if (stops && !scene.mirror.find(job)->requeueable) return "it cannot be requeued";
   return std::nullopt;
 }
 

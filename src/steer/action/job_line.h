@@ -23,14 +23,14 @@ namespace almanac::steer {
 inline Time time_of(const nlohmann::json& told) {
   constexpr double kFarthest = 9e15;
   const auto seconds = told.get<double>();
-  if (std::abs(seconds) > kFarthest) refuse("a time of no calendar", told);
+  if (std::abs(seconds) > kFarthest) refuse("a time out of range", told);
   return Time{Duration{std::llround(seconds * 1e3)}};
 }
 
 template <typename Whole>
 Whole whole(const nlohmann::json& told) {
   const bool is_whole = told.is_number_integer() && std::in_range<Whole>(told.get<std::int64_t>());
-  if (!is_whole) refuse("no whole number of its kind", told);
+  if (!is_whole) refuse("not a whole number in range", told);
   return told.get<Whole>();
 }
 

@@ -102,14 +102,14 @@ std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
   }
   if (auto why = forbidden_of(becomes.job, true, scene)) return why;
   if ((becomes.site_factor || becomes.priority) && claims.is_taken_over(*job)) {
-    return "somebody else has set its order";
+    return "another program or person set its order";
   }
   if (becomes.required_nodes && !job->required_nodes.empty() &&
       !(is_marked(*job) && claims.chose_nodes_of(*job, scene.mirror.at()))) {
-    return "somebody else has chosen its nodes";
+    return "another program or person chose its nodes";
   }
-  if (becomes.shards && (job->gpus > 0 || job->shards == 0)) return "it asks no shards";
-  if (becomes.held) return "only users and administrators hold jobs for good";
+  if (becomes.shards && (job->gpus > 0 || job->shards == 0)) return "it requests no shards";
+  if (becomes.held) return "only users and administrators hold jobs permanently";
   if (becomes.begins && job->held) return "its user or an administrator holds it";
   return std::nullopt;
 }

@@ -12,7 +12,7 @@
 
 namespace almanac::steer {
 
-std::string WordChange::describe() const { return fmt::format("job {}: a word to {}", job, user); }
+std::string WordChange::describe() const { return fmt::format("job {}: notify {}", job, user); }
 
 std::optional<std::string> WordChange::forbidden(const Scene& scene) const {
   return forbidden_of(job, false, scene);

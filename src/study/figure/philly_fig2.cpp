@@ -33,8 +33,7 @@ Drawing draw_philly_fig2(const Study& study) {
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
   figure.caption = "Percentiles of the duration of GPU jobs, by size.";
   auto& size = figure.text("size", "Size");
-  auto& percent =
-      figure.number("percentile", "Jobs that last so long or less", figure::Unit::percent);
+  auto& percent = figure.number("percentile", "Share of the jobs", figure::Unit::percent);
   auto& run = figure.number("duration_s", "Duration", figure::Unit::seconds);
   for (std::size_t each = 0; each < kSizes.size(); ++each) {
     add_percentiles(durations[each], percent, run, [&] { size.add(std::string(kSizes[each])); });

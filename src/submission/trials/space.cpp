@@ -289,7 +289,7 @@ class Reader final : text::TomlReader {
       for (const std::string& name : placeholders(made.command.back())) {
         if (std::find(known.begin(), known.end(), name) != known.end()) continue;
         std::string hint = text::did_you_mean(name, known);
-        if (hint.empty()) hint = fmt::format("write {{{{{}}}}} for a literal brace", name);
+        if (hint.empty()) hint = fmt::format("write {{{{{}}}}} to keep the braces", name);
         refuse(each, fmt::format("{{{}}} is not a parameter of [space]", name), std::move(hint));
       }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/order_lever.h"
 
+/// \file
+/// The lever `order`: puts Slurm's queue in the order of the policy, by the site factors of jobs,
+/// or by their priorities if Slurm has no site factors.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -8,10 +10,11 @@
 #include <fmt/format.h>
 
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
 #include "steer/mark.h"
 #include "steer/order_values.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 /// The jobs of a line with those in front that have waited longer than the age cap, the oldest
@@ -28,7 +31,7 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
       ++own_priorities;
       continue;
     }
-    (is_aged(*job, scene.mirror, scene.settings.order.age_cap) ? aged : others).push_back(job);
+    (is_aged(*job, scene.mirror.at(), scene.settings.order.age_cap) ? aged : others).push_back(job);
   }
   std::stable_sort(aged.begin(), aged.end(), [](const slurm::Job* a, const slurm::Job* b) {
     return waits_since(*a) < waits_since(*b);
@@ -39,17 +42,16 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
 
 class OrderLever final : public Lever {
  public:
-  std::string_view name() const override { return "order"; }
+  bool decides_queue() const override { return true; }
 
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities&) const override {
-    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
+    if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
     const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
     const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
                        plugin->second != "(null)" && plugin->second != "site_factor/none";
     if (taken) {
-      return fmt::format("site factors are set by {} (PrioritySiteFactorPlugin) already",
-                         plugin->second);
+      return fmt::format("PrioritySiteFactorPlugin {} already sets site factors", plugin->second);
     }
     return std::nullopt;
   }
@@ -94,8 +96,8 @@ class OrderLever final : public Lever {
   std::vector<std::string> warnings() const override {
     if (own_priorities_ == 0) return {};
     return {
-        fmt::format("{} waiting jobs have a priority that an administrator has set: lever order "
-                    "leaves them where it puts them",
+        fmt::format("{} waiting jobs have a priority set by an administrator: lever order "
+                    "leaves them unchanged",
                     own_priorities_)};
   }
 
@@ -118,16 +120,10 @@ class OrderLever final : public Lever {
 
 }  // namespace
 
-bool is_aged(const slurm::Job& job, const Mirror& mirror, Duration cap) {
-  return cap != kNoDuration && mirror.at() - waits_since(job) > cap;
+void register_order(LeverRegistry& registry) {
+  registry.add({.name = "order", .priority = 10, .make = [](const LeverParts&) {
+                  return std::make_unique<OrderLever>();
+                }});
 }
 
-bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {
-  const auto type = site.parameters.find("PriorityType");
-  const bool basic = type != site.parameters.end() && type->second == "priority/basic";
-  return can.site_factor && !basic;
-}
-
-std::unique_ptr<Lever> make_order_lever() { return std::make_unique<OrderLever>(); }
-
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

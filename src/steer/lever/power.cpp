@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/power_lever.h"
 
+/// \file
+/// The lever `power`: keeps as many nodes on as the capacity of the policy says (ces_venus,
+/// follow_load, standby), by Slurm's own power saving.
+///
+/// Slurm itself powers up the nodes of a job that it starts. The lever powers nodes down as
+/// policy/kit/pipeline/node_keeper.h does, and up when the capacity wants more. It ignores nodes
+/// that somebody else has powered down. What the capacity has learned is lost when the service
+/// ends.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -13,12 +20,13 @@
 #include "policy/registry.h"
 #include "policy/slots.h"
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
 #include "steer/node_commands.h"
 #include "steer/node_weight.h"
 #include "steer/power_facts.h"
 #include "steer/scope.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using policy::kCapacityPeriod;
@@ -50,17 +58,17 @@ struct Nodes {
 
 class PowerLever final : public Lever {
  public:
-  std::string_view name() const override { return "power"; }
-
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
-    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
-    if (!can.power) return "this way to Slurm cannot power nodes";
+    if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
+    if (!can.power) return "this connection to Slurm cannot power nodes up or down";
     const PowerFacts facts = power_facts(site);
     if (!facts.has_programs) {
-      return "slurm.conf names no SuspendProgram and ResumeProgram: nothing would power nodes";
+      return "slurm.conf has no SuspendProgram or ResumeProgram, so Slurm cannot power nodes up or "
+             "down";
     }
-    if (!facts.is_on) return "slurm.conf has no SuspendTime: Slurm powers no nodes without it";
+    if (!facts.is_on)
+      return "slurm.conf has no SuspendTime, without which Slurm never powers nodes down";
     return std::nullopt;
   }
 
@@ -111,10 +119,10 @@ class PowerLever final : public Lever {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> made = commands_.warnings();
     if (is_idle_) {
-      made.push_back(fmt::format(
-          "lever power: policy {} keeps every node on; its slot for capacity says otherwise, as in "
-          "{}+ces_venus",
-          policy_, policy_));
+      made.push_back(
+          fmt::format("lever power: policy {} keeps every node on; choose another capacity, as in "
+                      "{}+ces_venus",
+                      policy_, policy_));
     }
     return made;
   }
@@ -122,9 +130,9 @@ class PowerLever final : public Lever {
   std::vector<std::string> left() const override {
     if (left_.empty()) return {};
     return {fmt::format(
-        "lever power: this way to Slurm cannot give back {}: end the service, then almanac slurm "
-        "undo --way commands does; so do scontrol reconfigure (weights) and scontrol update "
-        "NodeName=... State=POWER_UP",
+        "lever power: this connection to Slurm cannot restore {}: stop the service, then run "
+        "almanac slurm undo --way commands; or use scontrol reconfigure (weights) and scontrol "
+        "update NodeName=... State=POWER_UP",
         left_)};
   }
 
@@ -154,7 +162,7 @@ class PowerLever final : public Lever {
     std::vector<Action> made;
     for (auto& [weight, nodes] : becomes) {
       const char* const why = !steers            ? kGivenBack
-                              : weight >= kBoots ? "jobs are for nodes that are on"
+                              : weight >= kBoots ? "jobs should start on nodes that are on"
                                                  : "they are on";
       made.push_back({WeightChange{std::move(nodes), weight}, why});
     }
@@ -286,7 +294,7 @@ class PowerLever final : public Lever {
     names.resize(std::min(names.size(), static_cast<std::size_t>(std::max(0, most))));
     if (names.empty()) return;
     made.push_back({PowerChange{std::move(names), true},
-                    fmt::format("{} nodes are to be on under {}", wanted_, capacity_name_)});
+                    fmt::format("{1} keeps {0} nodes on", wanted_, capacity_name_)});
   }
 
   void add_sleeps(std::vector<Action>& made, const Nodes& nodes, const Scene& scene) {
@@ -305,7 +313,7 @@ class PowerLever final : public Lever {
     names.resize(std::min(names.size(), static_cast<std::size_t>(std::max(0, most))));
     if (names.empty()) return;
     made.push_back({PowerChange{std::move(names), false},
-                    fmt::format("{} nodes are to be on under {}", wanted_, capacity_name_)});
+                    fmt::format("{1} keeps {0} nodes on", wanted_, capacity_name_)});
   }
 
   std::string left_;  // that this way cannot give back, in words
@@ -327,6 +335,10 @@ class PowerLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_power_lever() { return std::make_unique<PowerLever>(); }
+void register_power(LeverRegistry& registry) {
+  registry.add({.name = "power", .priority = 70, .make = [](const LeverParts&) {
+                  return std::make_unique<PowerLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

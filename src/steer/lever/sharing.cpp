@@ -1,6 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/sharing_lever.h"
 
+/// \file
+/// The lever `sharing`: holds jobs that request shards until the policy starts them
+/// (holding_lever.h), alone on a GPU or next to the running job that it chose.
+///
+/// Slurm chooses the GPU, so a job is released only where it must get the right one (shards.h):
+/// beside another on a node where that is the only job that has a GPU in part; with half the shards
+/// of a GPU, open to a second job, where no job has a GPU in part; elsewhere with all shards of a
+/// GPU, which no job can share. One with less than a whole GPU at a time on a node. A job for which
+/// none of this holds waits. Where two jobs share a GPU of the node already, one of them may end
+/// before the new job starts and leave it a place that was not there: so far is risked only what
+/// may be requeued.
+///
+/// The lever warns about jobs that share a GPU although the policy would not let them. It requeues
+/// the job that came last, once, if Almanac released it, it may be requeued and it has not run for
+/// long.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -13,10 +27,11 @@
 #include "steer/chosen_nodes.h"
 #include "steer/claims.h"
 #include "steer/holding_lever.h"
+#include "steer/lever_registry.h"
 #include "steer/mark.h"
 #include "steer/shards.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::JobChange;
@@ -27,26 +42,24 @@ constexpr Duration kYoung = 2min;
 
 class SharingLever final : public HoldingLever {
  public:
-  std::string_view name() const override { return "sharing"; }
-
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
     const auto types = site.parameters.find("GresTypes");
     const auto names =
         types == site.parameters.end() ? std::vector<std::string>() : split_names(types->second);
     if (std::find(names.begin(), names.end(), "shard") == names.end()) {
-      return "GresTypes names no shard: Slurm lets no two jobs share a GPU";
+      return "GresTypes has no shard, so jobs cannot share a GPU";
     }
     return HoldingLever::obstacle(site, can);
   }
 
   std::optional<std::string> lacks(const Scene& scene) const override {
     if (!policy::registry().traits(scene.policy.composition).has(policy::Trait::shares_gpus)) {
-      return fmt::format("policy {0} lets no two jobs share a GPU; {0}+harmless does",
+      return fmt::format("policy {0} does not let jobs share a GPU; {0}+harmless does",
                          scene.policy.composition.name);
     }
     if (!scene.decision.knows_speeds) {
-      return "nothing is known of how jobs slow each other: start the service with --speed";
+      return "it is not known how jobs slow each other: start the service with --speed";
     }
     if (shared_nodes(scene.mirror).empty()) return "no node has two shards for each GPU";
     return std::nullopt;
@@ -163,7 +176,7 @@ class SharingLever final : public HoldingLever {
     JobChange change{.job = job.number};
     if (!job.required_nodes.empty()) change.required_nodes = "";
     if (shards > shards_of_a_node(job)) change.shards = shards;
-    return Release{change, "has a GPU to itself where Slurm likes"};
+    return Release{change, "has a GPU to itself, on a node that Slurm chooses"};
   }
 
   /// Tells of jobs that lie on one GPU against the policy's will, and parts them where that costs
@@ -174,9 +187,10 @@ class SharingLever final : public HoldingLever {
     for (const Decision::Clash& clash : scene.decision.clashes) {
       const slurm::Job* const last = scene.mirror.find(clash.jobs.back());
       if (last == nullptr || last->state != slurm::State::running) continue;
-      const std::string speed = std::isnan(clash.speed)
-                                    ? "one asked for it whole"
-                                    : fmt::format("one keeps {:.2f} of its speed", clash.speed);
+      const std::string speed =
+          std::isnan(clash.speed)
+              ? "one requested the whole GPU"
+              : fmt::format("one runs at {:.2f} of its speed alone", clash.speed);
       const std::string what =
           fmt::format("jobs {} are on GPU {} of {}: {}", fmt::join(clash.jobs, ", "), clash.gpu,
                       clash.node, speed);
@@ -197,6 +211,10 @@ class SharingLever final : public HoldingLever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_sharing_lever() { return std::make_unique<SharingLever>(); }
+void register_sharing(LeverRegistry& registry) {
+  registry.add({.name = "sharing", .priority = 30, .make = [](const LeverParts&) {
+                  return std::make_unique<SharingLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

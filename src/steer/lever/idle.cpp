@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/idle_lever.h"
+
+/// \file
+/// The lever `idle`: notifies users of jobs whose GPUs are idle and, after a grace period, requeues
+/// the jobs that may be requeued.
+///
+/// Only reports of the agents of all nodes of a job count. GPUs without reports are not idle. A gap
+/// of a minute, another run of the job and a restart of the service start the count again. A job is
+/// requeued only after the site's hook, if there is one, has notified its user without failing.
+/// While the lever is dry or rests, users are not notified and grace periods do not begin.
+///
+/// Cost: O(running jobs) per look; one thread per running hook, at most eight.
+#include "service/idle.h"
 
 #include <algorithm>
 #include <chrono>
@@ -9,11 +20,12 @@
 
 #include <fmt/format.h>
 
-#include "service/idle.h"
+#include "steer/lever_registry.h"
 #include "steer/record.h"
+#include "steer/slimmer.h"
 #include "text/duration.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::Fate;
@@ -27,21 +39,22 @@ constexpr std::size_t kHooksAtOnce = 8;
 
 class IdleLever final : public Lever {
  public:
-  IdleLever(const Slimmer& slimmer, std::function<std::set<std::string>()> present)
+  IdleLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
 
-  std::string_view name() const override { return "idle"; }
-
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
-    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
-    if (present_().empty()) return "no agent of a node reports";
+    if (!present_)
+      return "the service does not listen for agents: start it with almanac serve --agents "
+             "HOST:PORT";
+    if (present_().empty()) return "no node agent reports";
     return std::nullopt;
   }
 
   std::optional<std::string> lacks(const Scene& scene) const override {
     if (!scene.settings.idle.requeues) return std::nullopt;
-    if (scene.site.is_operator == false) return "we have no operator's rights in this Slurm";
-    if (!scene.can.requeue) return "this way to Slurm cannot requeue jobs";
+    if (scene.site.is_operator == false)
+      return "Almanac has no operator rights on this Slurm cluster";
+    if (!scene.can.requeue) return "this connection to Slurm cannot requeue jobs";
     return std::nullopt;
   }
 
@@ -123,14 +136,14 @@ class IdleLever final : public Lever {
     if (seen.since == kNoTime || now_ - seen.since < settings_.after) return std::nullopt;
     const bool goes = settings_.requeues && job.requeueable;
     const std::string idle =
-        fmt::format("its GPUs have not computed for {}", text::format_duration(now_ - seen.since));
+        fmt::format("its GPUs have been idle for {}", text::format_duration(now_ - seen.since));
     if (seen.told == kNoTime) {
       if (hooks_.contains(job.number) || hooks_.size() >= kHooksAtOnce || now_ < seen.again) {
         return std::nullopt;
       }
       std::string text = fmt::format("Job {}: {}.", job.number, idle);
       if (goes) {
-        text += fmt::format(" It is requeued in {} if that stays so.",
+        text += fmt::format(" The job will be requeued in {} if its GPUs stay idle.",
                             text::format_duration(settings_.grace));
       }
       return Action{WordChange{job.number, job.user, std::move(text)}, idle};
@@ -157,7 +170,7 @@ class IdleLever final : public Lever {
   }
 
   const Slimmer& slimmer_;
-  std::function<std::set<std::string>()> present_;
+  Present present_;
   IdleSettings settings_;
   Time now_{};
   std::map<JobNumber, Seen> seen_;
@@ -167,9 +180,10 @@ class IdleLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_idle_lever(const Slimmer& slimmer,
-                                       std::function<std::set<std::string>()> present) {
-  return std::make_unique<IdleLever>(slimmer, std::move(present));
+void register_idle(LeverRegistry& registry) {
+  registry.add({.name = "idle", .priority = 40, .make = [](const LeverParts& parts) {
+                  return std::make_unique<IdleLever>(parts.slimmer, parts.present);
+                }});
 }
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

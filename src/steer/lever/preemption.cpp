@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/preemption_lever.h"
 
+/// \file
+/// The lever `preemption`: requeues or suspends the running jobs that the policy stops.
+///
+/// It touches only jobs that Slurm may requeue, and each at most once in a while: not before the
+/// job has run for that time, unless the policy moves jobs by what they lose (Chosen::only_moves).
+/// A suspended job keeps its GPUs in Slurm, so only jobs without GPUs are suspended; they resume
+/// when the job that replaced them is gone.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -8,8 +14,9 @@
 #include <fmt/format.h>
 
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::Fate;
@@ -21,12 +28,10 @@ constexpr Duration kComes = 1min;
 
 class PreemptionLever final : public Lever {
  public:
-  std::string_view name() const override { return "preemption"; }
-
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
-    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
-    if (!can.requeue) return "this way to Slurm cannot requeue jobs";
+    if (site.is_operator == false) return "Almanac has no operator rights on this Slurm cluster";
+    if (!can.requeue) return "this connection to Slurm cannot requeue jobs";
     return std::nullopt;
   }
 
@@ -45,7 +50,7 @@ class PreemptionLever final : public Lever {
     }
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (may_go_on(job, scene))
-        made.push_back({FateChange{number, Fate::resume}, "has room again"});
+        made.push_back({FateChange{number, Fate::resume}, "it has room again"});
     }
     return made;
   }
@@ -68,11 +73,10 @@ class PreemptionLever final : public Lever {
 
   std::vector<std::string> left() const override {
     if (left_.empty()) return {};
-    return {
-        fmt::format("lever preemption: this way to Slurm cannot resume what is suspended: end the "
-                    "service, then "
-                    "almanac slurm undo --way commands does; so does scontrol resume {}",
-                    left_)};
+    return {fmt::format(
+        "lever preemption: this connection to Slurm cannot resume suspended jobs: stop the "
+        "service, then run almanac slurm undo --way commands, or scontrol resume {}",
+        left_)};
   }
 
  private:
@@ -107,6 +111,10 @@ class PreemptionLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_preemption_lever() { return std::make_unique<PreemptionLever>(); }
+void register_preemption(LeverRegistry& registry) {
+  registry.add({.name = "preemption", .priority = 60, .make = [](const LeverParts&) {
+                  return std::make_unique<PreemptionLever>();
+                }});
+}
 
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever

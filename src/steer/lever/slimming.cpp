@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "steer/slimming_lever.h"
 
+/// \file
+/// The lever `slimming`: limits running jobs to the cores that the policy leaves them (slimmer.h),
+/// by the agents on their nodes (agents.h). Slurm does not know about the limits, so no other job
+/// gets the freed cores.
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "steer/claims.h"
+#include "steer/lever_registry.h"
+#include "steer/slimmer.h"
 
-namespace almanac::steer {
+namespace almanac::steer::lever {
 namespace {
 
 using slurm::JobNumber;
@@ -17,12 +22,12 @@ class SlimmingLever final : public Lever {
   SlimmingLever(const Slimmer& slimmer, Present present)
       : slimmer_(slimmer), present_(std::move(present)) {}
 
-  std::string_view name() const override { return "slimming"; }
-
   std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
-    if (!slimmer_.slims()) return "the policy leaves jobs the cores that they have";
-    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
-    if (present_().empty()) return "no agent of a node reports";
+    if (!slimmer_.slims()) return "the policy does not change the cores of running jobs";
+    if (!present_)
+      return "the service does not listen for agents: start it with almanac serve --agents "
+             "HOST:PORT";
+    if (present_().empty()) return "no node agent reports";
     return std::nullopt;
   }
 
@@ -68,16 +73,10 @@ class SlimmingLever final : public Lever {
 
 }  // namespace
 
-std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present present) {
-  return std::make_unique<SlimmingLever>(slimmer, std::move(present));
+void register_slimming(LeverRegistry& registry) {
+  registry.add({.name = "slimming", .priority = 50, .make = [](const LeverParts& parts) {
+                  return std::make_unique<SlimmingLever>(parts.slimmer, parts.present);
+                }});
 }
 
-Agents::Orders orders_of(const Claims& claims) {
-  Agents::Orders made;
-  for (const auto& [job, claim] : claims.of<CoresChange>().jobs()) {
-    for (const auto& [node, cores] : claim.value) made[node].push_back({job, cores});
-  }
-  return made;
-}
-
-}  // namespace almanac::steer
+}  // namespace almanac::steer::lever
