@@ -348,8 +348,8 @@ class NamedInference {
     if (static_cast<double>(kept_out) <= kFew * static_cast<double>(ran)) return;
     for (cluster::NodeClass& make : made.classes) make.cpus = make.memory_gb = 0;
     made.notes.push_back(
-        fmt::format("cores and memory of the nodes are not inferred: {} of {} GPU jobs used more "
-                    "than a proportional share of them",
+        fmt::format("cores and memory of the nodes are not inferred: {} of {} GPU jobs used "
+                    "different amounts of them on their nodes",
                     kept_out, ran));
   }
 
