@@ -137,7 +137,7 @@ TEST(StoreInTrouble, RefusesTheTablesOfALaterVersion) {
   }
   const Error error = refused(folder / "almanac.db");
   EXPECT_EQ(error.code, Code::unsupported);
-  EXPECT_THAT(error.message, HasSubstr("version 99 of the tables"));
+  EXPECT_THAT(error.message, HasSubstr("tables version 99, this version knows"));
 }
 
 TEST(StoreInTrouble, WaitsForAShellButNotForEver) {
