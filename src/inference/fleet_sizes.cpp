@@ -8,6 +8,9 @@ namespace almanac::inference {
 Result<std::vector<FleetSize>> play_sizes(const FleetPlan& plan, const Requests& requests,
                                           const Objective& objective) {
   constexpr double kNearlyAll = 0.999;
+  // Past the load that the fleet can carry, more replicas change little.
+  constexpr double kCarried = 0.5;
+  constexpr double kGain = 0.001;
   std::vector<FleetSize> sizes;
   if (plan.service.prefill > 0) return sizes;
   const int most = std::clamp(2 * plan.scaling.told.most, 4, 16);
@@ -24,7 +27,10 @@ Result<std::vector<FleetSize>> play_sizes(const FleetPlan& plan, const Requests&
                      .output_tokens = fleet->seen.output_tokens,
                      .gpu_hours = fleet->gpu_hours,
                      .cost = fleet->cost});
-    if (sizes.back().attainment >= kNearlyAll) break;
+    const double attainment = sizes.back().attainment;
+    const bool is_flat = sizes.size() > 2 && attainment >= kCarried &&
+                         attainment - sizes[sizes.size() - 3].attainment < kGain;
+    if (attainment >= kNearlyAll || is_flat) break;
   }
   return sizes;
 }

@@ -22,8 +22,9 @@ struct FleetSize {
 
 /// Plays `requests` on 1, 2, ... replicas of the plan's service, up to twice as many as the plan
 /// has at most, at least 4 and at most 16; ends after the first fleet that serves 99.9 % of the
-/// requests within the objective. None where the plan divides replicas into prompts and answers.
-/// Fails as play_fleet() does. Cost: a run for each size.
+/// requests within the objective, or when two more replicas gain less than 0.1 points. None where
+/// the plan divides replicas into prompts and answers. Fails as play_fleet() does. Cost: a run for
+/// each size.
 Result<std::vector<FleetSize>> play_sizes(const FleetPlan& plan, const Requests& requests,
                                           const Objective& objective);
 

@@ -385,7 +385,7 @@ std::vector<figure::Tile> tiles(const ServiceInput& input) {
         per_million(priced ? input.cost : input.gpu_hours, input.seen.output_tokens);
     made.push_back(
         {priced ? "Cost per million output tokens" : "GPU-hours per million output tokens",
-         fmt::format("{:.3g}", amount),
+         amount < 0.01 ? fmt::format("{:.2g}", amount) : fmt::format("{:.2f}", amount),
          fmt::format("{:.2f} GPU-hours for {} output tokens.{}", input.gpu_hours,
                      text::grouped(input.seen.output_tokens),
                      priced ? fmt::format(" Total cost: {:.2f}.", input.cost)

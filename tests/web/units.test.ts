@@ -95,6 +95,7 @@ test('dates on an axis are hours, midnights, Mondays and first days of months', 
 
 test('sentences keep numbers and units together', () => {
   assert.equal(prose('61 % wait 6m 45s at 0.8x'), '61\u202f% wait 6m\u00a045s at 0.8×');
+  assert.equal(prose('TTFT <= 500 ms'), 'TTFT ≤\u00a0500\u00a0ms');
   assert.equal(prose('-48.1 points (-5 to 3), 2-4 GPUs, --restart, 4x8'), '−48.1 points (−5 to 3), 2-4 GPUs, --restart, 4x8');
 });
 

@@ -9,7 +9,7 @@ import {hasNothing} from './charts/drawing';
 import {allRows, split} from './charts/rows';
 import {Marks, PickedPolicies, PolicyPicker, type Pick} from './compared';
 import type {Chart, Figure} from './document';
-import {plain} from './format';
+import {plain, prose} from './format';
 import {useKept} from './kept';
 import {saveText, savePng} from './save';
 import {Swatch} from './swatch';
@@ -126,7 +126,7 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   const label = `${chart.title || figure.title}. ${figure.caption}`;
   return (
     <div class="chart" ref={frame}>
-      {chart.title && <h4>{chart.title}</h4>}
+      {chart.title && <h4>{prose(chart.title)}</h4>}
       {pickers.length > 0 && (
         <div class="choices">
           {pickers.map(({column, values}) => (

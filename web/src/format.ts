@@ -200,6 +200,8 @@ export function bare(value: number, column: Column): string {
 export function prose(text: string): string {
   return text
     .replace(/(\d) %/g, `$1${kNarrow}%`)
+    .replace(/<= /g, `≤${kTied}`)
+    .replace(/(\d) (ms|s)(?!\w)/g, `$1${kTied}$2`)
     .replace(/(\d[dhm]) (\d\d[hms])(?!\w)/g, `$1${kTied}$2`)
     .replace(/(\d)x(?!\w)/g, '$1×')
     .replace(/(^|[\s(])-(?=\d)/g, '$1−');
