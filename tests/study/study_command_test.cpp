@@ -247,13 +247,13 @@ TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
   const ProgramRun run = run_program({"efficiency", trace(week_of_sacct()), "--tell",
                                       "(echo to $ALMANAC_USER; cat) >> '" + told + "'"});
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_EQ(run.out, "1 user told\n");
+  EXPECT_EQ(run.out, "informed 1 user\n");
   EXPECT_THAT(content(told), HasSubstr("to ann\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
   EXPECT_THAT(content(told), HasSubstr("The GPUs were idle 90 % of that time."));
   EXPECT_THAT(content(told), HasSubstr("Jobs called train could request less: 3 of 16 cores"));
   const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
   EXPECT_EQ(fails.status, 1);
-  EXPECT_THAT(fails.err, HasSubstr("of ann: the command ended with status 3"));
+  EXPECT_THAT(fails.err, HasSubstr("user ann: the command ended with status 3"));
 }
 
 TEST_F(EfficiencyCommand, SaysWhichJobTheLogDoesNotHave) {
