@@ -151,23 +151,23 @@ TEST_F(TraceCommand, InfoNamesTheColumnThatWouldSayWhenJobsBecameEligible) {
     std::vector<std::string> words{"trace", "info", log};
     words.insert(words.end(), options.begin(), options.end());
     const ProgramRun run = run_program(words);
-    const std::size_t at = run.out.find("when jobs became eligible");
+    const std::size_t at = run.out.find("the log does not record eligible times");
     EXPECT_NE(at, std::string::npos) << run.out << run.err;
     return run.out.substr(at, run.out.find(", so waits") - at);
   };
   EXPECT_EQ(said(folder_.write("s.txt",
                                "JobID|Submit|Start|ElapsedRaw|AllocTRES\n1|2026-01-05T08:00:00|"
                                "2026-01-05T08:00:05|60|gres/gpu=1\n")),
-            "when jobs became eligible (it has no column Eligible)");
+            "the log does not record eligible times (it has no column Eligible)");
   EXPECT_EQ(said(trace("job_id,submit_s,start_s,run_s,gpus\n1,0,5,60,1\n")),
-            "when jobs became eligible (it has no column eligible_s)");
+            "the log does not record eligible times (it has no column eligible_s)");
   EXPECT_EQ(
       said(folder_.write("t.swf", "; MaxProcs: 8\n1 0 0 9 8 -1 -1 8 9 -1 1 1 1 1 1 1 -1 -1\n")),
-      "when jobs became eligible");
+      "the log does not record eligible times");
   const std::string map = folder_.write(
       "map.toml", "[columns]\nsubmit_s = \"a\"\nstart_s = \"b\"\nrun_s = \"c\"\ngpus = \"d\"\n");
   EXPECT_EQ(said(folder_.write("any.csv", "a,b,c,d\n0,5,60,1\n"), {"--columns", map}),
-            "when jobs became eligible (its column map has no eligible_s)");
+            "the log does not record eligible times (its column map has no eligible_s)");
 }
 
 TEST_F(TraceCommand, AClusterFileIsNamed) {
