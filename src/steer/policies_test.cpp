@@ -11,8 +11,8 @@ TEST(SlurmPolicies, RefusesToDealJobsToPartsWhichEachDecisionWouldForget) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(
       to_string(refused.error()),
-      "policy srtf+pop:4 keeps each job in a part of the nodes, and each decision here begins "
-      "without memory (the same without +pop decides for Slurm, over all nodes)");
+      "policy srtf+pop:4 keeps each job in one part of the nodes, which needs memory from one "
+      "decision to the next (without +pop the policy can decide for Slurm, over all nodes)");
   EXPECT_TRUE(compose("srtf"));
 }
 

@@ -197,7 +197,8 @@ TEST(IdleLever, DryTellsNobodyAndSaysWhatItWould) {
   EXPECT_THAT(site.letters(), IsEmpty());
   EXPECT_EQ(site.slurm.job(job).restarts, 0);
   ASSERT_EQ(site.state().next.size(), 1U);
-  EXPECT_THAT(site.state().next.front(), HasSubstr("job 1: a word to ann; its GPUs have not"));
+  EXPECT_THAT(site.state().next.front(),
+              HasSubstr("job 1: notify ann; its GPUs have been idle for"));
 }
 
 TEST(IdleLever, CountsNothingThatNoAgentTells) {
@@ -246,7 +247,7 @@ TEST(IdleLever, StandsInTheJournalAndLeavesNothingToUndo) {
                               said.push_back(to_words(entry));
                             }));
   ASSERT_EQ(said.size(), 2U);
-  EXPECT_THAT(said[0], HasSubstr("job 1: a word to ann; its GPUs have been idle for 00:30:"));
+  EXPECT_THAT(said[0], HasSubstr("job 1: notify ann; its GPUs have been idle for 00:30:"));
   EXPECT_THAT(said[1], HasSubstr("job 1: requeue; its GPUs have been idle for 00:40:"));
   EXPECT_THAT(site.driver().claims().undoing(Mirror{}, "test"), IsEmpty());
 }

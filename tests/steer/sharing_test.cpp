@@ -245,7 +245,8 @@ TEST(Sharing, OnlyTellsQueueChangesThatItMayNotPart) {
     return said.empty() ? "" : said.front();
   };
   FakeSlurm of_others = together("quiet", false);
-  EXPECT_EQ(warning(of_others), "jobs 1, 2 are on GPU 0 of v001: one keeps 0.50 of its speed");
+  EXPECT_EQ(warning(of_others),
+            "jobs 1, 2 are on GPU 0 of v001: one runs at 0.50 of its speed alone");
   FakeSlurm for_long = together("quiet", true);
   for_long.pass(10min);
   EXPECT_THAT(warning(for_long), HasSubstr("jobs 1, 2"));

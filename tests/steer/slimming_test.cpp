@@ -413,8 +413,8 @@ TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
     return CoresChange{JobNumber{job}, cores}.forbidden(scene).value_or("");
   };
   EXPECT_EQ(why(1, {{"v001", 4}}), "");
-  EXPECT_EQ(why(1, {{"v001", 8}}), "Slurm gave it 8 cores on v001");
-  EXPECT_EQ(why(1, {{"v002", 1}}), "Slurm gave it 0 cores on v002");
+  EXPECT_EQ(why(1, {{"v001", 8}}), "Slurm allocated 8 cores on v001");
+  EXPECT_EQ(why(1, {{"v002", 1}}), "Slurm allocated 0 cores on v002");
   EXPECT_EQ(why(1, {{"v001", 0.5}}), "a job keeps at least one core on each node");
   EXPECT_EQ(why(2, {{"v001", 4}}), "it is exempt");
   EXPECT_EQ(why(3, {{"v001", 4}}), "it does not run");
