@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   execv(loader.c_str(), arguments.data());
-  std::fprintf(stderr, "%s: cannot start %s: %s (unpack the tarball anew)\n", name.c_str(),
+  std::fprintf(stderr, "%s: cannot start %s: %s (unpack the tarball again)\n", name.c_str(),
                loader.c_str(), std::strerror(errno));
   return 71;
 }

@@ -125,7 +125,7 @@ void say_board(perf::SpeedModels& models, const perf::Model& model, const perf::
     fmt::print("  more GPUs were not measured: assumed to scale linearly\n");
   }
   if (!board.sharing) return;
-  fmt::print("  beside");
+  fmt::print("  next to");
   for (const perf::Model& other : models.catalogue().models) {
     const perf::Board* const there = other.find(board.gpu_type);
     if (there == nullptr || !there->sharing) continue;

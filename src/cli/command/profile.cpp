@@ -112,7 +112,7 @@ void note_limits(Question& question, const Machine& machine) {
         "profiling without GPUs: {}",
         machine.no_nvml.empty() ? std::string("CUDA_VISIBLE_DEVICES hides all") : machine.no_nvml));
     if (question.gpus.back() > 1) {
-      note("only {gpus} and ALMANAC_GPUS tell the command its number of GPUs");
+      note("the command gets its number of GPUs only from {gpus} and ALMANAC_GPUS");
     }
   } else if (!machine.nvml) {
     note(fmt::format("GPU use is not measured: {}", machine.no_nvml));
