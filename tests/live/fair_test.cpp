@@ -128,7 +128,7 @@ TEST_F(Fair, NobodyStarvesBesideAnEndlessStream) {
   const auto said = service_->explain(starved, service::Eyes::owner);
   ASSERT_TRUE(said) << to_string(said.error());
   EXPECT_THAT(*said, testing::Contains(testing::HasSubstr(
-                         "goes before all others once it has waited 00:00:02 (the age cap)")));
+                         "goes first once it has waited 00:00:02 (the age cap)")));
   EXPECT_TRUE(comes_to(starved, JobState::completed));
   is_over = true;
   stream.join();
