@@ -168,8 +168,8 @@ TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
   ASSERT_TRUE(eventually([&] {
     std::ifstream file(told);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    return text.find("1 its GPUs have not computed") != std::string::npos &&
-           text.find("1 it is requeued") != std::string::npos;
+    return text.find("1 its GPUs have been idle") != std::string::npos &&
+           text.find("1 requeued: its GPUs were idle") != std::string::npos;
   }));
   go();
   ASSERT_TRUE(comes_to(job, JobState::completed));
