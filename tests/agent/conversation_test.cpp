@@ -169,7 +169,7 @@ TEST_F(ConversationTest, LetsGoWhenTheServiceIsGone) {
   ASSERT_TRUE(held_to("400000 100000"));
   agents_.reset();
   EXPECT_TRUE(held_to("max 100000"));
-  EXPECT_THAT(agent.said(), Contains(HasSubstr("the daemon is silent")));
+  EXPECT_THAT(agent.said(), Contains(HasSubstr("the daemon does not respond")));
   listen();
   EXPECT_TRUE(held_to("400000 100000")) << "it dials again";
 }
@@ -194,7 +194,7 @@ TEST_F(ConversationTest, LetsGoWhenTheAgentEnds) {
 TEST_F(ConversationTest, TurnsAwayAnAgentWithAnotherSecret) {
   const Runs agent(node_, address_, kAnother);
   EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
-  EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
+  EXPECT_THAT(agents_->refusal(), HasSubstr("its key is not the key of that node"));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
   EXPECT_THAT(agent.said().front(), HasSubstr("check that this node uses its own key"));
   EXPECT_THAT(agents_->take_reports(), IsEmpty());
@@ -204,7 +204,7 @@ TEST_F(ConversationTest, TurnsAwayAnAgentWithAnotherSecret) {
 TEST_F(ConversationTest, LetsNoAgentSpeakForAnotherNode) {
   const Runs agent(node_, address_, kKeys.of("n002"));
   EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
-  EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
+  EXPECT_THAT(agents_->refusal(), HasSubstr("its key is not the key of that node"));
   EXPECT_THAT(agents_->present(), IsEmpty());
 }
 

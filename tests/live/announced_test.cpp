@@ -161,7 +161,7 @@ TEST_F(Told, EnvironmentsGoWhenAJobIsNotRunAgain) {
   EXPECT_FALSE(environment(waits).empty());
   const auto again = service_->requeue({ended}, me_);
   ASSERT_FALSE(again);
-  EXPECT_THAT(again.error().message, HasSubstr("its environment is not kept"));
+  EXPECT_THAT(again.error().message, HasSubstr("its environment has been deleted"));
   end();
   std::ifstream file(state() + "/almanac.db", std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};

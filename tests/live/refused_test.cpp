@@ -85,7 +85,7 @@ TEST_F(Refused, ARecordKeepsNobodyElseWaiting) {
   EXPECT_TRUE(eventually([&] {
     const std::vector<std::string> warnings = service_->overview().warnings;
     return std::any_of(warnings.begin(), warnings.end(), [](const std::string& each) {
-      return each.find("does not take the record of job 2") != std::string::npos;
+      return each.find("the store cannot save job 2") != std::string::npos;
     });
   }));
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));

@@ -204,7 +204,7 @@ TEST_F(TerminalTest, GivesAShellOnTheGpusThatOutlivesTheService) {
   EXPECT_TRUE(user.sees("alone\r\n")) << "the job does not need its service";
   begin();
   user.type("\x1d\x1d\x1d");
-  ASSERT_TRUE(user.sees("Detached from job 1, which runs on")) << user.seen();
+  ASSERT_TRUE(user.sees("Detached from job 1, which is still running")) << user.seen();
   EXPECT_EQ(user.ends(), 0);
   EXPECT_THAT(run({"show", "1"}).out, HasSubstr("State        RUNNING"));
 

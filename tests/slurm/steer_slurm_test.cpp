@@ -237,7 +237,7 @@ TEST(SteerSlurm, LeavesAloneThePrioritiesThatAnAdministratorHasSet) {
   EXPECT_EQ(priority(cluster, own), 77'777);
   EXPECT_TRUE(eventually([&] {  // the status is written every other second
     const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
-    return told.find("1 waiting jobs have a priority that") != std::string::npos;
+    return told.find("1 waiting jobs have a priority set by an administrator") != std::string::npos;
   }));
   EXPECT_EQ(cluster.run(fmt::format("{} slurm undo --state {}", program(), state)).status, 0);
   EXPECT_EQ(priority(cluster, own), 77'777);
