@@ -90,7 +90,7 @@ TEST_F(ModelFile, RefusesWhatIsDamaged) {
   ASSERT_TRUE(write_model(path_, *learned_.model(), {}, learned_.memory().ended_so_far()));
   const std::string good = *table::read_file(path_);
   EXPECT_EQ(reading(good), "");
-  EXPECT_THAT(reading("job_id,user\n1,ann\n"), HasSubstr("no model"));
+  EXPECT_THAT(reading("job_id,user\n1,ann\n"), HasSubstr("not a model"));
   EXPECT_THAT(reading(good.substr(0, good.size() - 100)), HasSubstr("cut off"));
   EXPECT_THAT(reading(good.substr(0, 300)), HasSubstr("damaged"));
   std::string other = good;

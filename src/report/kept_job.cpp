@@ -68,7 +68,7 @@ std::string waits_in_words(const KeptJob& job) {
   Duration told{};
   for (const auto& [kind, total] : totals) told += total;
   if (job.waits.empty() && job.waited <= Duration{0}) return made + "  it never waited\n";
-  if (!totals.empty()) made += fmt::format("in all: {}\n", in_all(totals));
+  if (!totals.empty()) made += fmt::format("total: {}\n", in_all(totals));
   // A run asks again after a tenth of the wait, a minute at least.
   if (job.waited > told) {
     made += fmt::format("the reasons for another {} were not kept: --replay shows them\n",

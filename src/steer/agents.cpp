@@ -203,7 +203,7 @@ bool Agents::tell(Guest& guest) {
 
 bool Agents::refuse(const Guest& guest, const std::string& why) {
   const std::string line = fmt::format("rejected an agent connection from {}{}: {}", guest.from,
-                                       guest.node.empty() ? "" : ", as " + guest.node + ",", why);
+                                       guest.node.empty() ? "" : " as " + guest.node, why);
   if (clock_.monotonic() >= next_warning_) {
     service::log_warning(line);
     next_warning_ = clock_.monotonic() + kWarning;

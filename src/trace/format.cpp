@@ -14,6 +14,14 @@ void register_format(Formats& registry);  // generated
 
 namespace {
 
+/// `text` without bytes by which a file could control the terminal.
+std::string printable(std::string_view text) {
+  std::string made(text);
+  std::replace_if(
+      made.begin(), made.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return made;
+}
+
 // Less than this share of known columns, and a guess would only mislead.
 constexpr double kLikely = 0.4;
 
@@ -86,7 +94,7 @@ Result<const Format*> Formats::detect(const Head& head) const {
   }
   return fail(Code::invalid,
               fmt::format("unknown job log format; the file begins with \"{}\"",
-                          head.first_line().substr(0, kShown)),
+                          printable(head.first_line().substr(0, kShown))),
               {}, "give the format with --format, or map the columns with --columns");
 }
 

@@ -250,7 +250,7 @@ TEST_F(ConversationTest, TurnsAwayAPeerThatIsNoAgent) {
       {"GET / HTTP/1.1\r\n\r\n", "not an agent of Almanac"},
       {std::string(64, '0') + " almanac-agent 2 n001 " + std::string(32, 'a') + "\n", "protocol 2"},
       {std::string(64, '0') + " almanac-agent 1 n001 " + std::string(32, 'a') + "\n",
-       "another key"},
+       "its key is not the key of that node"},
       {std::string(64, '0') + " almanac-agent 1 ../etc " + std::string(32, 'a') + "\n",
        "not an agent of Almanac"},
       {std::string(1 << 20, 'x'), "too long"},
@@ -286,7 +286,7 @@ TEST_F(ConversationTest, TurnsAwayAReportThatIsNone) {
     EXPECT_THAT(agents_->present(), Contains("n007"));
     ASSERT_TRUE(line.send(sealed ? seal.close("{\"report\": 7}") : "{\"report\": {}}\n"));
     EXPECT_TRUE(eventually([&] { return agents_->present().empty(); }));
-    EXPECT_THAT(agents_->refusal(), HasSubstr(sealed ? "report" : "not sealed"));
+    EXPECT_THAT(agents_->refusal(), HasSubstr(sealed ? "report" : "wrong seal"));
   }
 }
 

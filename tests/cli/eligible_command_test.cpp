@@ -52,7 +52,7 @@ TEST_F(EligibleCommand, AdviseHasNothingToGain) {
     const json advice =
         said({"advise", log, "--cluster", "4x8", "-p", "conservative,drf", "-o", "json"});
     EXPECT_THAT(std::string(advice["recommendation"]),
-                HasSubstr("jobs wait 3.8s on average, there is nothing to gain"))
+                HasSubstr("jobs wait only 3.8s on average, so there is nothing to gain"))
         << log;
     EXPECT_EQ(advice["reproduces"], true) << log;
     EXPECT_NEAR(advice["real"]["avg_wait_s"], 3.8, 0.05) << log;

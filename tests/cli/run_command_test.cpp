@@ -81,7 +81,7 @@ TEST_F(RunCommand, SaysWhichJobsToMove) {
   const ProgramRun said = run_program({"cluster", "defrag", run_});
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("5 GPUs free, 2 jobs running, 1 job waiting for GPUs"));
-  EXPECT_THAT(said.out, HasSubstr("1. job 4 asks 4 GPUs and fits on 1:4 once a job has moved"));
+  EXPECT_THAT(said.out, HasSubstr("1. job 4 needs 4 GPUs and fits on 1:4 after one job has moved"));
   EXPECT_THAT(said.out, HasSubstr("move job 3 from 1:1 to 0:1"));
   const ProgramRun asked = run_program({"cluster", "defrag", run_, "-o", "json"});
   const json advice = json::parse(asked.out);
@@ -320,7 +320,7 @@ TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
       run_program({"simulate", trace_, "--cluster", tenants, "--policy", "fifo", "--out", run_});
   ASSERT_EQ(done.status, 0) << done.err;
   const ProgramRun replayed = run_program({"explain", run_, "2", "--replay"});
-  const auto at = replayed.out.find("tenant bob was ");
+  const auto at = replayed.out.find("tenant bob got ");
   ASSERT_NE(at, std::string::npos) << replayed.out;
   const std::string said = replayed.out.substr(at, replayed.out.find('\n', at) - at);
   EXPECT_THAT(said, HasSubstr(" less than its fair share over the whole run"));

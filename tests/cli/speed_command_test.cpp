@@ -269,7 +269,7 @@ TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {
   ASSERT_EQ(simulate_speeds().status, 0);
   const std::string page = file("report.html");
   if (page.empty()) GTEST_SKIP() << "this build has no report page";
-  EXPECT_THAT(page, HasSubstr("GPUs compute 12 % of the time and are held 50 %."));
+  EXPECT_THAT(page, HasSubstr("GPU utilization is 12 % and GPU allocation 50 %."));
   EXPECT_THAT(page, HasSubstr("ran at 0.40: cores 0.50, bandwidth 0.80"));
   EXPECT_THAT(page, HasSubstr("run_cpu_jobs"));
 }

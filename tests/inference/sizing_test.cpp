@@ -233,8 +233,10 @@ TEST(Size, SaysWhyItRecommendsNothing) {
   EXPECT_THAT(found.error().message, HasSubstr("with 2 replicas fewer than 90 % of the requests"));
   Requests few = requests;
   few.all.resize(5);
-  EXPECT_THAT(to_string(size_fleet(of_8b(), few, {.objective = kObjective}).error()),
-              HasSubstr("a log that has too few requests to learn from (--confidence 0"));
+  EXPECT_THAT(
+      to_string(size_fleet(of_8b(), few, {.objective = kObjective}).error()),
+      HasSubstr(
+          "a log cannot be resampled if it has too few requests to learn from (--confidence 0"));
   Service large = of_8b();
   large.model = *find_model("llama-3.1-70b");
   EXPECT_THAT(

@@ -85,7 +85,7 @@ TEST(Perf, ListsModelsAndFindsThemInJobNames) {
   EXPECT_NE(list.out.find("resnet-50"), std::string::npos) << list.out;
   const auto found = run_program({"perf", "show", "train_ResNet50_v3"});
   ASSERT_EQ(found.status, 0) << found.err;
-  EXPECT_EQ(found.err, "almanac: note: train_ResNet50_v3: named like resnet-50\n");
+  EXPECT_EQ(found.err, "almanac: note: train_ResNet50_v3: matched by name to resnet-50\n");
   EXPECT_NE(found.out.find("cores are enough"), std::string::npos) << found.out;
   EXPECT_EQ(nlohmann::json::parse(run_program({"perf", "show", "-o", "json"}).out).size(), 23);
 }

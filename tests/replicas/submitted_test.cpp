@@ -225,7 +225,7 @@ TEST_F(SubmittedService, RefusesReplicasThatCanNeverRun) {
   const ProgramRun refused = submit("--port=" + std::to_string(ntohs(place.sin_port)));
   ::close(taken);
   EXPECT_NE(refused.status, 0);
-  EXPECT_NE(refused.err.find("is taken"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("is in use"), std::string::npos) << refused.err;
   EXPECT_EQ(jobs_that_run(), std::vector<std::string>());
 }
 

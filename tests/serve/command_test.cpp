@@ -170,8 +170,8 @@ TEST_F(CommandTest, ShowsTheLimitsOfTenants) {
   };
   const ProgramRun shown = tenants("limit = 3\n");
   EXPECT_THAT(shown.out, StartsWith("TENANT  GUARANTEE  LIMIT  GPUS")) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("\nvision          2      3      0"));
-  EXPECT_THAT(shown.out, HasSubstr("\nguests                        0"));
+  EXPECT_THAT(shown.out, HasSubstr("\nvision          2      3     0"));
+  EXPECT_THAT(shown.out, HasSubstr("\nguests                       0"));
   EXPECT_THAT(tenants("").out, StartsWith("TENANT  GUARANTEE  GPUS"));
 }
 

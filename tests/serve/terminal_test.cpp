@@ -228,7 +228,7 @@ TEST_F(TerminalTest, SaysThatItWaitsAndIsCancelledByCtrlC) {
       run({"submit", "--gpus", "2", "--directory", folder_ / "", "--", "sleep", "600"}).status, 0);
   ASSERT_TRUE(soon([&] { return run({"show", "1"}).out.find("RUNNING") != std::string::npos; }));
   Typist user(shell({"--gpus", "1"}));
-  ASSERT_TRUE(user.sees("job 2 waits: ")) << user.seen();
+  ASSERT_TRUE(user.sees("job 2 is pending: ")) << user.seen();
   EXPECT_TRUE(user.sees("(Ctrl-C cancels it)")) << user.seen();
   user.type("\x03");
   EXPECT_TRUE(user.sees("job 2 was cancelled")) << user.seen();

@@ -213,7 +213,7 @@ TEST(IdleLever, CountsNothingThatNoAgentTells) {
   site.present.clear();
   site.live(1h);
   EXPECT_THAT(site.letters(), IsEmpty());
-  EXPECT_THAT(site.state().rests, HasSubstr("no agent"));
+  EXPECT_THAT(site.state().rests, HasSubstr("no node agent reports"));
 }
 
 TEST(IdleLever, RequeuesNobodyWhomTheHookDidNotReach) {

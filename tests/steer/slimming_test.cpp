@@ -242,7 +242,7 @@ TEST(Slimming, LetsAllGoUnderAPolicyThatLeavesCoresAlone) {
   site.slimmer().decide_by(compose("fifo")->slimming);
   site.step();
   EXPECT_EQ(site.cores(job), 16);
-  EXPECT_THAT(site.state().rests, HasSubstr("leaves jobs the cores"));
+  EXPECT_THAT(site.state().rests, HasSubstr("does not change the cores of running jobs"));
 }
 
 TEST(Slimming, IsUndone) {
@@ -328,7 +328,7 @@ TEST(Slimming, RestsWhereNoAgentReports) {
   site.present.clear();
   site.submit(2, 16, {.cores_needed = 2});
   site.live(10min);
-  EXPECT_THAT(site.state().rests, HasSubstr("no agent"));
+  EXPECT_THAT(site.state().rests, HasSubstr("no node agent reports"));
   EXPECT_EQ(site.state().done, 0U);
 }
 

@@ -77,9 +77,11 @@ Result<int> create(const TokenOptions& options) {
   const auto made = read(said->body);
   if (!made) return tl::unexpected(made.error());
   fmt::print("{}\n", made->value("token", ""));
-  note(fmt::format("shown only once; it may {} as {} until {}, or until almanac token revoke {}",
-                   options.scope, user_name(made->value("uid", 0U)), text::moment(expiry_of(*made)),
-                   made->value("id", "")));
+  note(
+      fmt::format("the token is not shown again. User {1}, scope {0}, valid until {2}; almanac "
+                  "token revoke {3} ends it earlier",
+                  options.scope, user_name(made->value("uid", 0U)), text::moment(expiry_of(*made)),
+                  made->value("id", "")));
   return kDone;
 }
 

@@ -120,11 +120,15 @@ Drawing draw_philly_fig3(const Study& study) {
   const double tenth_s = stats::quantile_sorted(all, 0.9);
   const char* const whose = study.trace().attempts.empty() ? "GPU jobs" : "attempts of GPU jobs";
   drawing.findings.push_back(
-      {.headline = fmt::format("{} and one in ten waits longer than {}.",
-                               half_s > 0 ? fmt::format("Half of the {} wait longer than {},",
-                                                        whose, text::human_time(half_s))
-                                          : fmt::format("Half of the {} do not wait,", whose),
-                               text::human_time(tenth_s)),
+      {.headline = fmt::format(
+           "{} and one in ten waits longer than {}.",
+           half_s > 0
+               ? fmt::format("Half of the {} wait longer than {},", whose, text::human_time(half_s))
+               : fmt::format(
+                     "{} of the {} do not wait,",
+                     text::human_share(static_cast<double>(none) / static_cast<double>(waits)),
+                     whose),
+           text::human_time(tenth_s)),
        .detail =
            fmt::format("Over {} waits of {} GPU jobs, from {} to the start; {} of them are zero.",
                        text::grouped(waits), text::grouped(started),

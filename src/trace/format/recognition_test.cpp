@@ -99,6 +99,12 @@ TEST(Recognition, LeavesTablesOfOthersAlone) {
   }
 }
 
+TEST(Recognition, ShowsNoBytesThatControlATerminal) {
+  const auto found = formats().detect(Head{"\x1b]0;title\x07,b\n"});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().message, "unknown job log format; the file begins with \"?]0;title?,b\"");
+}
+
 TEST(Recognition, SaysWhatATableResembles) {
   const auto found = formats().detect(
       Head{"job_id,user,submit_time,start_time,end_time,duration,node_num,gpu_num,walltime\n"});
