@@ -182,7 +182,7 @@ TEST(SteerSlurm, KeepsItsHoldsOverKillsAndGivesBackArraysToo) {
     })) << kills;
     for (const std::uint32_t job : held) before[job] = held_until(cluster, job);
     const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
-    EXPECT_EQ(told.find("somebody else"), std::string::npos) << told;
+    EXPECT_EQ(told.find("another program or person"), std::string::npos) << told;
     daemon.end(SIGKILL);
   }
   EXPECT_EQ(
