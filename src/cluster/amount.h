@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// An amount of what nodes have: GPUs, cores and memory.
+/// A quantity of node resources: GPUs, cores and memory.
 ///
-/// Cores are counted in thousandths and memory in MB (1000 a GB), whole numbers both, so that what
-/// is taken and given back adds up exactly.
+/// Cores are counted in thousandths and memory in MB (1,000 to a GB). Both are whole numbers, so
+/// that sums of what is taken and returned stay exact.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Amount {
   std::int32_t cpu_milli = 0;
   std::int32_t memory_mb = 0;
 
-  /// Whether `other` is no more in anything.
+  /// Whether this amount is at least `other` in every resource.
   bool covers(const Amount& other) const {
     return gpus >= other.gpus && cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb;
   }
@@ -40,7 +40,7 @@ struct Amount {
   bool operator==(const Amount&) const = default;
 };
 
-/// The lesser, the greater of both in each.
+/// Returns the smaller, and `most` the larger, of the two amounts for each resource.
 inline Amount least(const Amount& a, const Amount& b) {
   return {std::min(a.gpus, b.gpus), std::min(a.cpu_milli, b.cpu_milli),
           std::min(a.memory_mb, b.memory_mb)};
@@ -50,10 +50,10 @@ inline Amount most(const Amount& a, const Amount& b) {
           std::max(a.memory_mb, b.memory_mb)};
 }
 
-/// Cores or memory of a node of which that is not said: more than any job asks.
+/// Cores or memory of a node whose size is unknown; more than any job requests.
 inline constexpr std::int32_t kUnbounded = std::int32_t{1} << 30;
 
-/// From cores and GB. More than kUnbounded is that.
+/// Converts cores and GB. Values above kUnbounded become kUnbounded.
 std::int32_t cpu_milli(double cpus);
 std::int32_t memory_mb(double gb);
 

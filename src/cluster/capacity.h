@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How large a cluster is whose virtual clusters grow and shrink.
+/// The size of a cluster whose virtual clusters grow and shrink.
 #pragma once
 
 #include "cluster/cluster.h"
@@ -13,9 +13,9 @@ struct Capacity {
   int gpus = 0;
 };
 
-/// The most nodes, and the most GPUs, that are there at one time. Cluster::nodes has the most that
-/// each virtual cluster ever has; where one grows as another shrinks, these were never there
-/// together. O(changes).
+/// Returns the most nodes, and the most GPUs, that exist at any one time. `Cluster::nodes` holds
+/// the largest size of each virtual cluster; if one grows while another shrinks, not all of those
+/// nodes exist together. O(changes).
 Capacity most_at_once(const Cluster& cluster);
 
 }  // namespace almanac::cluster

@@ -12,19 +12,19 @@ namespace almanac::cluster {
 
 struct NodeClass;
 
-/// What lies between two GPUs, the fastest first.
+/// The kinds of connection between two GPUs, the fastest first.
 enum class Between : std::uint8_t { nvlink, pcie_switch, socket, system };
 
-/// GPUs that are connected so, each with each.
+/// A set of GPUs, each connected to every other in this way.
 struct Connection {
-  Between by{};             ///< Not `system`: that is what is not told.
-  std::vector<int> gpus{};  ///< Rising.
-  int links = 1;            ///< Of NVLink, between any two of them; 1 of what is not.
+  Between by{};             ///< Never `system`, which is the default for GPUs without a connection.
+  std::vector<int> gpus{};  ///< In ascending order.
+  int links = 1;            ///< NVLink links between any two of the GPUs; 1 for other kinds.
 
   bool operator==(const Connection&) const = default;
 };
 
-/// The fastest way from one GPU to another.
+/// The fastest connection from one GPU to another.
 struct Way {
   Between by = Between::system;
   int links = 1;
@@ -32,26 +32,27 @@ struct Way {
   bool operator==(const Way&) const = default;
 };
 
-/// "NV4", "PIX" (one PCIe switch), "NODE" (one socket), "SYS" (another socket), as `nvidia-smi topo
-/// -m` has it.
+/// Returns "NV4", "PIX" (one PCIe switch), "NODE" (one socket) or "SYS" (another socket), as
+/// `nvidia-smi topo -m` prints them.
 std::string to_string(const Way& way);
 
-/// "nvlink", "pcie", "socket", as cluster files have it.
+/// Returns "nvlink", "pcie" or "socket", as cluster files spell them.
 const char* word_of(Between by);
 
-/// Ways between any two GPUs of a node: `[a][b]` = `[b][a]`; `[a][a]` says nothing.
+/// Returns the way between any two GPUs of a node: `[a][b]` = `[b][a]`; `[a][a]` has no meaning.
 std::vector<std::vector<Way>> ways(const NodeClass& make);
 
-/// How far two GPUs are from each other.
+/// Returns the distance of two GPUs.
 ///
-/// Source   Amaral et al., SC'17: 1 by NVLink, 20 to another socket. In between ours: 10 within a
-///          socket, 5 behind one PCIe switch, and several links of NVLink so many times nearer.
+/// Source   Amaral et al., SC'17: 1 by NVLink, 20 to another socket.
+/// Differs  Values in between are ours: 10 within a socket, 5 behind one PCIe switch. Several
+///          NVLink links divide the distance by their number.
 double distance(const Way& way);
 
-/// Of any two GPUs, for topology::Layout.
+/// Returns the distances of all pairs of GPUs, for topology::Layout.
 std::vector<std::vector<double>> distances(const NodeClass& make);
 
-/// A table of ways, GPU by GPU: a line for each, with a line of numbers above.
+/// Returns the ways as a table: a row for each GPU, below a row of GPU numbers.
 std::string table_of_ways(const NodeClass& make);
 
 }  // namespace almanac::cluster

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Numbers the distinct demands of a run, so that jobs which ask the same can be filed together.
+/// Numbers the distinct demands of a run, so that jobs with equal demands can be filed together.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ class DemandTable {
 
   std::vector<Demand> demands_;
   std::unordered_map<Demand, DemandId, Hash> ids_;
-  std::vector<std::uint32_t> plain_;  // one more than the id, by GPUs, of demands for nothing else
+  std::vector<std::uint32_t> plain_;  // id + 1 by number of GPUs, for demands that request nothing
+                                      // else
 };
 
 }  // namespace almanac::cluster

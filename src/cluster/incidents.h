@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What happens to a cluster whatever its scheduler does: nodes that fail, that are announced to
-/// go and that come back, and signals, such as the price of power, that change.
+/// Events that happen to a cluster whatever its scheduler does: nodes fail, are announced to leave,
+/// or return; signals such as the price of power change.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Incident {
   Time at{};
   Kind kind{};
   std::uint32_t subject = 0;  ///< NodeId, or a position in Incidents::signals.
-  double value = 0;           ///< Of a signal; of a notice in how many seconds the node will go.
+  double value = 0;           ///< Value of a signal; for a notice, seconds until the node leaves.
 };
 
 struct Incidents {
-  std::vector<Incident> all;         ///< In order of time, then of the file.
-  std::vector<std::string> signals;  ///< Their names, in the order in which they appear.
+  std::vector<Incident> all;         ///< In order of time, then of appearance in the file.
+  std::vector<std::string> signals;  ///< Names in order of first appearance.
 };
 
 /// Reads the CSV file `path` with the columns time, event, subject and value:
@@ -37,10 +37,12 @@ struct Incidents {
 ///     2020-06-03 09:30:00,up,n12,
 ///     2020-06-03 10:00:00,signal,price,0.31
 ///
-/// A time is a date or seconds since the epoch; a node is called as Cluster::node_label() says.
-/// Fails with invalid, naming the line, for an event or a node that is not known, a value that is
-/// no number or lacks, and where the cluster's own file changes its capacity: which nodes come and
-/// go can be said in one place only.
+/// A time is a date or seconds since the epoch. A node has the name that Cluster::node_label()
+/// gives.
+///
+/// Fails with `invalid`, naming the line, if an event or node is unknown, or if a value is missing
+/// or not a number. Also fails if the cluster file changes capacity: only one file may say which
+/// nodes come and go.
 Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster);
 
 }  // namespace almanac::cluster

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A set of small numbers that knows its least member at once.
+/// A set of small numbers with constant-time access to its smallest member.
 #pragma once
 
 #include <bit>
@@ -11,14 +11,14 @@
 
 namespace almanac::cluster {
 
-/// A bitmap with summary bitmaps above it: insert, erase, first and next cost one word a level,
-/// and 64 members need one level, 4,096 two, 262,144 three. The top level lies in the object, so
-/// that a set of up to 64 members touches no other memory.
+/// A bitmap with summary bitmaps above it. Insert, erase, first and next cost one word per level;
+/// 64 members need one level, 4,096 two, 262,144 three. The top level is inside the object, so a
+/// set of up to 64 members touches no other memory.
 class NodeSet {
  public:
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-  /// Holds members 0 .. capacity-1; empty at first.
+  /// Creates an empty set for members 0 .. capacity-1.
   explicit NodeSet(std::uint32_t capacity) {
     for (std::size_t bits = capacity; bits > 64;) {
       bits = (bits + 63) / 64;
@@ -54,12 +54,12 @@ class NodeSet {
   std::uint32_t size() const { return size_; }
   bool empty() const { return top_ == 0; }
 
-  /// The least member, or kNone.
+  /// Returns the smallest member, or kNone.
   std::uint32_t first() const {
     if (top_ == 0) return kNone;
     return descend(lower_.size(), lowest(top_));
   }
-  /// The least member above `member`, or kNone.
+  /// Returns the smallest member above `member`, or kNone.
   std::uint32_t next(std::uint32_t member) const {
     for (std::size_t level = 0; level <= lower_.size(); ++level) {
       const std::uint64_t word = level < lower_.size() ? lower_[level][member / 64] : top_;
@@ -75,7 +75,7 @@ class NodeSet {
   static std::uint32_t lowest(std::uint64_t word) {
     return static_cast<std::uint32_t>(std::countr_zero(word));
   }
-  /// The least member under bit `position` of level `level`.
+  /// Returns the smallest member under bit `position` of level `level`.
   std::uint32_t descend(std::size_t level, std::uint32_t position) const {
     while (level-- > 0) position = position * 64 + lowest(lower_[level][position]);
     return position;
@@ -83,7 +83,7 @@ class NodeSet {
 
   std::uint64_t top_ = 0;
   std::uint32_t size_ = 0;
-  std::vector<std::vector<std::uint64_t>> lower_;  // the members themselves first
+  std::vector<std::vector<std::uint64_t>> lower_;  // the members themselves are level 0
 };
 
 }  // namespace almanac::cluster

@@ -15,7 +15,7 @@ namespace almanac::cluster {
 /// Reads the file at `path`. Unknown keys are errors that name the nearest known one.
 Result<Cluster> read_toml(const std::string& path);
 
-/// The same from text; `path` is only named in errors.
+/// Parses the same from text; errors name `path`.
 Result<Cluster> parse_toml(std::string_view text, const std::string& path);
 
 }  // namespace almanac::cluster

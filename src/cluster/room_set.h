@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A set of numbered nodes that finds the lowest-numbered with enough cores and memory free.
+/// A set of numbered nodes that finds the lowest-numbered member with enough free cores and memory.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace almanac::cluster {
 
-/// Members lie in blocks of 64, each with a bound of the room that any of its members has. An
-/// insert may raise the bound, an erase leaves it: a search that finds no member in a block
-/// tightens it. So a change costs two stores, and a search looks at few blocks more than it must.
+/// Members form blocks of 64, each with an upper bound of the room of its members. An insert may
+/// raise the bound; an erase leaves it. A search that finds no member in a block tightens the
+/// bound. So a change costs two stores, and a search visits few blocks in vain.
 ///
 /// Not thread-safe, not even for reading: a search writes bounds.
 class RoomSet {
@@ -33,11 +33,11 @@ class RoomSet {
     }
   };
 
-  /// For members 0 .. count-1, none of them in.
+  /// Creates an empty set for members 0 .. count-1.
   explicit RoomSet(std::uint32_t count)
       : rooms_(count), words_((count + 63) / 64), bounds_((count + 63) / 64) {}
 
-  /// Also of a member that is in: its room has changed.
+  /// Adds a member, or updates the room of one that is already in the set.
   void insert(std::uint32_t member, const Room& room) {
     rooms_[member] = room;
     words_[member / 64] |= std::uint64_t{1} << (member % 64);
@@ -45,7 +45,7 @@ class RoomSet {
   }
   void erase(std::uint32_t member) { words_[member / 64] &= ~(std::uint64_t{1} << (member % 64)); }
 
-  /// The least member with `wanted` or more of both, or kNone.
+  /// Returns the smallest member with at least `wanted` of both resources, or kNone.
   std::uint32_t first(const Room& wanted) const {
     for (std::uint32_t block = 0; block < bounds_.size(); ++block) {
       if (!bounds_[block].covers(wanted)) continue;
@@ -54,7 +54,8 @@ class RoomSet {
     }
     return kNone;
   }
-  /// The least of those with the most cores among members with `wanted` or more of both, or kNone.
+  /// Returns the member with the most cores among those with at least `wanted` of both resources,
+  /// the smallest if several have as many; or kNone.
   std::uint32_t roomiest(const Room& wanted) const {
     std::uint32_t best = first(wanted);
     while (best != kNone) {
@@ -78,7 +79,7 @@ class RoomSet {
   }
 
   std::vector<Room> rooms_;
-  std::vector<std::uint64_t> words_;  // which are in, a bit each
+  std::vector<std::uint64_t> words_;  // members in the set, one bit each
   mutable std::vector<Room> bounds_;
 };
 

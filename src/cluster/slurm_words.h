@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Small steps that the readers of Slurm's texts share.
+/// Helpers shared by the readers of Slurm's formats.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace almanac::cluster {
 
-/// In lower case.
+/// Converts to lower case.
 std::string in_lower_case(std::string_view text);
-/// Without blanks around.
+/// Removes leading and trailing blanks.
 std::string_view without_blanks(std::string_view text);
-/// Takes the first line off `text`.
+/// Removes the first line from `text` and returns it.
 std::string_view take_line(std::string_view& text);
-/// The words between blanks.
+/// Returns the words between blanks.
 std::vector<std::string_view> words_in(std::string_view line);
-/// The parts of `list` between commas, empty ones left out.
+/// Returns the parts of `list` between commas, without empty ones.
 std::vector<std::string> split_list(std::string_view list);
 
 }  // namespace almanac::cluster

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which GPUs a node has, and of which sockets they are: changed and told.
+/// Changes and reports the GPUs of a node and the sockets that they belong to.
 #pragma once
 
 #include <vector>
@@ -10,14 +10,14 @@
 
 namespace almanac::cluster {
 
-/// Says of which sockets its GPUs are: by their number where they are as large as each other and
-/// GPUs are numbered through, else by connections.
+/// Sets the sockets of the GPUs: as a number of sockets if all are of one size and GPUs are
+/// numbered in their order, otherwise as connections.
 void set_sockets(NodeClass& make, const std::vector<std::vector<int>>& sockets);
 
-/// The same node with its first `gpus` only, or with more of which nothing is told.
+/// Keeps only the first `gpus` GPUs, or adds GPUs without known connections.
 void set_gpus(NodeClass& make, int gpus);
 
-/// All that is told of how its GPUs are connected: of sockets too that are as large as each other.
+/// Returns all known connections of the GPUs, including those of evenly sized sockets.
 std::vector<Connection> told_connections(const NodeClass& make);
 
 }  // namespace almanac::cluster

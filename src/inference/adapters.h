@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which adapters (LoRA) of its model a replica has in GPU memory, beside the model's own weights.
+/// The LoRA adapters that a replica holds in GPU memory, in addition to the model's weights.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,30 @@
 
 namespace almanac::inference {
 
-/// So many places of one adapter each. One that no running request uses makes room for another, the
-/// one that was used longest ago first. Adapters count from 1; 0 is the model alone and needs none.
-/// All is O(places).
+/// A number of slots, each for one adapter. If all are taken, the adapter that no running request
+/// uses and that was used longest ago is evicted. Adapters are numbered from 1; 0 is the model
+/// alone and needs no slot. All operations are O(slots).
 ///
-/// Source   vLLM (max_loras): places are set aside before any adapter comes.
+/// Source   vLLM (max_loras): slots are reserved before any adapter is loaded.
 class Adapters {
  public:
   explicit Adapters(std::int32_t places) : places_(static_cast<std::size_t>(places)) {}
 
-  /// Whether a request for `adapter` can run beside those that do.
+  /// Whether a request for `adapter` can run next to the running ones.
   bool has_room(std::uint32_t adapter) const;
-  /// A request for it runs. True = it has to be loaded. Requires has_room().
+  /// Starts a request for the adapter. Returns whether the adapter must be loaded. Requires
+  /// has_room().
   bool use(std::uint32_t adapter);
-  /// Such a request runs no more.
+  /// Ends a request for the adapter.
   void release(std::uint32_t adapter);
-  /// One more, or one fewer (-1), waits for it.
+  /// Adds `more` (1 or -1) waiting requests for the adapter.
   void expect(std::uint32_t adapter, int more);
 
-  /// Used by requests that run.
+  /// Number of adapters used by running requests.
   std::int32_t in_use() const { return in_use_; }
-  /// In memory, or asked for by a request that waits.
+  /// Whether the adapter is in memory, or a waiting request needs it.
   bool knows(std::uint32_t adapter) const;
-  /// Whether all that run and wait leave a place.
+  /// Whether the running and waiting requests leave a slot free.
   bool has_free_place() const;
 
  private:
@@ -41,7 +42,7 @@ class Adapters {
     std::uint32_t adapter = 0;
     std::int32_t running = 0, waiting = 0;
     bool loaded = false;
-    std::uint64_t used = 0;  // when it was used last
+    std::uint64_t used = 0;  // time of last use
   };
   const Known* find(std::uint32_t adapter) const;
   Known& known(std::uint32_t adapter);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What requests would get from fixed fleets of each size: attainment and cost by replicas.
+/// Attainment and cost of fixed fleets, by number of replicas.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace almanac::inference {
 
-/// A fixed fleet and what it gave.
+/// A fixed fleet and its results.
 struct FleetSize {
   int replicas = 0;
   double attainment = 0;  ///< Fraction of the requests that met the objective.
@@ -20,11 +20,11 @@ struct FleetSize {
   double cost = 0;  ///< 0 without a price.
 };
 
-/// Plays `requests` on 1, 2, ... replicas of the plan's service, up to twice as many as the plan
-/// has at most, at least 4 and at most 16; ends after the first fleet that serves 99.9 % of the
-/// requests within the objective, or when two more replicas gain less than 0.1 points. None where
-/// the plan divides replicas into prompts and answers. Fails as play_fleet() does. Cost: a run for
-/// each size.
+/// Simulates `requests` on 1, 2, ... replicas of the plan's service, up to twice the plan's
+/// maximum, but at least 4 and at most 16. Stops after the first fleet in which 99.9 % of the
+/// requests meet the objective, or when two more replicas gain less than 0.1 points. Returns
+/// nothing if the plan separates prefill and decode replicas. Fails like play_fleet(). Cost: one
+/// run per size.
 Result<std::vector<FleetSize>> play_sizes(const FleetPlan& plan, const Requests& requests,
                                           const Objective& objective);
 

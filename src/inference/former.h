@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which sequences the next iteration of a replica computes: the slot `former`.
+/// Chooses the sequences that the next iteration of a replica computes: the slot `former`.
 #pragma once
 
 namespace almanac::inference {
@@ -11,8 +11,8 @@ class Replica;
 class Former {
  public:
   virtual ~Former() = default;
-  /// Calls `grow`, `admit` and `preempt_last` of the replica until the batch is as it is to be.
-  /// Called when an iteration has ended, or when something arrives at an idle replica.
+  /// Calls `grow`, `admit` and `preempt_last` of the replica until the batch is complete. Called at
+  /// the end of an iteration, or when a request arrives at an idle replica.
   virtual void form(Replica& replica) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The KV memory of a replica in blocks of tokens, and what of it later requests find again.
+/// The KV cache of a replica in blocks of tokens, and what later requests can reuse.
 #pragma once
 
 #include <cstdint>
@@ -11,35 +11,36 @@
 
 namespace almanac::inference {
 
-/// Blocks of which sequences hold some. A block that no sequence holds keeps its content until it
-/// is taken for another, oldest release first.
+/// Blocks that sequences hold or that are free. A free block keeps its content until it is taken
+/// for another, oldest release first.
 ///
-/// Source   vLLM's block pool as inference-sim (BLIS) has it: of blocks with equal content the
-///          latest is found, and taking any of them for something else forgets the content.
+/// Source   vLLM's block pool, as in inference-sim (BLIS): of blocks with equal content, the newest
+///          is found; taking any of them for something else forgets the content.
 class KvCache {
  public:
   using Block = std::int32_t;
-  /// Names the content of a block together with all before it.
+  /// Identifies the content of a block together with all blocks before it.
   using Key = std::uint64_t;
 
-  /// With `reuse` contents are found again; without, blocks are only counted, which is faster.
+  /// With `reuse`, later requests find contents again. Without, blocks are only counted, which is
+  /// faster.
   KvCache(std::int32_t blocks, bool reuse);
 
   std::int32_t size() const { return size_; }
   std::int32_t free() const { return free_; }
 
-  /// How many leading blocks of `keys` are there, held or not. O(result).
+  /// Returns how many leading blocks of `keys` are cached, held or not. O(result).
   std::int32_t find(std::span<const Key> keys) const;
-  /// Of the first `found` blocks of `keys`: how many no sequence holds.
+  /// Returns how many of the first `found` blocks of `keys` no sequence holds.
   std::int32_t idle(std::span<const Key> keys, std::int32_t found) const;
-  /// Adds them to `held`.
+  /// Adds the first `found` blocks of `keys` to `held`.
   void share(std::span<const Key> keys, std::int32_t found, std::vector<Block>& held);
-  /// Adds `count` blocks, no more than are free, to `held`.
+  /// Adds `count` free blocks to `held`; there must be enough.
   void take(std::int32_t count, std::vector<Block>& held);
-  /// Says what a block holds now.
+  /// Sets the content of a block.
   void name(Block block, Key key);
-  /// Gives back `count` blocks, the last first, so that the tail of a prompt is forgotten before
-  /// its head; `held` names them where blocks are more than counted.
+  /// Releases `count` blocks, the last first, so that the end of a prompt is evicted before its
+  /// start. `held` has their ids unless blocks are only counted.
   void release(std::int32_t count, std::vector<Block>& held);
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is seen of a service from outside, at one moment.
+/// The load of a service as seen from outside, at one moment.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace almanac::inference {
 
 struct Load {
-  int ready = 0;             ///< Replicas that take requests.
-  int starting = 0;          ///< Asked for and not ready yet.
-  std::int64_t waiting = 0;  ///< Requests of which nothing is computed yet.
-  std::int64_t running = 0;  ///< Requests that are being answered.
-  double kv_use = 0;         ///< Part of the ready replicas' KV memory that is held, 0 to 1.
-  std::int64_t arrived = 0;  ///< Requests, since the service began.
-  bool over = false;         ///< No request is left, and none will come.
+  int ready = 0;             ///< Replicas that accept requests.
+  int starting = 0;          ///< Replicas that were requested and are not ready yet.
+  std::int64_t waiting = 0;  ///< Requests of which no token is computed yet.
+  std::int64_t running = 0;  ///< Requests in progress.
+  double kv_use = 0;         ///< Fraction of the ready replicas' KV cache in use, 0 to 1.
+  std::int64_t arrived = 0;  ///< Requests since the service started.
+  bool over = false;         ///< No request is left, and none will arrive.
 };
 
 }  // namespace almanac::inference

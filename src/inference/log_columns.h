@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the column map of a request log: TOML that says which columns of a table, or keys of JSON
-/// lines, mean what (docs/guide/inference.md).
+/// Reads the column map of a request log: TOML that assigns a meaning to columns of a table, or to
+/// keys of JSON lines (docs/guide/inference.md).
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace almanac::inference {
 
-/// Fails with not_found, or invalid naming the line.
+/// Fails with `not_found`, or with `invalid` naming the line.
 Result<LogColumns> load_log_columns(const std::string& path);
 
 }  // namespace almanac::inference

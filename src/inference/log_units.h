@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides whether the arrivals of a request log count seconds or milliseconds, where its format
-/// does not settle it.
+/// Decides whether the arrivals of a request log are seconds or milliseconds, if its format does
+/// not define it.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,18 @@
 
 namespace almanac::inference {
 
-/// What is known of the arrivals of a log.
+/// Evidence about the arrivals of a log.
 struct ArrivalSigns {
-  double usual = 1e3;       ///< Microseconds in a unit of the format that it looks like.
-  bool is_usual = true;     ///< All else is as in that format: block size, keys.
-  bool has_points = false;  ///< Some time is written with a decimal point.
+  double usual = 1e3;       ///< Microseconds per unit in the format that the log resembles.
+  bool is_usual = true;     ///< Whether block size and keys match that format.
+  bool has_points = false;  ///< Whether any time has a decimal point.
   std::size_t requests = 0;
   double span = 0;  ///< From the first to the last arrival, in the unknown unit.
 };
 
-/// Microseconds in one unit: 1e3 or 1e6. The unit is the usual one where the log looks as usual;
-/// else the one whose rate of requests is plausible. Fails with invalid where both are, or neither.
+/// Returns the microseconds per unit: 1e3 or 1e6. Uses the unit of the format if the log matches
+/// it; otherwise the unit with a plausible request rate. Fails with `invalid` if both are
+/// plausible, or neither.
 Result<double> arrival_unit(const ArrivalSigns& signs, const std::string& path);
 
 }  // namespace almanac::inference

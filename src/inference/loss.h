@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Why a request was not served as asked.
+/// Why a request missed its objective.
 #pragma once
 
 #include <string_view>
@@ -12,18 +12,18 @@ namespace almanac::inference {
 
 enum class Loss {
   none,
-  turned_away,   ///< No replica can hold it, or it was too late when its turn came.
-  unfinished,    ///< The run ended before it.
-  waited,        ///< Its first token was late, for it waited longer than it was computed.
-  long_prefill,  ///< Its first token was late, for its prompt took longer than it had waited.
-  sent_back,     ///< It was sent back to the queue for want of memory, and then late.
-  slow_tokens,   ///< Its first token was in time, those after it were slow.
+  turned_away,   ///< No replica can hold it, or its turn came too late.
+  unfinished,    ///< The run ended first.
+  waited,        ///< First token late; it waited longer than it was computed.
+  long_prefill,  ///< First token late; its prefill took longer than its wait.
+  sent_back,     ///< Preempted for lack of memory, then late.
+  slow_tokens,   ///< First token in time, later tokens slow.
 };
 inline constexpr std::size_t kLosses = 7;
 
-/// Where several hold, the first that a request meets: the first token comes before the others.
+/// Returns the reason; if several apply, the one that comes first in the life of a request.
 Loss loss_of(const Request& request, const Outcome& outcome, const Objective& objective);
-/// "waited for a replica".
+/// Returns, for example, "waited for a replica".
 std::string_view to_string(Loss loss);
 
 }  // namespace almanac::inference

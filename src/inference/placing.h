@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which models belong on which GPUs, by what their requests would see.
+/// Chooses the GPUs for each model by simulating what its requests would see.
 #pragma once
 
 #include <vector>
@@ -13,45 +13,45 @@
 
 namespace almanac::inference {
 
-/// GPUs of one kind that there are.
+/// The available GPUs of one kind.
 struct GpuPool {
   Board board{};
   int gpus = 0;
-  double gpu_hour = 0;  ///< Price of one for an hour.
+  double gpu_hour = 0;  ///< Price per GPU-hour.
 };
 
 struct PlacingQuestion {
-  std::vector<GpuPool> pools{};  ///< One at least.
+  std::vector<GpuPool> pools{};  ///< At least one.
   Objective objective{};
-  /// Part of all requests that is enough; the plan is then as cheap as was found. 0 = as many as
-  /// can be are to be served.
+  /// Fraction of all requests that must meet the objective; the plan is then the cheapest one
+  /// found. 0 to serve as many as possible.
   double share = 0;
 };
 
-/// A plan for the models that `requests` name, on the GPUs of each pool in groups of equal size:
-/// beginning with none, the replica is added with which most requests meet the objective, until
-/// none more do. All sizes that divide the GPUs of a pool are tried with all of the others, up to
-/// the GPUs of a node (8). Groups that stay empty are left out.
+/// Returns a plan for the models that `requests` name, on the GPUs of each pool in groups of equal
+/// size. Starting from none, it adds the replica with which the most requests meet the objective,
+/// until none gains more. It tries every combination of group sizes that divide the GPUs of a pool,
+/// up to the GPUs of a node (8). Empty groups are left out.
 ///
-/// Where a share is told, the replica is added that brings most for what its GPUs cost, until the
-/// share is reached; then groups go as long as it still is, the dearest first; and of the sizes
-/// that reach it the cheapest plan counts. Fails with unavailable where none does.
+/// With a required share, it adds the replica with the highest gain per cost until the share is
+/// reached. It then removes groups, the most expensive first, while the share is still met. The
+/// cheapest plan over all sizes wins. Fails with `unavailable` if no size reaches the share.
 ///
-/// Of `service` count its limits, former and router.
+/// Uses the limits, former and router of `service`.
 ///
 /// Source   Li et al., OSDI'23 (AlpaServe), section 4.2: selection of replicas guided by a
 ///          simulator, over group sizes.
-/// Differs  one plan is kept at each step instead of a beam; a group computes its layers in tensor
-///          parallel, without pipelines; models are not sorted into buckets of alike size first;
-///          AlpaServe knows no kinds and prices.
+/// Differs  one plan is kept at each step instead of a beam; a group computes its layers
+///          tensor-parallel, without pipelines; models are not first sorted into buckets of similar
+///          size; AlpaServe has no GPU kinds and prices.
 ///
-/// Fails with invalid where requests name no models or no model fits; with not_found for a name
-/// that is no model; as play_placed() does. Cost: a run of the log for each model, kind of group
+/// Fails with `invalid` if requests name no models or no model fits; with `not_found` for an
+/// unknown model; and like play_placed(). Cost: one run of the log for each model, kind of group
 /// and replica of the plan, on all cores.
 Result<Plan> place_models(const Service& service, const Requests& requests,
                           const PlacingQuestion& asked);
 
-/// The table that read_plan() reads.
+/// Returns the plan as a table for read_plan().
 std::string to_csv(const Plan& plan);
 
 }  // namespace almanac::inference

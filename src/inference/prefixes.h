@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much of the prompts of a log repeats earlier prompts.
+/// How much of the prompts in a log repeats earlier prompts.
 #pragma once
 
 #include "inference/request.h"
 
 namespace almanac::inference {
 
-/// Returns the share of prompt tokens whose block an earlier request had at its head too: what a
-/// prefix cache without limit would find on one replica. 0 where the log names no blocks.
-/// O(blocks).
+/// Returns the fraction of prompt tokens in blocks that an earlier request also started with: the
+/// hits of an unlimited prefix cache on one replica. 0 if the log has no blocks. O(blocks).
 double repeated_share(const Requests& requests);
 
 }  // namespace almanac::inference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every choice for the slots of a service; each is one file in the folder of its slot.
+/// All choices for the slots of a service. Each is one file in the folder of its slot.
 #pragma once
 
 #include <functional>
@@ -21,16 +21,17 @@ namespace almanac::inference {
 
 /// A format of request logs.
 struct Format {
-  /// Whether a file with this header line, or first line, is of the format.
+  /// Whether a file with this header line, or first line, has the format.
   std::function<bool(std::string_view)> knows;
   std::function<Result<Requests>(const std::string& path)> read;
-  /// The same of a part of the time, for formats that cannot do all of it; null = there is none.
+  /// Reads only a part of the log's time, for formats that cannot be read at once; null if
+  /// unsupported.
   std::function<Result<Requests>(const std::string& path, const LogPart& part)> read_part{};
 };
 
 struct ScalerChoice {
   std::function<std::unique_ptr<Scaler>(const ScalerCase&)> make;
-  bool needs_rate = false;  ///< ScalerCase::replica_requests_per_s must be known.
+  bool needs_rate = false;  ///< Whether it needs ScalerCase::replica_requests_per_s.
 };
 
 struct Registry {
@@ -40,7 +41,7 @@ struct Registry {
   Slot<Format> formats{};
 };
 
-/// All of them, made at first use.
+/// Returns all choices; built at first use.
 const Registry& registry();
 
 // Generated: each calls every register_ function of its folder.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which replica a request goes to: the slot `router`.
+/// Chooses the replica for a request: the slot `router`.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ namespace almanac::inference {
 class Router {
  public:
   virtual ~Router() = default;
-  /// The position in `replicas`, which is not empty, of the one to take `request`.
+  /// Returns the position in `replicas`, which is not empty, of the one to take `request`.
   virtual std::size_t choose(RequestId request, std::span<Replica* const> replicas) = 0;
 
-  /// A request that runs on one replica and is to go on with another.
+  /// A running request that must continue on another replica.
   struct Move {
     RequestId request;
     std::size_t from, to;  ///< Positions.
   };
-  /// How often it is asked which requests are to move; kNever = none ever does.
+  /// How often moves() is called; kNever for never.
   virtual Micros period() const { return kNever; }
   virtual std::vector<Move> moves(std::span<Replica* const>) { return {}; }
 };
 
-/// The first position of the least `load(replica)`.
+/// Returns the first position with the smallest `load(replica)`.
 template <typename Load>
 std::size_t least(std::span<Replica* const> replicas, const Load& load) {
   std::size_t best = 0;

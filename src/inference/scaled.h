@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A service whose number of replicas follows its requests.
+/// Simulates a service whose number of replicas follows its requests.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace almanac::inference {
 
-/// Fails with not_found where there is no such scaler, with usage where it needs to know what a
-/// replica can do and that is not told.
+/// Fails with `not_found` for an unknown scaler, and with `usage` if it needs the capacity of a
+/// replica and that is unknown.
 Result<std::unique_ptr<Scaler>> make_scaler(const std::string& name, const ScalerCase& told);
 
 struct Scaling {
@@ -26,9 +26,9 @@ struct Scaling {
 
 struct Scaled {
   std::vector<Outcome> outcomes{};
-  double replica_s = 0;  ///< Replicas, cold starts and draining included, over time.
+  double replica_s = 0;  ///< Replica-seconds, including cold starts and draining.
   Busy busy{};
-  /// What was seen each time that the scaler was asked.
+  /// The load each time that the scaler was asked.
   struct Look {
     Micros at = 0;
     Load load{};
@@ -37,14 +37,15 @@ struct Scaled {
   std::vector<Look> looks{};
 };
 
-/// Plays `requests` on as many replicas of `service` as a scaler wants; the least are ready from
-/// the beginning. Those that are to go finish what they have. Fails as parts() and make_scaler().
+/// Simulates `requests` on the number of replicas of `service` that a scaler chooses; the minimum
+/// is ready from the start. Draining replicas finish their requests. Fails like parts() and
+/// make_scaler().
 Result<Scaled> play_scaled(const Service& service, const Requests& requests,
                            const Scaling& scaling);
 
-/// The requests a second of `requests`' lengths, in their rhythm, that one replica of `service`
-/// serves so that `share` of them meet the objective; within 2 %. Fails as parts() does, with
-/// unavailable where there is no such rate. Cost: a dozen runs of 2,000 requests.
+/// Returns the request rate per second, with the lengths and pattern of `requests`, at which
+/// `share` of the requests to one replica of `service` meet the objective, within 2 %. Fails like
+/// parts(), and with `unavailable` if there is no such rate. Cost: a dozen runs of 2,000 requests.
 Result<double> replica_rate(const Service& service, const Requests& requests,
                             const Objective& objective, double share);
 

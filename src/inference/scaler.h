@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many replicas a service is to have: the slot `scaler`.
+/// Chooses the number of replicas of a service: the slot `scaler`.
 #pragma once
 
 #include "inference/load.h"
@@ -9,20 +9,20 @@
 
 namespace almanac::inference {
 
-/// What a scaler is told of the service before it begins.
+/// The facts about a service that a scaler gets at the start.
 struct ScalerCase {
   int least = 0;                      ///< Replicas.
   int most = 0;                       ///< Replicas, at least 1.
-  double replica_requests_per_s = 0;  ///< That one replica answers in time; 0 = not known.
-  Micros cold_start = 0;              ///< From asking for a replica until it takes requests.
+  double replica_requests_per_s = 0;  ///< Rate that one replica serves in time; 0 if unknown.
+  Micros cold_start = 0;              ///< From requesting a replica until it accepts requests.
 };
 
-/// Cannot tell whether a simulation or a live service asks.
+/// Cannot know whether a simulation or a live service calls it.
 class Scaler {
  public:
   virtual ~Scaler() = default;
-  /// The replicas that the service is to have; what is outside its bounds is brought inside.
-  /// Asked every period() from the start of the service on.
+  /// Returns the number of replicas wanted; the caller clamps it to the bounds. Called every
+  /// period() from the start of the service.
   virtual int want(Micros now, const Load& load) = 0;
   virtual Micros period() const = 0;
 };

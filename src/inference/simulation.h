@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Requests through a fleet of replicas, event by event.
+/// Simulates requests on a fleet of replicas, event by event.
 #pragma once
 
 #include <cstdint>
@@ -18,30 +18,30 @@
 
 namespace almanac::inference {
 
-/// What a replica does for which requests.
+/// The phases of requests that a replica computes.
 enum class Role : std::uint8_t {
   both,
-  prefill,  ///< Computes prompts, and hands their requests over.
-  decode,   ///< Goes on with requests that were handed over.
+  prefill,  ///< Computes prompts, then hands the requests over.
+  decode,   ///< Continues requests that were handed over.
 };
 struct Duty {
   static constexpr std::uint32_t kAlone = ~std::uint32_t{0};
   Role role = Role::both;
-  std::uint32_t model = 0;      ///< Request::model of those that it takes.
-  std::uint32_t lane = kAlone;  ///< Replicas of one lane compute in turn, an iteration each.
+  std::uint32_t model = 0;      ///< Request::model that it serves.
+  std::uint32_t lane = kAlone;  ///< Replicas of one lane take turns, one iteration each.
 };
 
-/// The events of a fleet in order: at one instant arrivals, then hand-overs, moves, then
-/// iterations; among those of one kind the one planned first.
+/// The events of a fleet in order. At one instant: arrivals, then hand-overs, moves, and
+/// iterations; events of one kind in the order in which they were planned.
 ///
-/// A request that is handed over, or moves, takes its KV along: that takes as long as the link
-/// says, and the replica that it leaves holds the KV until the other one goes on with it. A move
-/// copies what there is while the request runs on, and the rest when its iteration has ended.
+/// A request that is handed over or moved takes its KV cache along. The transfer takes as long as
+/// the link needs, and the first replica keeps the cache until the second one continues. A move
+/// copies the existing cache while the request runs, and the rest after its iteration.
 ///
-/// Cost: O(log replicas) an iteration, beside what the replica does.
+/// Cost: O(log replicas) per iteration, plus the replica's work.
 class Simulation {
  public:
-  /// What is called when a request is finished; it may submit others, not before `now`.
+  /// Called when a request is finished; may submit others, not before `now`.
   using Finished = std::function<void(RequestId, Micros now)>;
 
   explicit Simulation(Requests requests)
@@ -51,44 +51,45 @@ class Simulation {
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
   const Busy& busy() const { return busy_; }
 
-  /// Adds a replica, which takes requests at once; those that found none before come to it first.
-  /// Its number counts up from 0. `step` must outlive the simulation.
+  /// Adds a replica, which accepts requests at once, starting with those that found no replica
+  /// before. Returns its number, counted from 0. `step` must outlive the simulation.
   std::uint32_t add(const Limits& limits, const StepTime& step, std::unique_ptr<Former> former,
                     const Duty& duty = {});
-  /// Chooses among the replicas that decode; it must outlive the simulation. Without one the router
-  /// of all does.
+  /// Chooses among decode replicas; must outlive the simulation. Without it, the common router
+  /// chooses.
   void route_decodes(Router& router) { decode_router_ = &router; }
-  /// How long the KV of so many tokens takes from one replica to another. 0 unless told.
+  /// Sets the transfer time of the KV cache between replicas, by tokens. Default 0.
   void connect(std::function<Micros(std::int32_t tokens)> link) { link_ = std::move(link); }
-  /// Lets a replica take no more requests. Once it has answered those that it has, it is gone.
+  /// Drains a replica: it accepts no more requests, and disappears when it has finished the ones it
+  /// has.
   void close(std::uint32_t replica);
-  /// A replica is gone at once; its requests come again and are computed anew.
+  /// Removes a replica at once; its requests arrive again and are recomputed.
   void lose(std::uint32_t replica);
   bool gone(std::uint32_t replica) const { return replicas_[replica] == nullptr; }
   /// Requests that wait or run on a replica.
   std::size_t requests_of(std::uint32_t replica) const {
     return replicas_[replica]->waiting() + replicas_[replica]->running();
   }
-  /// What of the service is seen now; Load::starting is 0.
+  /// Returns the load of the service now; Load::starting is 0.
   Load load() const;
-  /// Adds a request while the simulation runs; its arrival is not before now.
+  /// Adds a request during the simulation; it must not arrive before now.
   RequestId submit(const Request& request);
   void on_finish(Finished finished) { finished_ = std::move(finished); }
-  /// Nothing happens any more after what happens now.
+  /// Ends the simulation after the current event.
   void stop() { stopped_ = true; }
-  /// Runs until nothing happens any more.
+  /// Runs until no event is left.
   void run(Router& router) { advance(kNever, router); }
-  /// Runs all that happens until then, that instant included.
+  /// Runs all events up to and including `until`.
   void advance(Micros until, Router& router);
-  /// When something happens next; kNever = nothing will.
+  /// Returns the time of the next event; kNever if there is none.
   Micros next() const;
 
  private:
   enum class Kind : std::uint8_t { arrival, hand_over, copied, balance, iteration, wake };
-  /// The replicas of a model that take what comes at one place.
+  /// The replicas of a model that accept requests of one kind.
   struct Pool {
     std::vector<Replica*> open{};
-    std::vector<RequestId> homeless{};  // came while no replica was open
+    std::vector<RequestId> homeless{};  // arrived while no replica was open
   };
   struct Pools {
     Pool fresh{}, decode{};
@@ -98,12 +99,12 @@ class Simulation {
     std::uint32_t computes = kFree;
     std::deque<std::uint32_t> next{};
   };
-  /// Of a request whose KV is, or goes, somewhere else.
+  /// A request whose KV cache is, or is moving, elsewhere.
   struct Journey {
     enum class Stage : std::uint8_t { copied_beside, leaves, left } stage;
     std::uint32_t from, to;
     Visit visit;
-    std::int32_t preemptions = 0;  // when it began
+    std::int32_t preemptions = 0;  // when it started
   };
   struct Event {
     Micros at;
@@ -129,13 +130,13 @@ class Simulation {
   void send(std::uint32_t from, const Visit& visit, Router& router);
   void release(RequestId request);
   void iterate(std::uint32_t number, Router& router);
-  /// False = it has nothing to compute.
+  /// Returns false if it has nothing to compute.
   bool begin(std::uint32_t number);
   void next_of_lane(std::uint32_t lane);
   void end(Replica& replica, Micros at, Router& router);
   void take_out(std::uint32_t replica);
   void end_of_work(std::uint32_t number);
-  /// Whether the log's next request comes before all that is planned.
+  /// Whether the next request of the log comes before every planned event.
   bool log_is_next() const;
 
   Requests requests_;

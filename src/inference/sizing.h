@@ -77,10 +77,10 @@ Result<SizedPlan> size_plan(const Service& service, const Requests& requests, co
 
 /// Returns the reasons in Size::doubts that come from the length and the tenants of a log.
 std::vector<std::string> doubts_of_span(const Requests& requests);
-/// From the first request to the last.
+/// Returns the hours from the first request to the last.
 double hours_of(const Requests& requests);
-/// The part of the requests for which the objective is met, of the day that is served worst: days
-/// begin with the log, and what is left of one belongs to the day before.
+/// Returns the attainment of the worst day. Days start with the log; an incomplete last day belongs
+/// to the day before.
 double attained_each_day(const Requests& requests, const std::vector<Outcome>& outcomes,
                          const Objective& objective);
 

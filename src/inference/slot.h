@@ -23,7 +23,7 @@ class Slot {
   };
   void add(Entry entry) { entries_.push_back(std::move(entry)); }
   const std::vector<Entry>& entries() const { return entries_; }
-  /// Null = no choice has that name.
+  /// Returns null if no choice has that name.
   const Entry* find(std::string_view name) const {
     for (const Entry& each : entries_) {
       if (each.name == name) return &each;

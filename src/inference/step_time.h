@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long one iteration of a model takes: the one question that a simulation of serving asks of
-/// a model and its board.
+/// The time of one iteration of a model: the only thing that a serving simulation needs to know
+/// about a model and its board.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace almanac::inference {
 
 /// The part of a prompt that one iteration computes.
 struct Chunk {
-  std::int32_t done = 0;    ///< Tokens of the sequence with their KV at hand.
-  std::int32_t fresh = 0;   ///< Tokens computed now.
-  std::int32_t prompt = 0;  ///< Of the whole prompt.
+  std::int32_t done = 0;    ///< Tokens of the sequence in the KV cache.
+  std::int32_t fresh = 0;   ///< Tokens computed in this iteration.
+  std::int32_t prompt = 0;  ///< Tokens of the whole prompt.
 };
 
-/// What one iteration computes. Decodes are sums, since no model here tells one sequence of a batch
-/// from another but by its context.
+/// The work of one iteration. Decodes are sums, because models here distinguish the sequences of a
+/// batch only by their context.
 struct Batch {
   std::vector<Chunk> prefills{};
   std::int64_t decodes = 0;  ///< Sequences that get one token each.
-  std::int64_t context = 0;  ///< Sum of their tokens with KV at hand.
+  std::int64_t context = 0;  ///< Sum of their tokens in the KV cache.
 
   void clear() {
     prefills.clear();
@@ -41,7 +41,7 @@ struct Batch {
 class StepTime {
  public:
   virtual ~StepTime() = default;
-  /// How long an iteration with `batch` lasts, above 0. O(prefills).
+  /// Returns the duration of an iteration with `batch`, above 0. O(prefills).
   virtual Micros operator()(const Batch& batch) const = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the requests of each tenant saw of a service.
+/// Results of a service by tenant.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace almanac::inference {
 struct TenantSeen {
   std::string tenant{};
   Seen seen{};
-  /// Of all the time that replicas computed, 0 to 1: an iteration counts for those that are in it,
-  /// by their tokens.
+  /// Fraction of the total compute time, 0 to 1. An iteration is divided among its requests by
+  /// tokens.
   double gpu_share = 0;
 };
 
-/// One for each tenant that the log names, the one of which the smallest part was served as asked
-/// first; of equals as the log names them. None where it names none. O(n log n).
+/// Returns one entry for each tenant in the log, the one with the lowest attainment first; ties in
+/// the order of the log. Empty if the log names no tenants. O(n log n).
 std::vector<TenantSeen> by_tenant(const Requests& requests, const std::vector<Outcome>& outcomes,
                                   const Objective& objective);
 

@@ -13,7 +13,7 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`.
+/// Requires the lock of `State`.
 class Admitter {
  public:
   Admitter(State& state, Queue& queue, Lifecycle& lifecycle, const Accounts& accounts,
@@ -24,11 +24,11 @@ class Admitter {
         accounts_(accounts),
         maintenance_(maintenance) {}
 
-  /// Lets those in that may join, some thousands at a time.
+  /// Admits the jobs that may join, some thousands at a time.
   void admit_jobs();
-  /// Leaves all that may join to the policy that begins next.
+  /// Leaves all jobs that may join to the next policy.
   void admit_to_next_policy();
-  /// Returns what keeps a pending job from the queue; nothing = it may join.
+  /// Returns what keeps a pending job out of the queue; nothing if it may join.
   WaitsFor obstacle_of(const Entry& entry) const;
   /// When a job may join next.
   Time next_admission() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Callers that wait until what they asked for is on the disk.
+/// Callers that wait until their request is on disk.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`.
+/// Requires the lock of `State`.
 class Answers {
  public:
-  /// The caller of a change, or of a submission.
+  /// The caller of a change or a submission.
   struct Awaited {
-    service::Journal::Number number = 0;  ///< Of the wish whose records are written; 0 = of none.
+    service::Journal::Number number = 0;  ///< Request whose records are being written; 0: none.
     std::size_t jobs = 0;
     std::function<void(const Result<void>&)> answer{};
   };
@@ -28,10 +28,10 @@ class Answers {
   explicit Answers(const State& state) : state_(state) {}
 
   void await(Awaited awaited) { awaited_.push_back(std::move(awaited)); }
-  /// Answers the callers whose changes are on the disk: in the records or, while the disk takes
-  /// nothing, in the journal.
+  /// Answers the callers whose changes are on disk: in the records or, while the disk accepts no
+  /// writes, in the journal.
   void answer_kept(Lock& lock);
-  /// Answers all: the journal has what is not done yet.
+  /// Answers all callers: the journal contains everything that is not done yet.
   void answer_all();
 
  private:

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that wait before the policy sees them, each in the room of what it waits for.
+/// Jobs that the policy does not see yet, grouped by what they wait for.
 ///
-/// An event opens a room, so that it need not go through all jobs to find the few that it concerns.
+/// An event opens one group, so the service need not search all jobs for the few that the event
+/// concerns.
 #pragma once
 
 #include <compare>
@@ -19,15 +20,16 @@ namespace almanac::machine {
 /// What a job waits for before the policy sees it.
 struct WaitsFor {
   enum class What : std::uint8_t {
-    nothing,      ///< The policy sees it, it runs, or it has ended.
-    a_look,       ///< It is new, or what it waited for has happened.
-    release,      ///< A user holds it.
-    time,         ///< Key: when, in ms.
-    others,       ///< Key: Prerequisites::List.
-    namesake,     ///< The job before it of its user and name. Key: the number of that job.
+    nothing,  ///< The policy sees it, it runs, or it has ended.
+    a_look,   ///< New, or what it waited for has happened.
+    release,  ///< A user holds it.
+    time,     ///< Key: start time in ms.
+    others,   ///< Key: Prerequisites::List.
+    /// The previous job of the same user and name. Key: the number of that job.
+    namesake,
     array,        ///< Other tasks of its array. Key: the array's number.
-    maintenance,  ///< It would not end before maintenance begins.
-    account,      ///< The system does not know its user. Key: the user's number.
+    maintenance,  ///< It would not end before maintenance starts.
+    account,      ///< The system does not know its user. Key: the user id.
   };
   What what = What::nothing;
   std::int64_t key = 0;
@@ -37,7 +39,7 @@ struct WaitsFor {
 
 class Anteroom {
  public:
-  /// Moves a job from room to room. Cost: O(log n).
+  /// Moves a job from one group to another. Cost: O(log n).
   void move(store::JobNumber job, WaitsFor from, WaitsFor to) {
     if (from == to) return;
     if (from.what != WaitsFor::What::nothing) {
@@ -53,7 +55,7 @@ class Anteroom {
     const auto found = rooms_.find(room);
     return found == rooms_.end() ? none : found->second;
   }
-  /// When the first job that waits for a time may go on; kNever = there is none.
+  /// Returns when the first job that waits for a time may continue; kNever if there is none.
   Time next_time() const {
     const auto first = rooms_.lower_bound({WaitsFor::What::time, INT64_MIN});
     const bool is_time = first != rooms_.end() && first->first.what == WaitsFor::What::time;

@@ -20,7 +20,7 @@
 
 namespace almanac::machine {
 
-/// Thread-safe: each public function takes the lock of `State`, unless it says otherwise.
+/// Thread-safe: every public function takes the lock of `State`, except as noted.
 class ClusterViews {
  public:
   struct Parts {
@@ -37,17 +37,17 @@ class ClusterViews {
   };
   explicit ClusterViews(Parts parts) : parts_(parts), state_(parts.state), queue_(parts.queue) {}
 
-  /// As service::Service has them.
+  /// See service::Service.
   service::Overview overview() const;
   service::Counters counters() const;
   std::vector<service::NodeView> nodes() const;
   Result<sim::Compactions> compactions() const;
   std::vector<service::Window> maintenance() const;
-  /// The present for a forecast, without the jobs that have ended.
+  /// Returns the present state for a forecast, without ended jobs.
   service::Outlook present() const;
-  /// The same under the lock, which the caller has; likewise all below.
+  /// Same, for callers that hold the lock; likewise everything below.
   service::Outlook look() const;
-  /// GPUs that some job holds.
+  /// Returns the number of GPUs that jobs hold.
   int gpus_busy() const;
 
  private:

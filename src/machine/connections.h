@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the GPUs of this machine are connected, as its driver tells, in the words of cluster files.
+/// The connections between the GPUs of this machine as reported by its driver, in the words of
+/// cluster files.
 #pragma once
 
 #include <vector>
@@ -11,8 +12,8 @@
 
 namespace almanac::machine {
 
-/// Tells `make` of the sockets and connections of its GPUs, which are the driver's `numbers` in
-/// that order. What is as far for all of them is left out, and so is what the driver does not say.
+/// Sets the sockets and connections of `make`, whose GPUs are the driver's `numbers` in this order.
+/// Leaves out what is the same for all pairs, and what the driver does not report.
 void find_connections(const gpu::Nvml& nvml, const std::vector<int>& numbers,
                       cluster::NodeClass& make);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Runs the rounds of the policy and changes jobs as it decides. Processes change later, once the
-/// decisions are on the disk (deeds.h).
+/// Runs the rounds of the policy and applies its decisions to jobs. Processes change later, once
+/// the decisions are on disk (deeds.h).
 #pragma once
 
 #include "machine/lifecycle.h"
@@ -13,13 +13,13 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`. The round calls its overrides.
+/// Requires the lock of `State`. The round calls the overrides.
 class Decider final : public schedule::Actuator {
  public:
   Decider(State& state, Queue& queue, Lifecycle& lifecycle, Mover& mover)
       : state_(state), queue_(queue), lifecycle_(lifecycle), mover_(mover) {}
 
-  /// Runs rounds until there is nothing left to decide now.
+  /// Runs rounds until no decision is left to make now.
   void decide();
 
   void start(JobId job) override;
@@ -32,7 +32,7 @@ class Decider final : public schedule::Actuator {
   void boot(NodeId node) override;
 
  private:
-  /// Ends a job that the policy does not want any more.
+  /// Ends a job that the policy no longer wants.
   void dismiss(JobId id, const char* why);
 
   State& state_;

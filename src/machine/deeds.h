@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decisions that are carried out once they are on the disk.
+/// Decisions to carry out once they are on disk.
 #pragma once
 
 #include <set>
@@ -14,13 +14,13 @@ namespace almanac::machine {
 
 /// Decisions of the round and of users.
 struct Deeds {
-  std::vector<store::JobNumber> start{};   ///< Jobs, in the order of the policy.
+  std::vector<store::JobNumber> start{};   ///< In the order of the policy.
   std::vector<store::JobNumber> stop{};    ///< Jobs whose process must end.
-  std::vector<store::JobNumber> kill{};    ///< Jobs whose process holds too much GPU memory.
-  std::vector<store::JobNumber> resize{};  ///< Jobs that hold other processors or memory.
-  std::set<store::JobNumber> tell{};  ///< Jobs whose process must hear of other GPUs or another
-                                      ///< batch.
-  std::vector<JobId> pin{};           ///< Jobs that the round has started or resized.
+  std::vector<store::JobNumber> kill{};    ///< Jobs whose process uses too much GPU memory.
+  std::vector<store::JobNumber> resize{};  ///< Jobs whose processors or memory changed.
+  /// Jobs whose process must be notified of new GPUs or a new batch size.
+  std::set<store::JobNumber> tell{};
+  std::vector<JobId> pin{};  ///< Jobs that the round has started or resized.
 };
 
 }  // namespace almanac::machine

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What CUDA can be given of this machine: whole GPUs, and the instances of those that are cut
-/// (MIG).
+/// The devices of this machine that CUDA can use: whole GPUs, and MIG instances of partitioned
+/// GPUs.
 #pragma once
 
 #include <optional>
@@ -15,23 +15,23 @@
 namespace almanac::machine {
 
 struct Device {
-  std::string name{};           ///< As CUDA_VISIBLE_DEVICES has it: "0", "GPU-1a2b...", "MIG-...".
-  std::optional<int> number{};  ///< NVML's, of a whole GPU that it knows.
-  std::string type{};           ///< "NVIDIA A100-SXM4-80GB", or "1g.10gb"; "" = not told.
-  double memory_gb = 0;         ///< As the driver counts; 0 = not told.
-  const slices::Board* board = nullptr;  ///< It is to be cut in instances as jobs need them.
+  std::string name{};           ///< As in CUDA_VISIBLE_DEVICES: "0", "GPU-1a2b...", "MIG-...".
+  std::optional<int> number{};  ///< NVML index of a whole GPU, if NVML knows it.
+  std::string type{};           ///< "NVIDIA A100-SXM4-80GB" or "1g.10gb"; "" if unknown.
+  double memory_gb = 0;         ///< As the driver counts; 0 if unknown.
+  const slices::Board* board = nullptr;  ///< Set if the service partitions it as jobs need.
 
   bool is_instance() const { return !number && name.starts_with("MIG-"); }
 };
 
 struct Devices {
-  /// Whole GPUs, boards by name, then instances by size, then by where they are.
+  /// Whole GPUs, boards by name, then instances by size and place.
   std::vector<Device> all{};
-  std::vector<std::string> notes{};  ///< What cannot be used, one line each.
+  std::vector<std::string> notes{};  ///< Devices that cannot be used, one line each.
 };
 
-/// Instances are taken as they stand; those without a device of their own are none of ours. With
-/// `as_boards` a GPU that is cut is one device where its board is known.
+/// Returns the devices. Existing instances are used as they are; instances without their own device
+/// are ignored. With `as_boards`, a partitioned GPU of a known board is one device.
 Devices find_devices(const profiling::Machine& machine, bool as_boards);
 
 }  // namespace almanac::machine

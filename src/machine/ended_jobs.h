@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How jobs ended that only the store has.
+/// The outcomes of jobs that only the store still has.
 ///
-/// The deciding thread must not read thousands of them. So a caller reads them before it asks for a
-/// change, and the deciding thread uses what the caller read unless it has changed meanwhile.
+/// The deciding thread must not read thousands of them. So the caller of a change reads them first,
+/// and the deciding thread uses what the caller read unless it has changed meanwhile.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@
 
 namespace almanac::machine {
 
-/// What the store said of jobs that have ended, when a caller read it.
+/// What the store said about ended jobs when a caller read it.
 struct LookedUp {
   Duration at{};                            ///< Since boot.
   std::map<store::JobNumber, bool> well{};  ///< Whether each ended well.
@@ -31,22 +31,23 @@ class EndedJobs {
   EndedJobs(const store::Store& store, const service::Clock& clock)
       : store_(store), clock_(clock) {}
 
-  /// Reads how the jobs ended that `asked` depends on. Any thread.
+  /// Reads the outcomes of the ended jobs that `asked` depends on. Any thread.
   LookedUp look_up_prerequisites(const store::Submission& asked) const;
-  /// Reads those of `numbers`, which are sorted, that have ended, without what they run. Any
-  /// thread.
+  /// Reads the outcomes of those of `numbers` (sorted) that have ended, without script and
+  /// environment. Any thread.
   Result<LookedUp> look_up(const std::vector<store::JobNumber>& numbers) const;
 
-  /// Whether `looked_up` is still true of a job, or of an array.
+  /// Whether `looked_up` is still valid for a job or an array.
   bool is_current(const LookedUp& looked_up, store::JobNumber number) const;
-  /// Notes that a job has left the book, or has come back to it.
+  /// Records that a job has left the book, or has returned to it.
   void note_move(const store::Job& job);
-  /// Forgets moves of more than some minutes ago, to which no caller refers any more.
+  /// Forgets moves older than some minutes, which no caller needs any more.
   void forget_old_moves();
 
-  /// Answers ended_well() from `looked_up` as far as it is true; null = from the store alone.
+  /// Lets ended_well() use `looked_up` while it is valid; null to use only the store.
   void consult(const LookedUp* looked_up) { consulted_ = looked_up; }
-  /// Whether a job ended well, or all tasks of an array that have ended; nothing = there is none.
+  /// Whether a job ended well; for an array, all tasks that have ended. Nothing if there is no such
+  /// job.
   std::optional<bool> ended_well(store::JobNumber number) const;
 
  private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Forgets history that is older than the retention, without trusting the clock: one start with a
-/// clock years ahead must not cost years of history.
+/// Deletes history older than the retention time without trusting the clock: one start with a clock
+/// that is years ahead must not delete years of history.
 ///
-/// The trusted time follows the clock while that advances by at most 30 days at once. If the clock
-/// jumps further, the history stays, a warning says so, and the trusted time advances by two days a
-/// day. So a machine that was off for months catches up, and a wrong clock is noticed first.
+/// The trusted time follows the clock while the clock advances by at most 30 days at once. If the
+/// clock jumps further, history is kept, a warning gives the reason, and the trusted time advances
+/// by two days per day. So a machine that was off for months catches up, and an operator notices a
+/// wrong clock first.
 #pragma once
 
 #include <future>
@@ -19,20 +20,20 @@
 
 namespace almanac::machine {
 
-/// Times since boot are of a clock that cannot be set.
+/// Times since boot come from a clock that nobody can set.
 class Forgetting {
  public:
-  /// Forgets jobs after `retention` from their end, and their environments after `environments`.
-  /// The store and the outbox must outlive it.
+  /// Deletes jobs `retention` after their end, and their environments after `environments`. The
+  /// store and the outbox must outlive it.
   Forgetting(store::Store& store, service::Outbox& outbox, Duration retention,
              Duration environments)
       : store_(store), outbox_(outbox), retention_(retention), environments_(environments) {}
 
-  /// Forgets what is due. Fails as the store does.
+  /// Deletes everything that is due. Fails if the store fails.
   Result<void> begin(Time now, Duration since_boot);
-  /// Forgets from time to time, in a thread of its own. Returns whether it has begun to now.
+  /// Deletes periodically, in a thread of its own. Returns whether it has started to now.
   bool go_on(Time now, Duration since_boot);
-  /// Why the clock is not trusted; "" = it is.
+  /// Why the clock is not trusted; "" if it is.
   const std::string& clock_trouble() const { return clock_trouble_; }
 
  private:

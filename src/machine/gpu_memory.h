@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much memory of its GPUs each job holds, and which holds more than the part that it asked.
+/// How much GPU memory each job uses, and which jobs exceed the part that they requested.
 ///
-/// A part of a GPU is as much of its memory. What a CUDA context takes (some hundred MB a process)
-/// counts, as the neighbour cannot have it: parts that add up to one then fit. Of a job that asked
-/// whole GPUs and that the policy has let share them, nothing is asked: it was never told of a
-/// part.
+/// A part of a GPU includes the same part of its memory. The memory of a CUDA context (some hundred
+/// MB per process) counts, because the neighbor cannot use it; parts that add up to one therefore
+/// fit. A job that requested whole GPUs and that the policy lets share them has no limit, because
+/// it never knew of a part.
 ///
-/// Cost     one pass over /proc a job with GPUs, two questions a GPU.
+/// Cost     one pass over /proc per job with GPUs, two queries per GPU.
 #pragma once
 
 #include <map>
@@ -22,23 +22,23 @@
 
 namespace almanac::machine {
 
-/// A job that holds more of a GPU than it may.
+/// A job that uses more memory of a GPU than it may.
 struct GpuExcess {
   store::JobNumber job{};
-  std::string folder{};  ///< Of the run that was looked at.
+  std::string folder{};  ///< Of the run that was measured.
   NodeId node{};
   int gpu = 0;
   double held_gb = 0;
-  double part_gb = 0;  ///< That it may hold.
+  double part_gb = 0;  ///< Memory that it may use.
 };
 
 struct GpuMemory {
-  /// Over all GPUs of a job; those are not there of which the driver does not tell all.
+  /// Sum over all GPUs of a job; jobs for which the driver does not report everything are left out.
   std::map<store::JobNumber, double> held_gb{};
   std::vector<GpuExcess> excesses{};
 };
 
-/// Nothing is known where the driver does not number processes as we do.
+/// Returns nothing if the driver uses other process ids than we do.
 GpuMemory look_at_gpu_memory(const gpu::Nvml& nvml, const Machine& machine,
                              const std::vector<Patient>& patients);
 

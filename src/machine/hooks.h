@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Commands of the site that are run when something has happened to a job: a mail, a message, a
-/// webhook (curl).
+/// Site commands that run when something happens to a job: a mail, a message, a webhook (curl).
 ///
-/// From a thread of its own, one after the other; what happened is on the disk before. A command
-/// that a service does not come to, since it is killed, is not run by the next one.
+/// They run in a thread of their own, one after the other, after the event is on disk. If the
+/// service is killed before a command has run, the next service does not run it.
 #pragma once
 
 #include <condition_variable>
@@ -24,26 +23,29 @@
 namespace almanac::machine {
 
 struct Hook {
-  std::set<std::string> on{};     ///< "started", "ended", "requeued", "preempted", or a state in
-                                  ///< which jobs end: "FAILED"; none = all of these.
-  std::set<std::string> users{};  ///< Of these only; none = everybody's.
-  std::string command{};          ///< Run by /bin/sh, as the service's user.
+  /// "started", "ended", "requeued", "preempted", or a final job state such as "FAILED"; empty for
+  /// all.
+  std::set<std::string> on{};
+  std::set<std::string> users{};  ///< Only for jobs of these users; empty for all.
+  std::string command{};          ///< Run by /bin/sh as the service's user.
 
   bool is_for(const store::Job& job, const store::Note& note) const;
 };
 
-/// `[[hook]]` with on, users, command. Fails with not_found or invalid, naming the line.
+/// Reads `[[hook]]` tables with on, users and command. Fails with `not_found`, or `invalid` naming
+/// the line.
 Result<std::vector<Hook>> read_hooks(const std::string& path);
 
 class Hooks {
  public:
   explicit Hooks(std::vector<Hook> hooks);
-  /// Leaves what it has not come to.
+  /// Drops commands that have not started.
   ~Hooks();
   Hooks(const Hooks&) = delete;
   Hooks& operator=(const Hooks&) = delete;
 
-  /// Does not wait. Of more than 1,000 that wait to be run no more are taken, which is logged.
+  /// Queues the hooks for an event and returns at once. Drops the event, with a log message, if
+  /// 1,000 are queued.
   void hear(const store::Job& job, const store::Note& note);
 
  private:
@@ -60,8 +62,8 @@ class Hooks {
   std::deque<Call> waiting_;
   bool is_full_ = false;
   bool stop_ = false;
-  process::Bell ends_;  // whatever command runs then
-  std::thread thread_;  // the last: all else is there when it begins
+  process::Bell ends_;  // ends a running command
+  std::thread thread_;  // last member: all others exist when it starts
 };
 
 }  // namespace almanac::machine

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Instances of GPUs that are cut (MIG), made as jobs need them, and removed when they stand in the
-/// way of one.
+/// MIG instances of partitioned GPUs: created as jobs need them, destroyed when they block another
+/// job.
 ///
-/// What stands is the driver's word, asked before each change and kept nowhere else. What a job is
-/// to hold is on the disk before its instance is made: a service that dies in between leaves one
-/// that stands idle, and the next gives it to that job or removes it for another. One without its
-/// compute instance, which is what is left of a making that broke off, is made anew.
+/// The driver is the only record of existing instances, and is asked before each change. The grant
+/// of a job is on disk before its instance is created. If the service dies in between, an unused
+/// instance remains; the next service gives it to that job or destroys it for another one. An
+/// instance without its compute instance is left over from an interrupted creation, and is created
+/// again.
 ///
-/// Whoever lets the service do so gives it the GPUs that are in MIG mode: what no job of its holds
-/// there may go. An instance that a process uses is kept by the driver.
+/// An operator who allows this gives the service the GPUs in MIG mode: instances there that no job
+/// holds may be destroyed. The driver refuses to destroy an instance that a process uses.
 #pragma once
 
 #include <span>
@@ -24,24 +25,25 @@
 
 namespace almanac::machine {
 
-/// The board that has the profiles which the driver lists; null = none that is known here.
+/// Returns the board with the profiles that the driver lists; null if unknown.
 ///
-/// Compared are compute slices, multiprocessors, media engines and, within 5 %, memory.
+/// Compares compute slices, multiprocessors, media engines and, within 5 %, memory.
 const slices::Board* board_of(const std::vector<gpu::MigProfile>& told);
 
-/// The instance that a job needs on each GPU of `grant`: all of a board is one too. Needs a node
-/// whose GPUs are cut.
+/// Returns the instance that a job needs on each GPU of `grant`; a whole board also is one.
+/// Requires a node with partitioned GPUs.
 Place place_of(const cluster::Grant& grant, const Machine& machine);
 
-/// Whether two jobs can not have these at once, of GPUs that are cut.
+/// Whether two jobs cannot hold these grants of partitioned GPUs at once.
 bool overlap(const cluster::Grant& one, const cluster::Grant& other, const Machine& machine);
 
-/// What stands of the GPUs that the service cuts, without what no job can be given.
+/// Returns the existing instances on the GPUs that the service partitions, without those that no
+/// job can use.
 std::vector<Standing> standing_instances(const gpu::Nvml& nvml, const Machine& machine);
 
-/// Makes what `held` lacks, and removes what stands in its way; `standing` says then what stands.
-/// Fails with unavailable and the driver's words, or where that would take what one of `others`
-/// holds; what was done before that stays. Takes as long as the driver does, up to seconds.
+/// Creates the instances that `held` lacks, destroys those in their way, and updates `standing`.
+/// Fails with `unavailable` and the driver's message, or if it would destroy an instance that one
+/// of `others` holds; earlier steps remain. Takes as long as the driver does, up to seconds.
 Result<void> make_instances(gpu::Nvml& nvml, const Machine& machine,
                             std::span<const cluster::Grant> held,
                             std::span<const cluster::Grant> others,

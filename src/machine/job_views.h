@@ -20,7 +20,7 @@
 
 namespace almanac::machine {
 
-/// Thread-safe: each public function takes the lock of `State`.
+/// Thread-safe: every public function takes the lock of `State`, except as noted.
 class JobViews {
  public:
   struct Parts {
@@ -34,7 +34,7 @@ class JobViews {
   };
   explicit JobViews(Parts parts) : parts_(parts), state_(parts.state), queue_(parts.queue) {}
 
-  /// As service::Service has them.
+  /// See service::Service.
   Result<std::vector<service::JobView>> jobs(const service::Sought& sought) const;
   Result<service::JobView> job(store::JobNumber number) const;
   Result<std::vector<std::string>> explain(store::JobNumber number, service::Eyes eyes) const;
@@ -42,18 +42,18 @@ class JobViews {
 
  private:
   service::JobView view_of(const Entry& entry) const;
-  /// Why a pending job is not in the queue. `word`: the same as one word of Slurm.
+  /// Returns why a pending job is not in the queue; `word` becomes Slurm's word for it.
   std::string why_aside(const Entry& entry, std::string& word) const;
-  /// Why a job does not begin before some time.
+  /// Returns why a job does not start before some time.
   std::string why_later(const Entry& entry, std::string& word) const;
-  /// "it goes first once it has waited ..."; "" = it does already, or never will.
+  /// Returns "it goes first once it has waited ..."; "" if it already does, or never will.
   std::string explain_age_cap(store::JobNumber number) const;
-  /// Calls `look` with each job of a larger number than `above`, in order of number. Lets go of the
-  /// lock after a part of them, so that the deciding thread does not wait for a long list. `look`
-  /// returns what the job has cost, of 2,000 a part, or nothing if it has seen enough.
+  /// Calls `look` for each job with a number above `above`, in order. Releases the lock
+  /// periodically, so that the deciding thread need not wait for a long list. `look` returns the
+  /// cost of the job (the lock is released after 2,000), or nothing to stop.
   void look_at_all(store::JobNumber above,
                    const std::function<std::optional<int>(const Entry&)>& look) const;
-  /// A job, if it runs, and the jobs that run on some of its GPUs.
+  /// Returns a running job and the jobs that run on some of its GPUs.
   std::vector<store::Job> sharers_of(store::JobNumber number) const;
   Result<service::Tenancy> tenancy_now() const;
 

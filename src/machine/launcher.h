@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Starts the processes of jobs, once it is on the disk that they run.
+/// Starts the processes of jobs, once their start is on disk.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`.
+/// Requires the lock of `State`.
 class Launcher {
  public:
   Launcher(State& state, Lifecycle& lifecycle, StartFailures& failures, Starter& starter,
@@ -28,15 +28,15 @@ class Launcher {
         processes_(processes),
         gate_(gate) {}
 
-  /// Opens the driver if the service makes instances of GPUs. Fails with unavailable.
+  /// Opens the driver if the service creates GPU instances. Fails with `unavailable`.
   Result<void> open_driver();
-  /// Starts the jobs that were decided to start, as far as they may. Lets go of `lock` while it
-  /// reads what they run.
+  /// Starts the jobs that were decided to start, as far as allowed. Releases `lock` while it reads
+  /// scripts and environments.
   void start_jobs(Lock& lock);
 
  private:
   void start(Lock& lock, Entry& entry, const store::Job& whole);
-  /// Makes the instances of GPUs that a job needs.
+  /// Creates the GPU instances that a job needs.
   Result<void> make_instances(Lock& lock, const Entry& entry);
 
   State& state_;
@@ -45,7 +45,7 @@ class Launcher {
   Starter& starter_;
   Processes& processes_;
   const Gate& gate_;
-  std::optional<gpu::Nvml> driver_;  // where instances are made
+  std::optional<gpu::Nvml> driver_;  // set if the service creates instances
 };
 
 }  // namespace almanac::machine

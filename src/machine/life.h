@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job's life: what its record becomes by each thing that can happen to it.
+/// The life cycle of a job: how each event changes its record.
 ///
-/// Pure. All that decides is in the record, which the store has, in what there is of the job as a
-/// process, which the folder of its run tells, and in the event. So a service that begins again
-/// goes on as the one before would have.
+/// Pure functions. The result depends only on the record (in the store), the state of the process
+/// (in the folder of its run) and the event. A service that restarts therefore continues as the
+/// previous one would have.
 ///
 ///     waits ---Started---> starts ---(its process is there)---> runs
 ///       ^  <---Stopped----   |                                   |
 ///       |                    | Cancelled, Ended                  | Gone
 ///       +---- runs again ----+---------------> has ended <-------+
 ///
-/// A job that was stopped while it ran waits, or starts again, beside its former process, until
-/// that has gone. What is wanted of a process that is there is the record's `intent`.
+/// A job that was stopped while running waits, or starts again, alongside its former process until
+/// that has exited. `intent` in the record says what should become of an existing process.
 #pragma once
 
 #include <cstdint>
@@ -30,62 +30,64 @@
 
 namespace almanac::machine {
 
-/// What there is of a job as a process.
+/// The process of a job.
 enum class Process : std::uint8_t {
   none,
-  own,     ///< That of its present run.
-  former,  ///< That of a run that was stopped: it makes room.
+  own,     ///< The process of the current run.
+  former,  ///< The process of a run that was stopped; it must exit.
 };
 
-/// What can happen to a job.
+/// Events in the life of a job.
 namespace life {
 
 struct Cancelled {
   std::string why{};
-  bool at_once = false;  ///< Without grace.
+  bool at_once = false;  ///< Without grace period.
 };
 struct Held {};
 struct Released {};
 struct Requeued {
-  std::string by{};  ///< In words.
+  std::string by{};  ///< Who requeued it, in words.
 };
-/// The policy gives it these. Of a job that waits.
+/// The policy gives a waiting job these GPUs.
 struct Started {
   std::vector<cluster::Grant> grants{};
 };
-/// The policy takes them back. Of one that starts or runs.
+/// The policy takes the GPUs back, from a job that starts or runs.
 struct Stopped {
-  Duration attained{};  ///< Run so far, as the policy counts it.
+  Duration attained{};  ///< Run time so far, as the policy counts it.
 };
-/// The policy wants it no more.
+/// The policy no longer wants the job.
 struct Dismissed {
   std::string why{};
   Duration attained{};
 };
-/// Its process is to end, and another to begin on what the job holds now.
+/// Its process must end, and a new one must start on what the job holds now.
 struct Renewed {
   std::string why{};
 };
-/// Its start failed before anything of it ran. Of one that starts.
+/// The start of a job failed before any of its commands ran.
 struct NotStarted {
   std::string why{};
-  Time again_at = kNoTime;  ///< The next try; kNoTime = as soon as something else allows.
-  bool gives_up = false;    ///< There is none.
+  /// The next try; kNoTime: as soon as something else allows it.
+  Time again_at = kNoTime;
+  bool gives_up = false;  ///< There will be no other try.
 };
-/// There is no process, nor will be one.
+/// There is no process, and there will be none.
 struct Ended {
   trace::JobState state{};
   std::string why{};
 };
-/// Its process has gone.
+/// The process has exited.
 struct Gone {
   shepherd::Outcome how{};
   Time at{};
-  bool is_late = false;    ///< It was killed past its shepherd, which did not end it in time.
-  Duration retry_pause{};  ///< Before the first retry of a job that fails.
-  NotStarted trouble{};    ///< Of one that never started.
+  /// The service killed it directly, because its shepherd did not end it in time.
+  bool is_late = false;
+  Duration retry_pause{};  ///< Before the first retry of a failed job.
+  NotStarted trouble{};    ///< For a job that never started.
 };
-/// The service begins, and knows what there is of its process.
+/// The service has started, and knows the state of the process.
 struct TakenOver {};
 
 using Event = std::variant<Cancelled, Held, Released, Requeued, Started, Stopped, Dismissed,
@@ -93,37 +95,39 @@ using Event = std::variant<Cancelled, Held, Released, Requeued, Started, Stopped
 
 }  // namespace life
 
-/// What a job has become.
+/// The new state of a job.
 struct Next {
   store::Job job{};
   Process process = Process::none;
-  bool is_told = false;  ///< Its process is to be told to end, as the record has it.
-  bool is_anew = false;  ///< It waits as if it had never run.
-  std::string what{};    ///< The note on it; "" = there is none.
+  bool is_told = false;  ///< Whether to ask its process to end, as the record says.
+  bool is_anew = false;  ///< Whether it waits as if it had never run.
+  std::string what{};    ///< Note to add; "" for none.
   std::string detail{};
 };
 
-/// Nothing = it stays as it is.
+/// Returns the new state; nothing if the event changes nothing.
 std::optional<Next> next(const store::Job& job, Process process, const life::Event& event,
                          Time now);
 
-/// Why a job ended that its policy wanted no more.
+/// Reason of a job that ended because its policy no longer wanted it.
 inline constexpr const char* kEndedByPolicy = "ended by the policy";
-/// Why a job never ran that its policy turned away.
+/// Reason of a job that never ran because its policy rejected it.
 inline constexpr const char* kDeclinedByPolicy = "turned away by the policy";
 
-/// It is to end, or to run again, once its process has gone.
+/// Whether the job ends, or runs again, once its process has exited.
 inline bool awaits_its_end(const store::Job& job) { return job.intent != store::Intent::none; }
-/// It runs as its policy sees it, and has no process yet.
+/// Whether the policy has started the job, and it has no process yet.
 bool starts(const store::Job& job, Process process);
-/// As its user sees it: a job of which nothing runs yet waits, whatever its policy has given it.
+/// Returns the record as users see it: a job without a process is pending, whatever its policy has
+/// granted.
 store::Job as_seen(const store::Job& job, Process process);
 
-/// When a run ended that began at `since`: now, or long ago if no service was there to see it. The
-/// shepherd tells it by the wall's clock, which ours may be ahead of; where that was set ahead
-/// meanwhile, it ended as long after its begin as it ran by a clock that is never set.
+/// Returns when a run that began at `since` ended: now, or earlier if no service was running. The
+/// shepherd reports the end by the wall clock, which our time may be ahead of. If the wall clock
+/// was set forward meanwhile, the end is `since` plus the run time by the monotonic clock.
 Time ended_at(const shepherd::Exit& exit, Time since, Time now, Time wall);
-/// Before the retry after so many failures: `first`, twice as long each time, an hour at most.
+/// Returns the pause before the next retry: `first`, doubled for each further failure, at most an
+/// hour.
 Duration pause_after(std::int32_t failures, Duration first);
 
 store::Note note_of(const store::Job& job, Time now, std::string what, std::string detail = {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What happens to jobs, with all that follows from it: in the record, the queue and the outbox.
+/// Applies events to jobs, with all consequences: in the record, the queue and the outbox.
 #pragma once
 
 #include <functional>
@@ -15,25 +15,25 @@
 
 namespace almanac::machine {
 
-/// The only place where events of life.h change a job. Under the lock of `State`.
+/// The only place where events of life.h change a job. Requires the lock of `State`.
 class Lifecycle {
  public:
   Lifecycle(State& state, Queue& queue, JobStarts& starts)
       : state_(state), queue_(queue), starts_(starts) {}
 
-  /// Changes a job as life.h says for `event`.
+  /// Changes a job as life.h defines for `event`.
   void apply(Entry& entry, const life::Event& event);
-  /// Makes `becomes` of a job.
+  /// Replaces the state of a job.
   void become(Entry& entry, Next becomes);
-  /// Sets who hears of each job that fails. It must not wait.
+  /// Sets a callback for each job that fails. It must not block.
   void on_failure(std::function<void(const store::Job&)> tell) { on_failure_ = std::move(tell); }
-  /// Jobs that have ended since the last call. Collected only if forecasts are made.
+  /// Returns the jobs that have ended since the last call. Collected only if forecasts are made.
   std::vector<store::Job> take_ended() { return std::exchange(ended_, {}); }
 
  private:
-  /// Lets go of a job that has ended.
+  /// Removes a job that has ended.
   void finish_job(Entry& entry);
-  /// Has a job wait as if it had never run.
+  /// Makes a job wait as if it had never run.
   void restart_job(Entry& entry);
 
   State& state_;

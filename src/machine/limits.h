@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What each user may ask of one machine, and all of them together, so that nobody fills it up for
-/// the others.
+/// Limits for each user, and for all users together, so that nobody can fill the machine.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +17,42 @@
 namespace almanac::machine {
 
 struct UserLimits {
-  std::int64_t jobs = 50'000;  ///< That wait or run; each task of an array is one.
+  /// Waiting or running; each task of an array counts.
+  std::int64_t jobs = 50'000;
   int submissions_per_minute = 600;
-  int tasks = 100'000;                         ///< Of one array.
-  int gpus = std::numeric_limits<int>::max();  ///< Of one job.
-  Duration time = kNoDuration;                 ///< Of one job; one that says none has this.
-  std::int64_t processes = 32'768;  ///< That a job's user may have when it starts another, threads
-                                    ///< counted.
+  int tasks = 100'000;                         ///< Per array.
+  int gpus = std::numeric_limits<int>::max();  ///< Per job.
+  Duration time = kNoDuration;  ///< Per job; also the default for jobs without a time limit.
+  /// Processes, including threads, that a user may have when one of the user's jobs starts.
+  std::int64_t processes = 32'768;
 };
 
 struct Limits {
   std::int64_t jobs = 200'000;  ///< Of all users together.
   UserLimits user{};
-  std::map<std::string, UserLimits> users{};  ///< Of those who have others.
+  std::map<std::string, UserLimits> users{};  ///< Users with limits of their own.
 
   const UserLimits& of(const std::string& user) const;
 };
 
-/// `[site] jobs`, `[user]` and `[users.ann]` with jobs, submissions_per_minute, tasks, gpus,
-/// time_h, processes. Fails with not_found or invalid, naming the line.
+/// Reads `[site] jobs`, `[user]` and `[users.ann]` with jobs, submissions_per_minute, tasks, gpus,
+/// time_h and processes. Fails with `not_found`, or `invalid` naming the line.
 Result<Limits> read_limits(const std::string& path);
 
-/// Lets submissions in, or says why not. Not thread-safe.
+/// Accepts submissions, or says why not. Not thread-safe.
 class Gate {
  public:
   explicit Gate(Limits limits) : limits_(std::move(limits)) {}
 
-  /// A job joins those that wait or run, or leaves them.
+  /// Counts a job that joins (+1) or leaves (-1) the waiting and running jobs.
   void count(const store::Job& job, int sign);
-  /// Fails with usage for what will never be let in, with conflict for what may be later.
-  /// `since_boot` is a clock that nobody sets. Root and who runs the service may submit as fast as
-  /// they like.
+  /// Fails with `usage` if the submission can never be accepted, with `conflict` if it may be
+  /// later. `since_boot` comes from a clock that nobody can set. Root and the service's user have
+  /// no rate limit.
   Result<void> let_in(const store::Submission& asked, Duration since_boot);
-  /// What one job may ask. Fails with usage.
+  /// Checks the limits of a single job. Fails with `usage`.
   Result<void> may_ask(const store::Submission& asked) const;
-  /// The time limit that a job has.
+  /// Returns the time limit that the job gets.
   Duration time_limit(const store::Submission& asked) const;
   std::int64_t processes(const store::Submission& asked) const {
     return limits_.of(asked.user).processes;

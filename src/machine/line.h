@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The order in which the jobs in the queue stand.
+/// The order of the jobs in the queue.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`. Of very many jobs the line may be some tenths of a second old, and
-/// lack the latest.
+/// Requires the lock of `State`. With very many jobs, the order may be some tenths of a second old
+/// and lack the newest jobs.
 class Line {
  public:
   Line(const State& state, const Queue& queue) : state_(state), queue_(queue) {}
 
-  /// The place of each job in the line of its virtual cluster, from 1; 0 = it stands in none. By
-  /// JobId.
+  /// Returns the position of each job in the queue of its virtual cluster, from 1; 0 if it is in
+  /// none. Indexed by JobId.
   const std::vector<std::int64_t>& places() const;
   std::int64_t place_of(JobId job) const;
-  /// The waiting jobs of which a forecast is made.
+  /// Returns the waiting jobs to forecast.
   std::vector<const Entry*> first_jobs() const;
 
-  /// The queue has changed.
+  /// Marks the order as out of date.
   void invalidate() { has_changed_ = true; }
-  /// Another policy has begun.
+  /// Starts over for another policy.
   void reset();
 
  private:

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The live service of one machine: takes jobs, decides by a policy of the registry, runs them as
-/// processes, and keeps on disk what it has said.
+/// The live service of one machine: accepts jobs, schedules them by a policy of the registry, runs
+/// them as processes, and keeps its state on disk.
 ///
-/// The deciding thread alone touches the round, the policy and the processes, and writes the store.
-/// What changes something returns when it is on the disk; unavailable = the disk is full or gone.
+/// Only the deciding thread touches the round, the policy and the processes, and writes the store.
+/// A call that changes something returns once the change is on disk; it fails with `unavailable` if
+/// the disk is full or gone.
 ///
-/// After a crash, or kill -9, the next service on the same state folder takes over: jobs that run
-/// are adopted where they are, jobs that wait keep their order, none runs twice.
+/// After a crash or kill -9, the next service on the same state folder takes over: running jobs are
+/// adopted, waiting jobs keep their order, and no job runs twice.
 #pragma once
 
 #include <atomic>
@@ -30,46 +31,48 @@
 
 namespace almanac::machine {
 
-/// By which a machine decides whose owner says nothing: least expected GPU time first, gaps filled
-/// by jobs that delay no one, and jobs that leave their GPUs open on more than they ask where there
-/// is room.
+/// The default policy of a machine: least expected GPU time first; backfill that delays no job; and
+/// jobs with an open number of GPUs get more than they request if there is room.
 inline constexpr const char* kDefaultPolicy = "qssf+easy+half_room";
 
 struct Config {
-  std::string state;                    ///< The folder of all that is kept.
-  Machine machine;                      ///< What there is to give away.
-  std::string policy = kDefaultPolicy;  ///< As Registry::compose() takes it; the store's own, if
-                                        ///< it has one, unless `policy_is_told`.
+  std::string state;  ///< The folder of all state.
+  Machine machine;    ///< The resources to allocate.
+  /// See Registry::compose(). The policy in the store, if any, is used instead unless
+  /// `policy_is_told`.
+  std::string policy = kDefaultPolicy;
   bool policy_is_told = false;
-  std::string shadow{};  ///< Another that is compared with it; "" = none.
+  std::string shadow{};  ///< Policy to compare with; "" for none.
   std::uint64_t seed = 0;
-  Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
-  int futures = 32;                ///< Played for a forecast; 0 = none is made.
-  /// So many jobs that have ended are kept in memory before the policy is begun anew without them.
+  Duration retention = 24h * 365;  ///< Age at which ended jobs are deleted.
+  int futures = 32;                ///< Simulations per forecast; 0 for no forecasts.
+  /// Ended jobs to keep in memory before the policy restarts without them.
   std::size_t most_ended = 20'000;
-  /// How jobs scale, for forecasts with other numbers of GPUs; null = it is not known.
+  /// How jobs scale, for forecasts with other numbers of GPUs; null if unknown.
   std::shared_ptr<const perf::Catalogue> speeds{};
   perf::Measuring measuring{};
-  std::optional<energy::PowerModel> power{};  ///< What is drawn where no driver tells.
-  /// Files that a job may have open unless it asks for more; nothing = as the service.
+  std::optional<energy::PowerModel> power{};  ///< Power model for GPUs without a driver that
+                                              ///< reports it.
+  /// Default limit of open files per job; nothing for the service's own.
   std::optional<std::uint64_t> open_files{};
-  /// The longest that a job may take between SIGTERM and SIGKILL.
+  /// The longest allowed time between SIGTERM and SIGKILL.
   Duration max_grace = 15min;
   Limits limits{};
   service::IdleRule idle{};
   std::vector<Hook> hooks{};
-  /// A job that has ended is run again, and so has its environment kept, for so long.
+  /// How long an ended job, with its environment, can be requeued.
   Duration requeue_for = 24h;
-  /// A job that has waited for so long goes before all others (policy::AgeCap); kNoDuration = there
-  /// is no such bound.
+  /// Waiting time after which a job goes before all others (policy::AgeCap); kNoDuration for no
+  /// cap.
   Duration age_cap = policy::kAgeCap;
-  /// Before the first retry of a job that failed; twice as long before each next, an hour at most.
+  /// Pause before the first retry of a failed job; doubles for each further retry, at most an hour.
   Duration retry_pause = 10s;
-  /// How long after the grace a job must have ended, before it is killed past its shepherd.
+  /// Time after the grace period at which a job that still runs is killed directly.
   Duration patience = 10s;
 };
 
-/// Opens the store and takes over what is there. Fails with conflict when another service has it.
+/// Opens the store and takes over what it contains. Fails with `conflict` if another service uses
+/// it.
 Result<std::unique_ptr<service::Service>> open_local_service(Config config);
 
 }  // namespace almanac::machine

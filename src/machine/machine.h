@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What this machine has to give away: GPUs as the driver tells them or as configured, processors,
-/// memory; and what it can hold jobs to.
+/// The resources of this machine: GPUs as reported by the driver or configured, processors, memory;
+/// and the limits that it can enforce on jobs.
 #pragma once
 
 #include <optional>
@@ -14,49 +14,53 @@
 
 namespace almanac::machine {
 
-/// Where an instance of a board is.
+/// The place of an instance on a board.
 struct Place {
   int profile = 0;  ///< Position in slices::Board::profiles.
-  int slice = 0;    ///< Of memory, at which it begins.
+  int slice = 0;    ///< First memory slice.
 
   bool operator==(const Place&) const = default;
 };
 
-/// An instance that there is on a GPU of the cluster.
+/// An existing instance on a GPU of the cluster.
 struct Standing {
   Place place{};
   NodeId node{};
   int gpu = 0;
-  std::string name{};  ///< As CUDA_VISIBLE_DEVICES has it: "MIG-...".
+  std::string name{};  ///< As in CUDA_VISIBLE_DEVICES: "MIG-...".
 
   bool operator==(const Standing&) const = default;
 };
 
 struct Machine {
-  cluster::Cluster cluster{};  ///< All nodes are this machine; one, unless configured otherwise.
-  /// CUDA_VISIBLE_DEVICES' name of each GPU of each node: "0", "GPU-1a2b...".
+  cluster::Cluster cluster{};  ///< All nodes are this machine; one node unless configured
+                               ///< otherwise.
+  /// Name in CUDA_VISIBLE_DEVICES, by node and GPU: "0", "GPU-1a2b...".
   std::vector<std::vector<std::string>> gpu_names{};
-  /// NVML's number of each; nothing where there is no driver, or it does not know it.
+  /// NVML index of each; nothing without a driver, or if NVML does not know the GPU.
   std::vector<std::vector<std::optional<int>>> driver_numbers{};
-  /// N of the device /dev/nvidiaN of each GPU of each node. Empty = jobs are not kept from the GPUs
-  /// of others: there is no driver, it does not know them all as whole GPUs, or the kernel closes
-  /// no devices for us.
+  /// N of the device /dev/nvidiaN, by node and GPU. Empty if jobs are not kept from the GPUs of
+  /// others: without a driver, if it does not know all of them as whole GPUs, or if the kernel
+  /// cannot restrict devices for us.
   std::vector<std::vector<int>> device_minors{};
-  std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
-                             ///< are configured than there are.
-  bool has_driver = false;   ///< GPUs are the driver's.
-  /// GPUs of nodes with a board are cut as jobs need it; what stands of them.
+  /// Processors to allocate, ascending; empty if processors are not pinned, because more are
+  /// configured than exist.
+  std::vector<int> cores{};
+  bool has_driver = false;  ///< Whether the GPUs are those of the driver.
+  /// Whether GPUs of nodes with a board are partitioned as jobs need; `standing` has their
+  /// instances.
   bool makes_instances = false;
   std::vector<Standing> standing{};
-  /// A number of a process means the same to the driver and to us.
+  /// Whether the driver uses the same process ids as we do.
   bool numbers_processes_as_driver = false;
-  std::string limits_by{};           ///< What holds jobs to their limits, in words.
-  std::vector<std::string> notes{};  ///< What the user should know.
+  std::string limits_by{};           ///< What enforces the limits of jobs, in words.
+  std::vector<std::string> notes{};  ///< Notes for the operator.
 };
 
-/// `cluster_file` "" = as found: the driver's GPUs, all processors, all memory but a tenth. With
-/// `makes_instances`, which changes what the driver has, GPUs that are in MIG mode and of a known
-/// board are boards to be cut; else there are the instances that stand.
+/// Returns this machine. `cluster_file` "": as found, with the driver's GPUs, all processors, and
+/// all but a tenth of the memory. With `makes_instances`, which lets the service change the
+/// driver's state, GPUs in MIG mode with a known board can be partitioned; otherwise only the
+/// existing instances are used.
 Result<Machine> find_machine(const std::string& cluster_file, bool makes_instances = false);
 
 }  // namespace almanac::machine

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One machine as the loop runs it.
+/// One machine, as seen by the loop.
 ///
-/// A step: what users want, what has ended, what may join the queue, the round, all that changed to
-/// the disk, and only then the processes. So whatever runs was on the disk before it ran, and what
-/// is not there yet runs when the disk is back. What a user wants is on the disk before any of it
-/// is done: what the disk refuses has not happened.
+/// A step handles requests of users, ended processes, jobs that may join the queue, and the round;
+/// writes all changes to disk; and only then acts on processes. So whatever runs was on disk before
+/// it ran, and a start that is not on disk yet happens when the disk is back. A user's request is
+/// on disk before any of it is done: a request that the disk refuses has not happened.
 #pragma once
 
 #include <vector>
@@ -37,7 +37,7 @@ namespace almanac::machine {
 
 class MachineCluster final : public service::Cluster {
  public:
-  /// What a step consists of.
+  /// The components of a step.
   struct Parts {
     State& state;
     Queue& queue;
@@ -63,26 +63,26 @@ class MachineCluster final : public service::Cluster {
   };
   explicit MachineCluster(Parts parts) : parts_(parts), state_(parts.state) {}
 
-  /// Begins a step: takes the lock.
+  /// Starts a step: takes the lock.
   void renew(bool is_asked) override;
   void take_requests() override;
   bool look() override;
   void decide() override;
   void keep() override;
   bool act() override;
-  /// Ends a step: lets go of the lock.
+  /// Ends a step: releases the lock.
   void finish() override;
   Duration rest() const override;
   std::vector<int> sources() const override;
   void close() override;
 
  private:
-  /// When a step is due, whatever happens until then.
+  /// Returns when the next step is due if nothing happens before.
   Time next_step() const;
 
   Parts parts_;
   State& state_;
-  Lock lock_{state_.mutex, std::defer_lock};  // from the begin of a step to its end
+  Lock lock_{state_.mutex, std::defer_lock};  // held during a step
 };
 
 }  // namespace almanac::machine

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Times in which no job may run. A job that would not end before such a time does not start.
+/// Maintenance windows, in which no job may run. A job that would not end before a window does not
+/// start.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +17,17 @@ namespace almanac::machine {
 
 class Maintenance {
  public:
-  /// Windows that are not over, in the order in which they begin.
+  /// Windows that are not over, in the order in which they start.
   const std::vector<service::Window>& windows() const { return windows_; }
-  /// Returns the number of the window. Fails with usage if it is over, or ends before it begins.
+  /// Returns the number of the window. Fails with `usage` if the window is over, or ends before it
+  /// starts.
   Result<std::int64_t> add(service::Window window, Time now);
-  /// Fails with not_found if there is no such window.
+  /// Fails with `not_found` if there is no such window.
   Result<void> remove(std::int64_t number);
-  /// Forgets windows that are over; returns whether there were any.
+  /// Removes windows that are over; returns whether there were any.
   bool pass(Time now);
-  /// Returns the window that keeps a job of this time limit (kNoDuration = no limit) from starting
-  /// now; null = there is none.
+  /// Returns the window that keeps a job with this time limit (kNoDuration for no limit) from
+  /// starting now; null if there is none.
   const service::Window* bars(Duration time_limit, Time now) const;
 
   std::string to_json() const;

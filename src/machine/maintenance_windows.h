@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Maintenance as operators announce it, and what follows for the queue.
+/// Maintenance windows that operators announce, and their effects on the queue.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class MaintenanceWindows {
   MaintenanceWindows(State& state, Queue& queue, Requests& requests, Maintenance& maintenance)
       : state_(state), queue_(queue), requests_(requests), maintenance_(maintenance) {}
 
-  /// As service::Service has them. Any thread.
+  /// See service::Service. Any thread.
   Result<std::int64_t> announce(const service::Window& window, const service::Caller& caller);
   Result<void> call_off(std::int64_t number, const service::Caller& caller);
 
   Result<void> read();
-  /// Takes jobs out of the queue that would not end before maintenance begins, and forgets windows
+  /// Removes jobs from the queue that would not end before maintenance starts, and forgets windows
   /// that are over.
   void withdraw_jobs();
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the policy learns from measurements: how busy each job keeps its GPUs with what it holds
-/// now, and the memory traffic of the jobs that run now.
+/// What the policy learns from measurements: how busy each job keeps its GPUs with its current
+/// allocation, and the memory traffic of the running jobs.
 ///
-/// Memory traffic is that of the last look, if no job has started, ended or been resized since. It
-/// is known of one node only, because the counters are the machine's.
+/// Memory traffic is that of the last measurement, provided that no job has started, ended or been
+/// resized since. It is only known for a single node, because the counters cover the machine.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace almanac::machine {
 
-/// What a job reports anew of its training; NaN = something other than its metric.
+/// A new training report of a job; NaN if something other than its metric changed.
 struct Report {
   store::JobNumber job{};
   double metric = 0;
@@ -27,19 +27,20 @@ struct Report {
 /// Returns a metric as policies compare it: the larger the better.
 double for_policy(const store::Submission& asked, double metric);
 
-/// Keeps how long a job's steps take now; returns false if that is known for what it holds.
+/// Records the current step time of a job; returns false if it is already known for this
+/// allocation.
 bool add_pace(Entry& entry);
 
-/// The deciding thread reads it. take() needs the same lock.
+/// The deciding thread reads it. take() requires the same lock.
 class Measured final : public policy::Telemetry {
  public:
-  /// `numbers` by JobId. Both must outlive it.
+  /// `numbers` is indexed by JobId. Both must outlive it.
   Measured(Book& book, const std::vector<store::JobNumber>& numbers,
            const perf::Measuring& measuring, std::size_t nodes);
 
-  /// Takes over what a look has found, and returns what the policy must hear of.
+  /// Takes over a measurement, and returns the reports for the policy.
   std::vector<Report> take(const Sight& sight);
-  /// Notes that a job has started, ended or been resized.
+  /// Records that a job has started, ended or been resized.
   void change(Time now) { changed_ = now; }
 
   std::optional<double> gpu_use(JobId job) const override;
@@ -47,14 +48,14 @@ class Measured final : public policy::Telemetry {
   std::optional<double> bandwidth_gbs(JobId job) const override;
   std::optional<double> bandwidth_gbs(NodeId node) const override;
   Duration renewed_every() const override { return measuring_.every; }
-  /// Nothing: how much work a job has done is not measured.
+  /// Returns nothing: the work that a job has done is not measured.
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
-  /// What the job reports, and how many steps it will make (--steps). A job that reports no batches
-  /// is taken to train with --batch alone.
+  /// Returns what the job reports, and its total steps (--steps). A job that reports no batch size
+  /// is assumed to train with --batch.
   std::optional<policy::Training> training(JobId job, Time now) const override;
 
  private:
-  /// Null = the job has gone.
+  /// Returns null if the job has ended.
   const Entry* entry_of(JobId job) const;
   std::optional<double> fresh(const std::optional<perf::Stretch>& told) const;
 

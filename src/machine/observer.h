@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Takes in what was measured while jobs run: for the policy, for the records of jobs, and for the
-/// site's rule on idle GPUs.
+/// Distributes measurements of running jobs: to the policy, to job records, and to the site's rule
+/// for idle GPUs.
 #pragma once
 
 #include <vector>
@@ -33,20 +33,20 @@ class Observer {
   };
   explicit Observer(Parts parts) : parts_(parts), state_(parts.state) {}
 
-  /// Takes in what a look has found. Takes the lock.
+  /// Takes over a measurement. Takes the lock.
   void take(const Sight& sight);
-  /// Sends users the letters that take() found due; takes as long as the site's hook does.
+  /// Sends the letters that take() found due; takes as long as the site's hook.
   void send_letters();
-  /// Cuts letters short: the service ends.
+  /// Stops sending letters, because the service ends.
   void close() { ends_.ring(); }
 
  private:
-  /// Passes what jobs report on to the policy; returns whether it hears of any.
+  /// Passes job reports on to the policy; returns whether there were any.
   bool pass_on(const std::vector<Report>& reported);
-  /// Applies the site's rule to jobs whose GPUs are idle.
+  /// Applies the site's rule to jobs with idle GPUs.
   void watch_idle(const Sight& sight);
   void apply_idle_step(const Entry& entry, service::IdleStep step);
-  /// The moment that charts show.
+  /// Returns the sample that charts show.
   store::Moment sample(Time now) const;
 
   Parts parts_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes and GPUs on which nothing may start.
+/// Nodes and GPUs on which no job may start.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace almanac::machine {
 
 struct Outage {
   std::set<NodeId> drained{};
-  std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< Out of service, and why.
+  std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< Out of service, with the reason.
 
-  /// GPUs of `node` that are out of service.
+  /// Returns the GPUs of `node` that are out of service.
   cluster::GpuMask mask(NodeId node) const {
     cluster::GpuMask made = 0;
     for (const auto& [where, why] : gpus) {

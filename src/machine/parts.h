@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The parts of the service of one machine, each of which owns its fields.
+/// The components of the service of one machine.
 #pragma once
 
 #include <utility>
@@ -16,10 +16,9 @@
 
 namespace almanac::machine {
 
-/// In the order in which they are made: each knows only parts before it, and threads of the later
-/// ones use those.
+/// In the order of construction: each knows only earlier components, and its threads use those.
 struct Parts {
-  /// Its time is never earlier than `floor`. `clock` must outlive it.
+  /// The service's time is never earlier than `floor`. `clock` must outlive it.
   Parts(Opened opened, Time floor, const service::Clock& clock)
       : state(std::move(opened.config), std::move(opened.store), floor, clock),
         queue(state, std::move(opened.composition)) {}

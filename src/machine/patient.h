@@ -20,7 +20,8 @@ struct Patient {
   pid_t shepherd = -1;
   std::string folder{};  ///< The folder of its run.
   std::vector<cluster::Grant> held{};
-  bool asks_part = false;  ///< It asks for part of a GPU. If not, the policy has it share.
+  /// Whether it requests part of a GPU. If not, the policy makes it share.
+  bool asks_part = false;
 };
 
 struct Patients {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What this machine draws where no driver tells, and what its GPUs may draw.
+/// The power of this machine where no driver reports it, and the power limits of its GPUs.
 #pragma once
 
 #include <vector>
@@ -13,17 +13,17 @@
 
 namespace almanac::machine {
 
-/// By `model`, in watts: all nodes on, and GPUs that are `held` at full use, as far as their node's
-/// limit lets them.
+/// Returns the power by `model`, in watts: all nodes on, and `held` GPUs at full use within the
+/// power limits of their nodes.
 double modelled_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
                   const std::vector<cluster::Grant>& held);
 
-/// The same of one GPU at full use: what it adds, and its share of its node's idle draw.
+/// Returns the power of one GPU at full use: what it adds, plus its share of its node's idle power.
 double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
                       NodeId node);
 
-/// Has the driver hold GPUs to the gpu_power_limit_w of their node, also when the service has ended
-/// and nobody uses them. Where it does not, a note of the machine says why.
+/// Sets the gpu_power_limit_w of each node in the driver, where it also stays when the service has
+/// ended. If the driver refuses, a note of the machine gives the reason.
 void limit_gpus(Machine& machine);
 
 }  // namespace almanac::machine

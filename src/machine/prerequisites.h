@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The jobs that others come after.
+/// The jobs that other jobs depend on.
 ///
-/// A list of them belongs to all tasks of an array that share it. How its jobs stand is counted as
-/// they end, not when somebody asks: 40,000 tasks that come after 1,000 jobs cost 1,000 looks in
-/// all, and each question one.
+/// All tasks of an array that share a dependency list share one entry. The state of a list is
+/// updated as its jobs end, not when it is queried: 40,000 tasks that depend on 1,000 jobs cost
+/// 1,000 updates in total, and each query is O(1).
 #pragma once
 
 #include <compare>
@@ -22,41 +22,41 @@ namespace almanac::machine {
 
 class Prerequisites {
  public:
-  /// `begun`: has not ended, and has begun.
+  /// `begun`: has started and has not ended.
   enum class Outcome : std::uint8_t { open, begun, well, badly };
   enum class Answer : std::uint8_t { yes, not_yet, never };
   using Look = std::function<Outcome(store::JobNumber)>;
-  /// From 1; 0 = comes after nothing.
+  /// Numbered from 1; 0 for no dependencies.
   using List = std::int64_t;
 
   explicit Prerequisites(Look look) : look_(std::move(look)) {}
 
-  /// A job joins those that wait by its list, and names the list. Looks at each job of a list that
-  /// is new, once, unless another list has it. Cost: O(1) for all but the first job of a list.
+  /// Registers a waiting job with its list, and returns the list. Looks up each job of a new list
+  /// once, unless another list has it. Cost: O(1) except for the first job of a list.
   List join(const store::Asked& asked);
-  /// The job waits by it no more; the last one takes the list with it.
+  /// Removes a waiting job from its list; the last one deletes the list.
   void leave(List list);
   /// Cost: O(1).
   Answer answer(List list) const;
-  /// The job, or the array, has begun or ended, or is to run again. Gives the lists that answer
-  /// otherwise than before. Cost: one look, and O(log n) for each list of n jobs that it is in.
+  /// Handles a job or array that has started, has ended, or will run again. Returns the lists whose
+  /// answer changed. Cost: one lookup, and O(log n) for each list of n jobs that contains it.
   std::vector<List> update(store::JobNumber number);
 
-  /// Jobs looked at so far: what all of this costs.
+  /// Number of lookups so far.
   std::uint64_t num_looks() const { return num_looks_; }
 
  private:
   struct Job {
     store::JobNumber number{};
-    bool never_well = false;   ///< Its waiting jobs are cancelled if it ends well ...
+    bool never_well = false;   ///< Its dependents are cancelled if it ends well ...
     bool never_badly = false;  ///< ... or if it does not.
     bool start_suffices = false;
 
     auto operator<=>(const Job&) const = default;
   };
   struct Waiting {
-    store::Asked asked{};     // keeps its address from being another's
-    std::vector<Job> jobs{};  // by number; one may be there in several ways
+    store::Asked asked{};     // keeps its address from being reused
+    std::vector<Job> jobs{};  // by number; one job may appear in several ways
     std::int64_t open = 0;
     std::int64_t never = 0;
     std::int64_t users = 0;

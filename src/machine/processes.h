@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The processes of jobs: how they end, and how they are ended and resized.
+/// The processes of jobs: detects their end, ends them and resizes them.
 #pragma once
 
 #include <optional>
@@ -20,11 +20,11 @@
 
 namespace almanac::machine {
 
-/// When the process of `entry` must have ended by its time limit, since boot; nothing = it has
-/// none.
+/// Returns when the process of `entry` must end by its time limit, since boot; nothing without a
+/// limit.
 std::optional<Duration> deadline_of(const Entry& entry, const State& state);
 
-/// Under the lock of `State`.
+/// Requires the lock of `State`.
 class Processes {
  public:
   Processes(State& state, Queue& queue, Lifecycle& lifecycle, const Meter& meter, Mover& mover,
@@ -36,32 +36,32 @@ class Processes {
         mover_(mover),
         failures_(failures) {}
 
-  /// Gives a job the process of a run that has begun.
+  /// Assigns the process of a run that has started to a job.
   void adopt(Entry& entry, shepherd::Run run);
-  /// Takes note of the processes that have ended.
+  /// Handles processes that have exited.
   void look();
-  /// Lets go of a process that has ended, and says how.
+  /// Removes a process that has exited as `how` says.
   void finish(Entry& entry, const shepherd::Outcome& how);
   /// Kills processes that have not ended in time, and restarts those that have not moved in time.
   void enforce_deadlines();
-  /// Has the jobs killed that hold more GPU memory than they may.
+  /// Marks jobs to be killed for using more GPU memory than they may.
   void set_excesses(std::vector<GpuExcess> excesses) { excesses_ = std::move(excesses); }
   bool has_excesses() const { return !excesses_.empty(); }
   void take_excesses();
-  /// Ends and resizes processes as was decided.
+  /// Ends and resizes processes as decided.
   void act();
 
-  /// When a process must be looked at next.
+  /// Returns when a process must be checked next.
   Time next_look() const;
-  /// Descriptors that can be read when a process has news.
+  /// Returns descriptors that become readable when a process has news.
   std::vector<int> sources() const;
-  /// The jobs that have a process, to be measured. Takes the lock.
+  /// Returns the jobs that have a process, for measurements. Takes the lock.
   Patients patients() const;
 
  private:
-  /// Looks again later at a process of which nothing is known now.
+  /// Postpones the check of a process with unknown state.
   void look_later(Entry& entry, const shepherd::Outcome& how) const;
-  /// Tells a process to end, as its job's record says.
+  /// Asks a process to end, as the record of its job says.
   void end(Entry& entry) const;
   void resize(Entry& entry) const;
 

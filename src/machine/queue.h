@@ -23,23 +23,23 @@
 
 namespace almanac::machine {
 
-/// A policy that is to begin, and what it has learned.
+/// The next policy, and what it has learned.
 struct Successor {
   policy::Composition composition{};
-  std::unique_ptr<trace::Trace> trace{};  ///< Of no jobs yet; its names are the estimator's.
+  std::unique_ptr<trace::Trace> trace{};  ///< Without jobs yet; shares names with the estimator.
   std::unique_ptr<predict::Estimator> estimator{};
   std::vector<policy::PastUse> past_use{};  ///< Of jobs that ended before.
-  Time taught_until{};                      ///< It has learned from jobs that ended before.
+  Time taught_until{};  ///< It has learned from jobs that ended before this time.
   bool is_taught = true;
 };
 
-/// Passes events to the policy and runs its rounds. Under the lock of `State`.
+/// Passes events to the policy and runs its rounds. Requires the lock of `State`.
 class Queue {
  public:
   Queue(State& state, policy::Composition composition);
 
   const policy::Composition& composition() const { return composition_; }
-  /// The round of the present policy. There is one once begin() was called.
+  /// The round of the current policy. Requires an earlier begin().
   schedule::Round& round() const { return *round_; }
   Measured& measured() { return measured_; }
 
@@ -47,55 +47,54 @@ class Queue {
   bool is_held_back() const { return is_held_back_; }
   void hold_back(bool holds) { is_held_back_ = holds; }
 
-  /// Returns why no job like this can ever run here; nothing = it can.
+  /// Returns why no such job can ever run here; nothing if it can.
   std::optional<std::string> why_never(const store::Job& job);
   /// Adds a job to the queue; returns why it can never run.
   std::optional<policy::Reason> join(Entry& entry);
-  /// Tells the policy that a job neither runs nor waits any more.
+  /// Informs the policy that a job neither runs nor waits any more.
   void finish(Entry& entry, Time at);
-  /// Takes a job that waits out of the queue.
+  /// Removes a waiting job from the queue.
   void withdraw(Entry& entry);
   /// Makes the policy forget a job.
   void forget(Entry& entry);
-  /// Passes on what a job that runs has reported; returns whether the policy hears of it.
+  /// Passes on a report of a running job; returns whether the policy uses it.
   bool report(const Report& report);
   void set_out_of_service(NodeId node, const Outage& outage);
 
   bool is_waiting(const Entry& entry) const { return is_in(entry, policy::Phase::waiting); }
   Names& names() const { return trace_->names; }
   bool is_running(const Entry& entry) const { return is_in(entry, policy::Phase::running); }
-  /// Jobs that the policy was told of since it began.
+  /// Number of jobs that the policy has seen since it began.
   std::size_t size() const { return numbers_.size(); }
   store::JobNumber number_of(JobId job) const { return numbers_[index(job)]; }
   Entry& entry_of(JobId job) const { return *state_.book.find(number_of(job)); }
-  /// The record that the policy has of a job that it knows.
+  /// Returns the policy's record of a job.
   trace::Job& record_of(const Entry& entry) const { return trace_->jobs[index(entry.id)]; }
 
-  /// Adds an event for the timers that have run out.
+  /// Adds an event for the timers that have expired.
   void fire_timers();
-  /// Runs one round; returns false if there is no event, or the queue is held back.
+  /// Runs one round; returns false if there is no event, or if the queue is held back.
   bool run_round();
-  /// When a round is due.
+  /// Returns when a round is due.
   Time next_round() const;
 
-  /// Whether most jobs that the policy knows have ended, so that it should begin again without
-  /// them.
+  /// Whether most jobs that the policy knows have ended, so that it should restart without them.
   bool is_worn() const;
-  /// Gives away the present policy, which others may destroy; null = there is none.
+  /// Hands over the current policy for destruction by the caller; null if there is none.
   std::shared_ptr<void> release();
   struct Refused {
     Entry* entry;
     policy::Reason why;
   };
-  /// Begins with another policy and gives it all jobs that the former knew. Returns those that can
-  /// never run under it. Requires release() before.
+  /// Starts another policy with all jobs that the previous one knew. Returns those that can never
+  /// run under it. Requires release() first.
   std::vector<Refused> begin(Successor next, schedule::Actuator& actuator, const Outage& outage);
 
  private:
   bool is_in(const Entry& entry, policy::Phase phase) const {
     return entry.id != kNoJob && round_->progress(entry.id).phase == phase;
   }
-  /// What trials report to the store until now, for the policy that begins.
+  /// Returns the trial reports in the store so far, for the next policy.
   policy::PastReports past_reports() const;
 
   State& state_;

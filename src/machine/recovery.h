@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Takes over what an earlier service left.
+/// Takes over the state of an earlier service.
 #pragma once
 
 #include <vector>
@@ -22,10 +22,11 @@
 
 namespace almanac::machine {
 
-/// Opens the folder of a service. Fails as the store does, or if it is another user's.
+/// Opens the folder of a service. Fails if the store fails, or if the folder belongs to another
+/// user.
 Result<Opened> open_folder(Config config);
 
-/// The time up to which an earlier service has counted its jobs.
+/// Returns the time up to which an earlier service has counted its jobs.
 Time last_counted(const std::vector<store::Job>& unfinished);
 
 class Recovery {
@@ -47,21 +48,21 @@ class Recovery {
   };
   explicit Recovery(Parts parts) : parts_(parts), state_(parts.state) {}
 
-  /// The first thing that a service does. Fails with conflict if the store is not of this folder,
-  /// or what runs does not fit the cluster.
+  /// Recovers the state, the first action of a service. Fails with `conflict` if the store does not
+  /// belong to this folder, or if running jobs do not fit the cluster.
   Result<void> recover(std::vector<store::Job> unfinished);
 
  private:
-  /// Warns if jobs were counted up to a time that is yet to come.
+  /// Warns if jobs were counted up to a time in the future.
   void check_clock(Time counted_to);
   Result<void> check_store_is_of_runs() const;
   Result<void> adopt_runs();
-  /// Adopts what a running job holds; takes it from `room`.
+  /// Adopts the allocations of running jobs, taken from `room`.
   Result<void> adopt_running_jobs();
-  /// Takes what a running job holds; fails with conflict if the cluster does not have it any more.
+  /// Takes the allocation of a running job; fails with `conflict` if the cluster no longer has it.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
-  /// Finishes a job that cannot have what it held, if nothing of it runs any more: the machine has
-  /// come back without a GPU. Returns false if it runs on.
+  /// Ends a job whose allocation no longer exists, provided that none of its processes runs: the
+  /// machine has come back without a GPU. Returns false if it still runs.
   bool finish_gone(Entry& entry, const Error& why);
 
   Parts parts_;

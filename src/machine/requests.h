@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Changes that users and operators ask for. Each is judged, written to the disk, and only then
-/// made: a change that the disk refuses has changed nothing, now or later. The disk gets the
-/// records of the first jobs and, if the change is of very many, a journal of the others.
+/// Changes requested by users and operators. Each is validated, written to disk, and only then
+/// applied: a change that the disk refuses has no effect, now or later. The disk gets the records
+/// of the first jobs and, for a change of very many jobs, a journal entry for the rest.
 #pragma once
 
 #include <functional>
@@ -24,15 +24,15 @@
 
 namespace almanac::machine {
 
-/// A change of anything but jobs.
+/// A change to something other than jobs.
 struct Change {
-  store::Store::Batch kept{};   ///< Must be on the disk before the change is made.
-  std::function<void()> act{};  ///< Makes it.
+  store::Store::Batch kept{};   ///< Must be on disk before the change is applied.
+  std::function<void()> act{};  ///< Applies it.
 };
-/// Judges a change, and changes nothing.
+/// Validates a change without applying anything.
 using PlanChange = std::function<Result<Change>()>;
 
-/// A change of jobs.
+/// A change to jobs.
 struct Request {
   service::Wish wish{};
   service::Caller caller{};
@@ -50,45 +50,44 @@ class Requests {
         saving_(saving),
         answers_(answers) {}
 
-  /// Has the deciding thread make a change, and waits until it is on the disk. Any thread.
+  /// Has the deciding thread apply a change, and waits until it is on disk. Any thread.
   Result<void> change(PlanChange plan);
   Result<void> change(Request request);
-  /// Has the deciding thread make a change for which no caller waits. Any thread.
+  /// Has the deciding thread apply a change, without waiting. Any thread.
   void post(PlanChange plan) { inbox_.post(std::move(plan)); }
   void post(Request request) { inbox_.post(std::move(request)); }
 
-  /// Takes one change, because the next must be judged against its effects, and returns whether it
-  /// was made. Its caller is answered after the step.
+  /// Takes one change request, because the next must be judged against its effects. Returns whether
+  /// there was one. Its caller is answered after the step.
   bool take(Lock& lock);
-  /// Makes the changes that the journal of an earlier service has, and whose records it did not
-  /// write.
+  /// Applies changes in the journal of an earlier service whose records it did not write.
   Result<void> apply_journal();
   /// Refuses all requests from now on.
   void close() { inbox_.close(); }
 
  private:
-  /// The jobs that a request changes, and the records of the first of them as they become.
+  /// The jobs that a request changes, and the new records of the first ones.
   struct Judged {
     std::vector<store::JobNumber> jobs{};  // in order
     std::map<store::JobNumber, store::Job> first{};
   };
 
   Result<void> make(Lock& lock, const PlanChange& plan);
-  /// Returns its number in the journal; 0 = all of it is on the disk.
+  /// Returns its number in the journal; 0 if all of it is on disk.
   Result<service::Journal::Number> make(Lock& lock, Request request);
-  /// Returns a job that `caller` may change and that has not ended.
+  /// Returns an unfinished job that `caller` may change.
   Result<Entry*> find_own(store::JobNumber number, const service::Caller& caller);
-  /// Fails if one of the jobs may not be changed; of several, those that have ended are left alone.
-  /// Looks up those that have ended and run again.
+  /// Fails if one of the jobs may not be changed; in a set of jobs, ended ones are skipped. Looks
+  /// up ended jobs that will run again.
   Result<Judged> judge(Request& request);
-  /// Fails if a job may not be amended so.
+  /// Fails if the job may not be changed in this way.
   Result<void> may_amend(const store::Job& job, const Request& request);
-  /// Fails if a job that has ended may not run again.
+  /// Fails if an ended job may not run again.
   Result<void> may_run_again(store::JobNumber number, Request& request);
-  /// Makes a change that the journal has. `ended`: the records of jobs that run again.
+  /// Applies a change from the journal. `ended`: the records of jobs that run again.
   void apply(const service::Wish& wish, const std::map<store::JobNumber, store::Job>& ended);
   void amend(Entry& entry, store::Job after, const service::Wish& wish);
-  /// Puts a job that has ended back into the book.
+  /// Puts an ended job back into the book.
   Entry& bring_back(store::Job ended);
 
   State& state_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Writes to the disk, and does what follows once something is there.
+/// Writes to disk, and then does what depends on it.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`, which it lets go of while the disk writes.
+/// Requires the lock of `State`, which it releases while the disk writes.
 class Saving {
  public:
   Saving(State& state, Line& line, Gate& gate);
 
   store::Commit commit(Lock& lock, const store::Store::Batch& batch);
-  /// Writes all that has changed; then runs the hooks, and drops the jobs that have ended.
+  /// Writes all changes; then runs the hooks, and drops ended jobs.
   void save(Lock& lock);
 
  private:
-  /// Leaves a job that has ended to the store.
+  /// Drops an ended job, which the store still has.
   void drop(store::JobNumber number);
 
   State& state_;
   Line& line_;
   Gate& gate_;
-  std::unique_ptr<Hooks> hooks_;  // null = there are none
+  std::unique_ptr<Hooks> hooks_;  // null if there are none
 };
 
 }  // namespace almanac::machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Processors and memory that jobs hold besides their GPUs.
+/// Processors and memory that jobs hold in addition to their GPUs.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Share {
 
 Share share_of(const std::vector<cluster::Grant>& held);
 
-/// "4 cores to 2"; "" = the same.
+/// Returns "4 cores to 2"; "" if nothing changed.
 std::string change_text(const Share& before, const Share& after);
 
 /// Chooses the processors of the jobs that the round has started or resized (Deeds::pin).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Why a job waits, in the one word that Slurm's users know.
+/// Slurm's one-word reasons why a job waits.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace almanac::machine {
 
-/// Slurm's word where it has one: "Resources", "Priority".
+/// Returns Slurm's word, such as "Resources" or "Priority", if it has one.
 std::string slurm_word(policy::ReasonKind kind);
 
 }  // namespace almanac::machine

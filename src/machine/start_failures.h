@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What follows from a start that failed: for the job, for the jobs of its user, or for all.
+/// Consequences of a failed start: for the job, for the jobs of its user, or for all jobs.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace almanac::machine {
 
-/// Under the lock of `State`.
+/// Requires the lock of `State`.
 class StartFailures {
  public:
   StartFailures(State& state, Queue& queue, Lifecycle& lifecycle, Starter& starter,
@@ -25,23 +25,24 @@ class StartFailures {
         starter_(starter),
         accounts_(accounts) {}
 
-  /// Has all jobs wait after a start that failed for want of what all need.
+  /// Delays all jobs after a start that failed because something that every job needs is missing.
   void delay_all(store::JobNumber number, const std::string& why);
-  /// Takes a job's GPUs back after a start that failed for a reason of its own. It starts later, or
-  /// has failed for good.
+  /// Takes a job's GPUs back after a start that failed for a reason of its own. The job starts
+  /// later, or fails for good.
   void put_off(Entry& entry, const std::string& why);
-  /// Finds out why a shepherd went before anything of its job ran. Returns what becomes of the job.
+  /// Finds out why a shepherd exited before any command of its job ran. Returns what becomes of the
+  /// job.
   life::NotStarted judge(Entry& entry, const shepherd::Outcome& how);
-  /// A job has begun, and so starts work.
+  /// Records that a job has started, so starts work.
   void forget(const store::Job& job);
-  /// Lets the jobs of accounts start that the system knows again, and fails those of accounts that
-  /// it still does not know.
+  /// Lets jobs start whose accounts the system knows again, and fails those of accounts that it
+  /// still does not know.
   void look_for_accounts();
-  /// Whether it is time to start a job.
+  /// Whether a job may start now.
   bool may_start();
 
  private:
-  /// Closes the account of a job after a start that failed because the system does not know it.
+  /// Blocks the account of a job whose start failed because the system does not know the account.
   void close_account(Entry& entry, const std::string& why);
   void end_backoff();
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who is to blame for a start that failed: the job, its user's account, or the machine; and when
-/// the next try is due. Each backs off alone, so that one job or one account does not keep others
-/// from starting.
+/// Determines the cause of a failed start (the job, its user's account, or the machine) and the
+/// time of the next try. Each backs off separately, so that one job or one account does not keep
+/// others from starting.
 ///
-/// The cause is often known (the account is missing, a folder is in the way). If a shepherd went
-/// without a word, its job is to blame at first, and the machine as soon as another job fails the
-/// same way with no start in between that worked.
+/// The cause is often known: the account is missing, or a folder is in the way. If a shepherd exits
+/// without a message, its job is to blame at first; the machine is to blame as soon as another job
+/// fails in the same way without a successful start in between.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,25 @@
 
 namespace almanac::machine {
 
-/// The pause after so many failures in a row: 1 s, 2 s, 4 s, ... up to 5 minutes.
+/// Returns the pause after this many failures in a row: 1 s, 2 s, 4 s, ... up to 5 minutes.
 Duration pause_before_start(int failures);
 
-/// Jobs that failed to start for reasons that do not concern other jobs. Not thread-safe.
+/// Jobs that failed to start for reasons of their own. Not thread-safe.
 class JobStarts {
  public:
   struct Next {
     Time again{};
     bool gives_up = false;
   };
-  /// Notes that a start failed. Gives up after kTries. A try counts only if some start has worked
-  /// since the one before, or if `is_certain`: while no start works, the job is not to blame.
+  /// Records a failed start. Gives up after kTries. A try counts only if some start has succeeded
+  /// since the previous one, or if `is_certain`: while no start succeeds, the job is not to blame.
   Next failed(store::JobNumber job, const std::string& why, bool is_certain, Time now);
-  /// Whether several jobs have failed since a start worked last.
+  /// Whether several jobs have failed since the last successful start.
   bool are_several() const { return since_worked_ > 1; }
-  /// Notes that a job has started, and forgets its failures.
+  /// Records that a job has started, and forgets its failures.
   void worked(store::JobNumber job);
   void forget(store::JobNumber job) { jobs_.erase(job); }
-  /// Why the last start of a job failed; null = none has.
+  /// Returns why the last start of a job failed; null if none has.
   const std::string* why(store::JobNumber job) const;
 
   static constexpr int kTries = 8;
@@ -52,47 +52,47 @@ class JobStarts {
   struct Failed {
     int tries = 0;           // in a row
     int blamed = 0;          // of these, those that count
-    std::uint64_t seen = 0;  // `worked_` then
+    std::uint64_t seen = 0;  // `worked_` at that time
     std::string why{};
   };
   std::map<store::JobNumber, Failed> jobs_;
   std::uint64_t worked_ = 0;
-  int since_worked_ = 0;  // jobs that failed since
+  int since_worked_ = 0;  // jobs that failed since then
   std::optional<store::JobNumber> last_;
 };
 
-/// Accounts that the system does not know. While an account is closed, none of its jobs starts;
-/// another thread asks whether it is back. Not thread-safe.
+/// Accounts that the system does not know. While an account is blocked, none of its jobs starts,
+/// and another thread checks whether it is back. Not thread-safe.
 class Accounts {
  public:
-  /// Answers whether the system knows a user, as process::groups_of() does; may take long.
+  /// Checks whether the system knows a user, like process::groups_of(); may take long.
   using Ask = Result<void> (*)(std::uint32_t uid);
   explicit Accounts(Ask ask);
 
-  /// Notes that a start failed for want of the account. Returns whether it was open until now.
+  /// Records a start that failed because the account is missing. Returns whether it was open until
+  /// now.
   bool failed(std::uint32_t uid, const std::string& user, const std::string& why, Time now);
-  /// Notes that a job of the account has begun.
+  /// Records that a job of the account has started.
   void worked(std::uint32_t uid);
   bool is_closed(std::uint32_t uid) const;
-  /// "the system knows no user 1002; the next look is at ..."; of a closed account.
+  /// For a blocked account, returns "the system knows no user 1002; the next look is at ...".
   std::string why(std::uint32_t uid) const;
-  /// One line for each closed account, at most three.
+  /// Returns one line for each blocked account, at most three.
   std::vector<std::string> warnings() const;
 
   struct News {
     std::vector<std::uint32_t> open{};  ///< Accounts that may start jobs again.
-    /// Accounts that did not come back, and why: jobs that wait for them have failed.
+    /// Accounts that did not come back, with the reason: jobs that wait for them have failed.
     std::map<std::uint32_t, std::string> given_up{};
   };
-  /// Begins to ask for accounts that are due, and returns the answers to earlier questions. Does
-  /// not wait.
+  /// Starts checks that are due, and returns the results of earlier ones. Does not block.
   News look(Time now);
-  /// When look() has something to do; kNever = no account is closed.
+  /// Returns when look() has something to do; kNever if no account is blocked.
   Time due(Time now) const;
 
   /// Tries for an account that the system does not know, about four minutes ...
   static constexpr int kUnknownTries = 8;
-  /// ... and for one whose directory does not answer, about an hour.
+  /// ... and for one whose directory service does not answer, about an hour.
   static constexpr int kTries = 20;
 
  private:
@@ -100,7 +100,7 @@ class Accounts {
     std::string user{};
     std::string why{};
     int tries = 0;    // in a row
-    int unknown = 0;  // of these, when the directory said so
+    int unknown = 0;  // of these, those that the directory reported as unknown
     bool is_closed = false;
     Time again{};
     std::shared_ptr<std::promise<Result<void>>> asks{};
@@ -115,7 +115,7 @@ class Accounts {
   std::map<std::uint32_t, Account> accounts_;
 };
 
-/// Asks the system's directory of users.
+/// Asks the user directory of the system.
 Result<void> ask_for_user(std::uint32_t uid);
 
 }  // namespace almanac::machine

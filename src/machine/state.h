@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the parts of the service of one machine share: its jobs, what the present step has decided,
-/// and what the disk does not have yet.
+/// What the components of the service of one machine share: its jobs, the decisions of the current
+/// step, and what is not on disk yet.
 #pragma once
 
 #include <atomic>
@@ -26,10 +26,10 @@
 
 namespace almanac::machine {
 
-/// The deciding thread's hold on State::mutex. It lets go of it while it waits for the disk.
+/// The deciding thread's lock on State::mutex. The thread releases it while it waits for the disk.
 using Lock = std::unique_lock<FairMutex>;
 
-/// What the folder of a service has.
+/// The contents of the folder of a service.
 struct Opened {
   Config config;
   store::Store store;
@@ -38,24 +38,25 @@ struct Opened {
 };
 
 struct State {
-  /// Its time is never earlier than `floor`. `clock` must outlive it.
+  /// The service's time is never earlier than `floor`. `clock` must outlive it.
   State(Config config, store::Store store, Time floor, const service::Clock& clock);
 
-  Config config;  ///< Its policy, shadow and standing instances change, under the lock.
+  /// Policy, shadow and standing instances change, under the lock.
+  Config config;
   store::Store store;
   const service::Clock& clock;
 
-  mutable FairMutex mutex{};  ///< Guards all below, but for `revision` and `bell`.
+  mutable FairMutex mutex{};  ///< Guards everything below except `revision` and `bell`.
   service::ServiceTime time;
-  Time now{};      ///< Of the present step.
-  Time started{};  ///< The service.
+  Time now{};      ///< Of the current step.
+  Time started{};  ///< Start of the service.
   EndedJobs ended{store, clock};
   Book book{[this](store::JobNumber number) { return ended.ended_well(number); }};
   std::set<store::JobNumber> processes{};  ///< Jobs that have a process.
   service::Outbox outbox{config.state};
   Deeds deeds{};
   service::Counters counters{};
-  bool has_changed = false;  ///< In this step, so that others must look again.
+  bool has_changed = false;  ///< Whether this step changed anything that others must see.
 
   std::atomic<std::uint64_t> revision = 1;
   process::Bell bell{};  ///< Wakes the deciding thread.
@@ -66,7 +67,7 @@ struct State {
   void mark(Entry& entry);
   /// Writes the metrics that a job has reported.
   void keep_reports(store::JobNumber job, const std::vector<perf::OwnProgress::Metric>& reported);
-  /// The folder of the present run of a job.
+  /// Returns the folder of the current run of a job.
   std::string folder_of(const store::Job& job) const;
 };
 

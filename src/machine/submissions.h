@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// New jobs. Several submissions share one commit. The commit has the first tasks of a long array;
-/// the journal has the others, whose records are written some at a time, so that other users do not
-/// wait for them.
+/// New jobs. Several submissions share one commit. For a long array, the commit has the first tasks
+/// and the journal has the rest, whose records are written gradually so that other users need not
+/// wait.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ class Submissions {
   Submissions(State& state, Queue& queue, Gate& gate, Saving& saving, Answers& answers)
       : state_(state), queue_(queue), gate_(gate), saving_(saving), answers_(answers) {}
 
-  /// As service::Service has them. Any thread.
+  /// See service::Service. Any thread.
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
   Result<void> judge(store::Submission submission);
 
-  /// Takes all submissions that have come.
+  /// Accepts all submissions that have arrived.
   void take(Lock& lock);
   /// Refuses all submissions from now on.
   void close() { inbox_.close(); }
 
   std::int64_t last_number() const { return last_number_; }
-  /// Gives the next job a larger number than `last`.
+  /// Makes the next job number larger than `last`.
   void begin_after(store::JobNumber last) { last_number_ = static_cast<std::int64_t>(last); }
-  /// Reads the journal of an earlier service, and adds the jobs that it alone has.
+  /// Reads the journal of an earlier service, and adds the jobs that only it has.
   Result<void> read_journal();
 
  private:
@@ -46,24 +46,24 @@ class Submissions {
     LookedUp looked_up{};
   };
   using Inbox = service::Inbox<Entrant, std::vector<store::JobNumber>>;
-  /// A submission that was let in.
+  /// An accepted submission.
   struct Enlisted {
     Inbox::Request request;
     std::vector<store::Job> jobs;
-    service::Journal::Number later = 0;  // the wish for the tasks that are not in the batch
+    service::Journal::Number later = 0;  // the request for tasks that are not in the batch
   };
 
-  /// Lets a submission in, with its records in `batch`; nothing = it was answered, or comes again.
+  /// Accepts a submission, with its records in `batch`; nothing if it was answered or is a repeat.
   std::optional<Enlisted> let_in(Inbox::Request request, store::Store::Batch& batch);
-  /// Makes the jobs of a submission. Fails if they can never run here.
+  /// Creates the jobs of a submission. Fails if they can never run here.
   Result<std::vector<store::Job>> enlist(const Entrant& entrant);
-  /// Adds the jobs of a submission that is on the disk, and answers its caller.
+  /// Adds the jobs of a submission that is on disk, and answers its caller.
   void add(Enlisted enlisted);
-  /// Takes back a submission that the disk refused.
+  /// Rolls back a submission that the disk refused.
   void take_back(Enlisted enlisted, const Error& why);
-  /// Returns the numbers of what was submitted with the same key; none = it is new.
+  /// Returns the numbers of the jobs submitted with the same key; empty if there are none.
   Result<std::vector<store::JobNumber>> numbers_of_same(const store::Submission& asked) const;
-  /// Has the record of a new job, which the journal has, written later.
+  /// Schedules the record of a new job, which the journal has, for writing later.
   void cover(const store::Job& job, Time at);
   /// Adds the tasks of an array whose records an earlier service did not write.
   Result<void> restore_tasks(const service::Wish& wish);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What looks on from threads of its own: forecasts, the shadow, measurements, and the inquest into
-/// failed jobs.
+/// Background threads of the service: forecasts, the shadow policy, measurements, and the analysis
+/// of failed jobs.
 #pragma once
 
 #include <memory>
@@ -39,35 +39,35 @@ class Watching {
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
 
-  /// Begins to look on, once the service has recovered.
+  /// Starts the threads, once the service has recovered.
   void begin();
 
-  /// As service::Service has them.
+  /// See service::Service.
   std::optional<service::Comparison> shadow() const { return shadow_->last(); }
   std::optional<service::Expected> expect(store::JobNumber number, Duration patience) const;
   Result<std::optional<service::Expected>> foresee(const store::Submission& asked) const;
-  /// Adds what was measured and forecast.
+  /// Adds measurements and forecasts.
   Result<std::vector<service::JobView>> add_to(Result<std::vector<service::JobView>> views) const;
   Result<service::JobView> add_to(Result<service::JobView> view) const;
   std::vector<service::NodeView> add_to(std::vector<service::NodeView> nodes) const;
-  /// Has the shadow compare again if `set`, a change of the policy or the shadow, was made.
+  /// Makes the shadow compare again if `set`, a change of policy or shadow, succeeded.
   Result<void> watch(Result<void> set);
 
  private:
   void begin_forecasts();
   void begin_shadow();
-  /// The present for a forecast and the jobs that have ended since the last call, with what tenants
-  /// have used if the policy counts that.
+  /// Returns the present state for a forecast and the jobs that have ended since the last call;
+  /// includes usage by tenant if the policy needs it.
   service::Outlook outlook();
-  /// Keeps what jobs were told to expect.
+  /// Saves what jobs were told to expect.
   void keep(const std::vector<store::Told>& told);
-  /// Notes what the log of a job that has failed says.
+  /// Records the cause of failure found in a job's log.
   void note_cause(store::JobNumber job, const std::string& why);
   void add_to(service::JobView& view) const;
 
   Parts parts_;
   State& state_;
-  std::unique_ptr<service::Foresight> foresight_;  // null = no forecasts
+  std::unique_ptr<service::Foresight> foresight_;  // null if there are no forecasts
   std::unique_ptr<service::Shadow> shadow_;
   std::unique_ptr<Vitals> vitals_;
   std::unique_ptr<service::Inquest> inquest_;

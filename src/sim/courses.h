@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How jobs that tell of their training truly get on: those whose model is an elastic application,
-/// and those with a metric. A policy hears of it only what they have reported.
+/// The true progress of jobs that report on their training: elastic applications, and jobs with a
+/// metric. A policy learns only what the jobs have reported.
 ///
-/// Work is run time at the reference: an elastic job's is on the GPUs and with the batch that it
-/// asks, on as few nodes as hold them. An epoch's work is as long as the reference takes for it; a
-/// job whose run time is not that of its application trains that much longer or shorter. Work that
-/// restarts add takes as long on any GPUs, and comes first.
+/// Work is run time at the reference: for an elastic job, the GPUs and batch size that it
+/// requested, on as few nodes as possible. The work of an epoch is the time the reference takes for
+/// it. If a job's run time differs from that of its application, its epochs are scaled to match.
+/// Work that restarts add takes equally long on any GPUs, and is done first.
 ///
-/// A job reports how long its steps take 30 s after it began to make them another way; the noise of
-/// its gradient at the end of each epoch; and its metric when it has made the steps of a point of
-/// it.
+/// A job reports its step time 30 s after it changes its GPUs or batch size, its gradient noise at
+/// the end of each epoch, and its metric when it has done the steps of that point.
 ///
-/// Cost     Nothing where there is no such job. An epoch, a way to make steps and a point of a
-///          metric are an event each.
+/// Cost     Nothing without such jobs. Otherwise one event per epoch, per change of GPUs or batch
+///          size, and per metric point.
 #pragma once
 
 #include <limits>
@@ -35,44 +34,46 @@ namespace almanac::sim {
 
 class Courses {
  public:
-  /// `applications` null = there are none; else they outlive it.
+  /// `applications` may be null if there are none; otherwise they must outlive it.
   Courses(const cluster::Cluster& cluster, const trace::Trace& trace,
           const elastic::Applications* applications);
 
   bool empty() const { return courses_.empty(); }
   bool has(JobId job) const { return !courses_.empty() && courses_.contains(job); }
-  /// Whether rate() is how fast a job runs, and not its speed model.
+  /// Whether rate() determines the speed of the job, instead of its speed model.
   bool paces(JobId job) const {
     const Course* const course = find(job);
     return course != nullptr && course->application != nullptr;
   }
-  /// It had done `work_ms` before the simulation began.
+  /// The job had done `work_ms` before the simulation began.
   void credit(JobId job, double work_ms);
   struct Way {
-    int batch = 0;     ///< 0 = its own.
-    double power = 1;  ///< How fast its GPUs compute under their power limits, beside none.
+    int batch = 0;     ///< 0 for its own.
+    double power = 1;  ///< Speed of its GPUs under their power limits, relative to no limits.
   };
-  /// It runs on `held`. Its work, with all that restarts added, is `work_ms`, of which it has done
-  /// `done_ms`.
+  /// The job now runs on `held`. Its work including restarts is `work_ms`, of which `done_ms` are
+  /// done.
   void hold(JobId job, std::span<const cluster::Grant> held, const Way& way, double work_ms,
             double done_ms);
-  /// Of a job that runs, beside the reference.
+  /// Returns the speed of a running job, relative to the reference.
   double rate(JobId job) const;
-  /// What power limits leave of that: exchanges take as long as ever.
+  /// Returns the speed under power limits, relative to rate(): communication takes as long as
+  /// before.
   double power(JobId job) const;
-  /// It has done so much more.
+  /// Adds `work_ms` of progress.
   void advance(JobId job, double work_ms);
-  /// Work after which its rate changes or it reports something; infinite = it will not.
+  /// Returns the work until its rate changes or it reports something; infinite if neither will
+  /// happen.
   double until_next(JobId job) const;
-  /// It is there. What it reports, for job_reported; nothing = its rate alone changes.
+  /// Handles that point. Returns the value for job_reported, or nothing if only the rate changes.
   std::optional<double> pass(JobId job);
-  /// What it tells after `ahead_ms` more of work than advance() told.
+  /// Returns its training report once it has done `ahead_ms` more work than advance() recorded.
   std::optional<policy::Training> training(JobId job, double ahead_ms) const;
 
  private:
   struct Epoch {
     double ends_ms = 0;        // of work
-    double ends_progress = 0;  // in steps as it tells them
+    double ends_progress = 0;  // in steps as the job reports them
     double reference = 1;      // goodput at the reference
   };
   struct Point {
@@ -81,13 +82,13 @@ class Courses {
     double value = 0;
   };
   struct Course {
-    const elastic::Application* application = nullptr;  // null = its speed model says its rate
+    const elastic::Application* application = nullptr;  // null if its speed model gives the rate
     int batch = 0;                                      // its own
     std::vector<Epoch> epochs;                          // at least one
     std::vector<Point> points;
     // What it has done so far.
     double trained_ms = 0;
-    double overhead_ms = 0;  // still to do before it trains on
+    double overhead_ms = 0;  // to do before training continues
     std::size_t epoch = 0;
     std::size_t point = 0;
     // How it runs now.
@@ -95,8 +96,8 @@ class Courses {
     elastic::Split split{};
     double power = 1;
     double rate = 0;
-    double untold_ms = std::numeric_limits<double>::infinity();  // training until it tells of it
-    // What it has told.
+    double untold_ms = std::numeric_limits<double>::infinity();  // training until its next report
+    // What it has reported.
     std::vector<elastic::Observation> seen;
     std::optional<elastic::Gradient> gradient;
     std::optional<double> metric;
@@ -105,7 +106,7 @@ class Courses {
 
   const Course* find(JobId job) const;
   static void add_epochs(Course& course, const trace::Job& job, int gpus_per_node);
-  /// Where on its course it reports its metric; the epochs are there.
+  /// Adds the points at which the job reports its metric; requires the epochs.
   static void add_points(Course& course, const trace::Job& job, const Names& names);
   static double goodput(const Course& course, std::span<const int> ring, elastic::Split split,
                         std::size_t epoch, double power = 1);
@@ -113,8 +114,8 @@ class Courses {
                                     std::size_t epoch);
   static elastic::Observation observation(const Course& course);
   static void set_rate(Course& course);
-  /// Goes on to the epoch, or past the points of its metric, that its work has reached; false = it
-  /// is where it was.
+  /// Advances to the epoch, or past the metric points, that its work has reached. Returns false if
+  /// nothing changed.
   static bool pass_epochs(Course& course);
   static bool pass_points(Course& course);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The ends of running jobs in order of time, any of which can be moved or taken out.
+/// The ends of running jobs in order of time. Any of them can be moved or removed.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace almanac::sim {
 
-/// An indexed heap of four children a node, which costs fewer cache misses than two.
-/// Ends of one instant come in the order in which they were pushed.
+/// An indexed heap with four children per node, which causes fewer cache misses than two. Ends at
+/// the same instant keep the order in which they were pushed.
 class EndQueue {
  public:
   explicit EndQueue(std::size_t num_jobs) : position_(num_jobs, 0) {}
 
   bool empty() const { return heap_.empty(); }
-  /// The earliest end; there must be one.
+  /// Returns the earliest end. Requires a non-empty queue.
   Time next() const { return heap_[0].at; }
   JobId job() const { return heap_[0].job; }
 
@@ -34,7 +34,7 @@ class EndQueue {
     rise(heap_.size() - 1);
   }
   void pop() { remove(0); }
-  /// Takes out a job that is in.
+  /// Removes a job, which must be in the queue.
   void erase(JobId job) { remove(position_[index(job)]); }
 
  private:
@@ -86,7 +86,7 @@ class EndQueue {
   }
 
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> position_;  // in heap_, of each job that is in it
+  std::vector<std::uint32_t> position_;  // in heap_, for each job in it
   std::uint32_t sequence_ = 0;
 };
 

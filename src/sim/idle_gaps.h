@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long nodes run nothing, and for how much of that they could have slept, were the future
-/// known and no job delayed.
+/// How long nodes run nothing, and how much of that time they could have slept if the future were
+/// known and no job were delayed.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace almanac::sim {
 
-/// In GPU-seconds: a node counts with its GPUs.
+/// In GPU-seconds: a node counts with all its GPUs.
 struct SleepBound {
   double asleep_gpu_s = 0;
-  double booting_gpu_s = 0;  ///< So that it is there when its next job starts.
+  double booting_gpu_s = 0;  ///< Booting in time for the next job.
 };
 
-/// Cost: O(1) a piece of a job that starts or ends.
+/// Cost: O(1) for each node of a job that starts or ends.
 class IdleGaps {
  public:
-  /// Nodes take `boot` to boot; gaps that are no longer than `least` are not worth to sleep in.
+  /// Nodes take `boot` to boot. Gaps no longer than `least` are not worth sleeping in.
   IdleGaps(const cluster::Cluster& cluster, Duration boot, Duration least)
       : cluster_(cluster), boot_(boot), least_(least), nodes_(cluster.nodes.size()) {}
 
-  /// From `now` on all nodes are in service and idle.
+  /// Marks all nodes as idle and in service from `now` on.
   void begin(Time now) {
     for (Node& node : nodes_) node.idle_since = now;
   }
@@ -41,7 +41,7 @@ class IdleGaps {
     ALMANAC_CHECK(node.jobs > 0, "node {} runs nothing", index(id));
     if (--node.jobs == 0) node.idle_since = now;
   }
-  /// A node leaves service, or returns to it. One that leaves may still run jobs.
+  /// Takes a node out of service, or returns it. A node out of service may still run jobs.
   void set_drained(NodeId id, bool drained, Time now) {
     Node& node = nodes_[index(id)];
     if (node.drained == drained) return;
@@ -49,7 +49,7 @@ class IdleGaps {
     node.drained = drained;
     node.idle_since = now;
   }
-  /// What could have slept until `now`, when all is over.
+  /// Returns what could have slept until `now`, the end of the simulation.
   SleepBound end(Time now) {
     for (std::uint32_t id = 0; id < nodes_.size(); ++id) {
       if (nodes_[id].jobs == 0) close(NodeId{id}, now, false);

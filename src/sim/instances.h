@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which instances stand on the GPUs that are cut, in use or not, and what has to be done so that a
-/// job finds its own.
+/// Tracks the instances on partitioned GPUs, in use or not, and the changes that a job needs before
+/// it can start.
 ///
-/// An instance stays when its job ends, until its place is needed: a job that gets a place where
-/// the instance stands waits for nothing. No GPU is cut at the beginning.
+/// An instance stays when its job ends, until its place is needed. A job that is placed on a
+/// matching instance starts at once. No GPU is partitioned at the start.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,19 @@ class Instances {
   /// `cluster` must outlive it.
   explicit Instances(const cluster::Cluster& cluster);
 
-  /// Whether any GPU can be cut.
+  /// Whether any GPU can be partitioned.
   bool any() const { return any_; }
-  /// Removes what is in the way of `held`, which a job starts with, and makes what it lacks. Gives
-  /// how long that takes: one after another, NodeClass::instance_s each.
+  /// Destroys the instances in the way of `held`, the grants of a starting job, and creates the
+  /// missing ones. Returns the time that this takes: NodeClass::instance_s per operation, one after
+  /// another.
   Duration make(std::span<const cluster::Grant> held);
-  /// How many have been made and removed so far.
+  /// Number of instances created and destroyed so far.
   std::int64_t operations() const { return operations_; }
 
  private:
   const cluster::Cluster& cluster_;
   bool any_ = false;
-  std::map<std::pair<NodeId, int>, slices::Layout> layouts_;  // of GPUs that were ever cut
+  std::map<std::pair<NodeId, int>, slices::Layout> layouts_;  // of GPUs that were ever partitioned
   std::int64_t operations_ = 0;
 };
 

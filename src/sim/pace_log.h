@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps how fast each job ran on average, and what made it so.
+/// Records how fast each job ran on average, and why.
 ///
-/// A rate is a product of factors, taken one after another from the reference to what the job holds
-/// (perf::Parts), and then bandwidth. The log integrates the products on the way - GPUs; GPUs and
-/// type; ... - over the time that the job runs; a factor's mean is the ratio of two neighbours. So
-/// the means multiply to the mean rate, however often the job was resized or stopped.
+/// A rate is a product of factors, applied one after another from the reference to what the job
+/// holds (perf::Parts), then bandwidth. The log integrates the partial products (GPUs; GPUs and
+/// type; ...) over the time that the job runs. The mean of a factor is the ratio of two neighboring
+/// integrals, so the means multiply to the mean rate, however often the job was resized or stopped.
 ///
-/// Cost     A stretch of unchanged grants: taking a rate apart, and two cache lines at its begin
-///          and its end; bandwidth that changes within it costs nothing. 128 bytes a job.
+/// Cost     One decomposition of the rate for each stretch with unchanged grants, and two cache
+///          lines at its start and its end. Bandwidth changes within a stretch cost nothing. 128
+///          bytes per job.
 #pragma once
 
 #include <cstddef>
@@ -27,32 +28,32 @@ namespace almanac::sim {
 
 class PaceLog {
  public:
-  /// Of no job: speeds are not simulated.
+  /// Records nothing, for simulations without speeds.
   PaceLog() = default;
   /// `trace` must outlive every open().
   explicit PaceLog(const trace::Trace& trace);
 
-  /// `job`, which has done `done_ms` of its work, holds `held` from `now` on and runs at `alone`,
-  /// by reason of `parts`, where no node is overdrawn.
+  /// From `now` on `job`, which has done `done_ms` of its work, holds `held`. It runs at `alone`,
+  /// with factors `parts`, unless a node is overdrawn.
   void open(JobId job, std::span<const cluster::Grant> held, const perf::Parts& parts,
             const policy::Pace& alone, double done_ms, Time now);
-  /// It does so no longer.
+  /// Ends that stretch.
   void close(JobId job, double done_ms, Time now);
 
   bool empty() const { return jobs_.empty(); }
-  /// Of the stretches that are closed.
+  /// Returns the means over closed stretches.
   MeanPace operator[](std::size_t job) const;
 
  private:
-  /// What a stretch adds in a millisecond, or what all have added. Single precision is plenty for
-  /// factors that are shown with two or four digits.
+  /// Increments per millisecond of a stretch, or the sums of all. Single precision is enough for
+  /// factors that are shown with two to four digits.
   struct Sums {
     float gpus = 0;
     float type = 0;        // times gpus
-    float neighbours = 0;  // times that
-    float cpus = 0;        // times that
-    float memory = 0;      // times that
-    float alone = 0;       // times power: the rate without contention
+    float neighbours = 0;  // times type
+    float cpus = 0;        // times neighbours
+    float memory = 0;      // times cpus
+    float alone = 0;       // times memory and power: the rate without contention
     float held_cpus = 0;
   };
   struct Job {
@@ -67,7 +68,7 @@ class PaceLog {
     Time since{};
     double done_ms = 0;
     Sums each;
-    float computing = 0;  // of a GPU, for each ms of work done
+    float computing = 0;  // by a GPU, per ms of work done
     float cut_cpus = 0;
   };
 

@@ -13,10 +13,10 @@ namespace almanac::sim {
 class ProgressRule {
  public:
   virtual ~ProgressRule() = default;
-  /// Returns the rate at which a job proceeds that would proceed at `rate`. One iteration of it
-  /// takes `step_ms` alone; 0 = unknown.
+  /// Returns the rate of progress for a job that would progress at `rate`. One of its iterations
+  /// takes `step_ms` alone; 0 if unknown.
   virtual double rate(double rate, double step_ms) const = 0;
-  /// Returns when the run notices that a job has ended that is done at `at`; never earlier.
+  /// Returns when the run notices the end of a job that is done at `at`; never earlier.
   virtual Time noticed(Time at) const = 0;
 };
 

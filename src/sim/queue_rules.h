@@ -3,14 +3,14 @@
 /// \file
 /// When jobs of a log may join the queue of a simulation, and when they leave it without running.
 ///
-/// A job that depends on another joins when the log says that it was eligible, and not before the
-/// other has left the simulation. So the jobs of a chain never run at once; a policy that ends the
-/// first sooner is not credited with an earlier begin of the next.
+/// A job that depends on another joins when the log says that it was eligible, but not before the
+/// other has left the simulation. The jobs of a chain therefore never run at once. A policy that
+/// ends the first one sooner is not credited with an earlier start of the next.
 ///
-/// A job that never ran in the log (trace::never_ran) waits as any other and leaves the queue when
-/// its owner withdrew it. A policy that would have started it before then frees its GPUs at once:
-/// how long it would have run is not known, and running it for a guessed time would treat policies
-/// differently. It counts in no average.
+/// A job that never ran in the log (trace::never_ran) waits like any other, and leaves the queue
+/// when its owner withdrew it. A policy that would have started it before then frees its GPUs at
+/// once: its run time is unknown, and a guess would treat policies differently. Averages leave it
+/// out.
 #pragma once
 
 #include <cstdint>
@@ -30,27 +30,28 @@ namespace almanac::sim {
 
 struct Present;
 
-/// Holds jobs until what they depend on has left. Cost: nothing without dependencies, else 32 bytes
-/// a dependent job and a lookup a job that leaves.
+/// Holds jobs until their dependencies have left. Cost: nothing without dependencies; otherwise 32
+/// bytes per dependent job and one lookup per job that leaves.
 class Dependencies {
  public:
   Dependencies() = default;  // none
   Dependencies(const trace::Trace& trace, const cluster::Cluster& cluster);
 
-  /// Whether `job`, which comes now, must wait for another; it is kept until release() of that one.
+  /// Whether `job`, which arrives now, must wait for another. If so, it is kept until release() of
+  /// that one.
   bool hold(JobId job, const schedule::Round& round);
-  /// `job` has left: it ended, was withdrawn or can never start.
+  /// `job` has left: it has ended, was withdrawn, or can never start.
   void release(JobId job);
   bool any_released() const { return !released_.empty(); }
-  /// The first of the jobs that may join now. There must be one.
+  /// Returns the first job that may join now. There must be one.
   JobId take();
-  /// Keeps the jobs among the first `come` that wait for jobs of `from`.
+  /// Keeps those of the first `come` jobs that wait for jobs in `from`.
   void resume(const Present& from, std::size_t come);
 
  private:
-  std::unordered_map<JobId, JobId> before_;             // what a job depends on
-  std::unordered_map<JobId, std::vector<JobId>> held_;  // by what they wait for
-  std::vector<JobId> released_;                         // the last is the first to join
+  std::unordered_map<JobId, JobId> before_;             // by dependent job
+  std::unordered_map<JobId, std::vector<JobId>> held_;  // by the job they wait for
+  std::vector<JobId> released_;                         // the last one joins first
 };
 
 /// Jobs that never ran, and when they leave.
@@ -60,15 +61,15 @@ class Withdrawals {
   Withdrawals(const trace::Trace& trace, const cluster::Cluster& cluster);
 
   bool has(JobId job) const { return !leaves_.empty() && leaves_.contains(job); }
-  /// When it leaves; kNever = the log does not say.
+  /// Returns when the job leaves; kNever if the log does not say.
   Time at(JobId job) const { return leaves_.at(job); }
-  /// `job` waits: next() will come to it.
+  /// `job` waits from now on; next() will return it.
   void await(JobId job);
   bool any() const { return !due_.empty(); }
   Time next() const { return due_.top().first; }
   JobId job() const { return due_.top().second; }
   JobId take();
-  /// Makes those that a policy started jobs that were withdrawn then.
+  /// Marks withdrawn jobs that a policy started as withdrawn at that time.
   void mark(std::vector<policy::Progress>& progress) const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the timeline of a simulation says of one instant.
+/// A sample of the timeline of a simulation.
 #pragma once
 
 #include "cluster/ledger.h"
@@ -10,7 +10,7 @@
 
 namespace almanac::sim {
 
-/// All but what speeds decide: GPUs that compute, or are spared.
+/// Fills everything that does not depend on speeds, so neither computing nor spared GPUs.
 inline Sample sample_of(Time at, const schedule::Load& load, const cluster::Ledger& ledger) {
   using cluster::Power;
   return {.at = at,

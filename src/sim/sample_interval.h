@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How often the timeline of a simulation is sampled unless its user says so.
+/// The default sampling interval of a simulation's timeline.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace almanac::sim {
 
-/// The shortest round interval that gives at most 100,000 samples of `span`.
+/// Returns the shortest round interval with at most 100,000 samples in `span`.
 inline Duration fitting_interval(Duration span) {
   constexpr std::array<Duration, 7> kIntervals = {1min, 5min, 10min, 30min, 1h, 6h, 24h};
   constexpr int kMostSamples = 100'000;

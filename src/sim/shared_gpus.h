@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which jobs hold parts of which GPUs.
+/// Tracks which jobs hold parts of which GPUs.
 ///
-/// Jobs on one GPU slow each other where they ask together more than the GPU. A job that asks a
-/// part, and shares with others that ask no more than the rest, runs as it was recorded: with
-/// others beside it.
+/// Jobs on one GPU slow each other if they request more than the whole GPU together. A job that
+/// requests a part, next to jobs that request no more than the rest, runs as recorded, because it
+/// was recorded on a shared GPU.
 ///
-/// Cost     A step for each job on a job's GPUs; nothing is kept of jobs that hold whole GPUs.
+/// Cost     One step for each job on a job's GPUs. Jobs that hold whole GPUs are not tracked.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@
 
 namespace almanac::sim {
 
-/// GPUs in whole units, which are taken off again without an error as jobs come and go.
+/// GPUs as integers, so that additions and subtractions cancel exactly as jobs come and go.
 using GpuUnits = std::int64_t;
 inline constexpr GpuUnits kGpuUnit = GpuUnits{1} << 32;
 inline GpuUnits in_units(double gpus) { return std::llround(gpus * double{kGpuUnit}); }
@@ -35,34 +35,34 @@ class SharedGpus {
   SharedGpus(const trace::Trace& trace, const cluster::Cluster& cluster)
       : trace_(trace), cluster_(cluster) {}
 
-  /// A job holds `held`; not entered if these are whole GPUs.
+  /// Adds a job that holds `held`; ignores it if these are whole GPUs.
   void enter(JobId job, std::span<const cluster::Grant> held);
   void leave(JobId job);
   static bool has_parts(std::span<const cluster::Grant> held);
   bool has(JobId job) const { return !held_.empty() && held_.contains(job); }
-  /// What a job that has entered holds.
+  /// Returns what a job that has entered holds.
   std::span<const cluster::Grant> held(JobId job) const { return held_.at(job); }
 
-  /// Those that slow `job` and are slowed by it, each once, in order of number.
+  /// Returns the jobs that slow `job` and are slowed by it, each once, in order of number.
   std::vector<JobId> neighbours(JobId job) const;
-  /// Jobs beside one on a GPU, in order of number, and how they share it.
+  /// The other jobs on one GPU, in order of number, and how they share it.
   struct Crowd {
     std::vector<JobId> jobs;
     cluster::Sharing sharing{};
 
     bool operator==(const Crowd&) const = default;
   };
-  /// Those of each of its GPUs; GPUs with the same ones once.
+  /// Returns the crowd of each of its GPUs, without duplicates.
   std::vector<Crowd> crowds(JobId job) const;
 
-  /// A job that has entered would make each of its GPUs compute for `use` more of the time. Gives
-  /// how many more GPUs compute: none does more than all the time.
+  /// A job that has entered would make each of its GPUs compute for `use` more of the time. Returns
+  /// the resulting increase of computing GPUs, because no GPU can compute more than all the time.
   GpuUnits add_use(JobId job, GpuUnits use);
 
  private:
   struct Gpu {
     std::vector<JobId> jobs;  // in order of number
-    int asked_milli = 0;      // by all of them
+    int asked_milli = 0;      // sum over all jobs
     GpuUnits use = 0;
   };
   using Key = std::pair<NodeId, int>;

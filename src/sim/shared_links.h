@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which jobs send over which links (policy/contract/link_map.h), and how much they slow each other
-/// there (rules/links/contention.h): a job is as slow as the most crowded of its links makes it.
+/// Tracks which jobs send over which links (policy/contract/link_map.h), and how much they slow
+/// each other (rules/links/contention.h). The most crowded link of a job determines its speed.
 ///
-/// Cost     Nothing of jobs that lie on one node, or do not tell what they send. Else a link costs
-///          links::stretches() whenever one of its jobs comes or goes.
+/// Cost     Nothing for jobs on one node and jobs with unknown traffic. Otherwise
+///          links::stretches() for a link whenever one of its jobs comes or goes.
 #pragma once
 
 #include <cstdint>
@@ -27,15 +27,14 @@ class SharedLinks {
   /// `speeds` must outlive it.
   SharedLinks(const cluster::Cluster& cluster, const policy::Speeds& speeds);
 
-  /// A job that has not entered holds `held` from now on, and runs so; not entered if it sends
-  /// nothing. Gives the other jobs that it may slow, each once, in order of number.
+  /// Adds a job that holds `held` from now on; ignores it if it sends nothing. Returns the other
+  /// jobs that it may slow, each once, in order of number.
   std::vector<JobId> enter(JobId job, std::span<const cluster::Grant> held,
                            const policy::Config& config);
-  /// Gives those that it may have slowed.
+  /// Returns the jobs that it may have slowed.
   std::vector<JobId> leave(JobId job);
   bool has(JobId job) const { return !jobs_.empty() && jobs_.contains(job); }
-  /// Its speed beside that at which what it sends takes as long as it tells; 1 of one that sends
-  /// nothing.
+  /// Returns its speed relative to uncontended links; 1 if it sends nothing.
   double speed(JobId job) const;
 
  private:

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which jobs read which data sets from afar, and how fast that lets them run
+/// Tracks which jobs read which data sets from remote storage, and how fast that lets them run
 /// (perf/remote_input.h).
 ///
-/// Cost     Nothing of jobs that do not tell what they read. Else O(readers log readers) whenever
-/// one comes or
-///          goes, or is to run otherwise.
+/// Cost     Nothing for jobs with unknown input. Otherwise O(readers log readers) whenever a job
+///          comes, goes or changes.
 #pragma once
 
 #include <map>
@@ -24,18 +23,17 @@ class SharedStorage {
   SharedStorage(const cluster::Cluster& cluster, const policy::Speeds& speeds)
       : storage_(cluster.storage), speeds_(speeds) {}
 
-  /// A job that does not read yet does from now on: at `alone` of the speed at which its run time
-  /// is told if nothing holds it up. Not entered if it reads nothing; gives whether it was.
+  /// Adds a job that runs at `alone`, relative to its reference speed, if nothing limits its reads.
+  /// Ignores a job that reads nothing. Returns whether it was added.
   bool enter(JobId job, double alone, const policy::Config& config);
-  /// A reader runs at another speed if nothing holds it up; gives whether that
-  /// changes what others have.
+  /// Changes the unlimited speed of a reader. Returns whether that changes the speed of others.
   bool pace(JobId job, double alone);
-  /// Gives whether it did read.
+  /// Returns whether the job was a reader.
   bool leave(JobId job);
   bool has(JobId job) const { return !readers_.empty() && readers_.contains(job); }
-  /// Its speed beside `alone`, 0 to 1.
+  /// Returns its speed relative to `alone`, 0 to 1.
   double speed(JobId job) const;
-  /// Those that read, in order of number.
+  /// Returns all readers in order of number.
   std::vector<JobId> readers() const;
 
  private:

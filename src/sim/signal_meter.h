@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a cluster used while a signal had which value: so that power is billed at the price, and
-/// counted with the carbon, of the hour in which it was drawn.
+/// Measures the use of a cluster by the value of a signal, so that power is billed at the price,
+/// and counted with the carbon, of the hour in which it was drawn.
 #pragma once
 
 #include <cstddef>
@@ -19,36 +19,36 @@ class Ledger;
 
 namespace almanac::sim {
 
-/// The signals that summaries bill power by: money a kWh, and grams of CO2 a kWh.
+/// The signals that summaries use to bill power: money per kWh, and grams of CO2 per kWh.
 inline constexpr const char* kPriceSignal = "price";
 inline constexpr const char* kCarbonSignal = "carbon";
-/// Whether a signal is `price/TYPE`: money an hour of a GPU of that type.
+/// Whether a signal is `price/TYPE`: money per hour of a GPU of that type.
 inline bool is_gpu_price(std::string_view signal) { return signal.starts_with("price/"); }
 
-/// Use of a cluster in GPU-seconds; a node counts with its GPUs, in use or not.
+/// Use of a cluster in GPU-seconds; a node counts with all its GPUs, in use or not.
 struct PoweredUse {
   double on = 0;
   double booting = 0;
   double asleep = 0;
-  double busy = 0;  ///< GPUs at full use; what power limits spare is left out.
+  double busy = 0;  ///< GPUs at full use, without the power that limits save.
 };
 
 /// The use of a cluster, weighted by a signal.
 struct SignalUse {
   std::string name{};
-  PoweredUse weighted{};  ///< Integral of use times the signal's value.
+  PoweredUse weighted{};  ///< Integral of use times the value of the signal.
   PoweredUse unvalued{};  ///< Before the signal had its first value.
-  /// The same of the GPUs of one type that jobs held, for a signal `price/TYPE`.
+  /// For a signal `price/TYPE`: GPUs of that type held by jobs, weighted likewise.
   double held_weighted = 0;
 };
 
-/// Cost     O(signals) an interval; O(nodes) if a signal prices GPUs of a type.
+/// Cost     O(signals) per interval; O(nodes) if a signal prices GPUs of a type.
 class SignalMeter {
  public:
   SignalMeter(const cluster::Cluster& cluster, const std::vector<std::string>& signals);
-  /// Adds `step_s` seconds in which nothing changed.
+  /// Adds `step_s` seconds without changes.
   void add(double step_s, const cluster::Ledger& ledger, double spared_gpus);
-  /// The signal has this value from now on.
+  /// Sets the value of a signal from now on.
   void set(std::size_t signal, double value);
   const std::vector<SignalUse>& uses() const { return uses_; }
 
@@ -56,7 +56,7 @@ class SignalMeter {
   struct State {
     double value = 0;
     bool has_value = false;
-    /// Nodes with GPUs of its type, and how many, for a signal `price/TYPE`.
+    /// For a signal `price/TYPE`: nodes with GPUs of the type, and their number.
     std::vector<std::pair<NodeId, int>> nodes{};
   };
   std::vector<SignalUse> uses_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Boils a schedule down to one number, so that "nothing has changed" can be proved.
+/// Reduces a schedule to one number, so that a test can prove that nothing changed.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace almanac::sim {
 
-/// A 64-bit hash (XXH3) over all that a schedule did with each simulated job, in job order: its
-/// phase, first start, end, time on GPUs, preemptions, and the nodes, GPU masks, parts of GPUs,
-/// cores and memory that it held last. The same on every machine.
+/// A 64-bit hash (XXH3) over the outcome of each simulated job, in job order: phase, first start,
+/// end, time on GPUs, preemptions, and the nodes, GPU masks, parts of GPUs, cores and memory that
+/// it held last. The same on every machine.
 std::uint64_t signature(const trace::Trace& trace, const Schedule& schedule);
 
 }  // namespace almanac::sim

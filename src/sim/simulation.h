@@ -3,9 +3,10 @@
 /// \file
 /// Runs a trace through a policy on a cluster, event by event.
 ///
-/// Time jumps from event to event; all events of one instant are told together, ends first, then
-/// arrivals, incidents, changes of capacity, timers. A decision may cause events at its own instant
-/// (a job without run time, a timer at once); they are told in a further round of that instant.
+/// Time jumps from event to event. Events at the same instant are reported together: ends first,
+/// then arrivals, incidents, capacity changes, timers. A decision may cause events at its own
+/// instant (a job without run time, an immediate timer); they are reported in a further round of
+/// that instant.
 #pragma once
 
 #include <atomic>
@@ -39,14 +40,14 @@ namespace almanac::sim {
 class ProgressRule;
 class Services;
 
-/// Hears what a policy is told, before the policy does.
+/// Receives the events for a policy before the policy does.
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// `telemetry` null = nothing is measured.
+  /// `telemetry` is null if nothing is measured.
   virtual void hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
                     const policy::Telemetry* telemetry) = 0;
-  /// The policy has decided, and what it decided is so.
+  /// The policy has decided, and its decision is in effect.
   virtual void decided(Time now, const schedule::Round& round, const policy::Telemetry* telemetry) {
     static_cast<void>(now);
     static_cast<void>(round);
@@ -54,28 +55,27 @@ class Listener {
   }
 };
 
-/// How jobs truly run. No policy sees any of it.
+/// How jobs really run. Policies see none of it.
 struct Truth {
-  /// How fast jobs run with what they hold; null = each as recorded, whatever it holds.
+  /// Speed of jobs by what they hold; null: always as recorded.
   const schedule::SpeedBook* speeds = nullptr;
-  /// How jobs whose model is one of these train on more or fewer GPUs; null = there are none. Used
-  /// only with speeds.
+  /// How jobs of these models train on more or fewer GPUs; null if there are none. Requires speeds.
   const elastic::Applications* applications = nullptr;
-  const ProgressRule* progress = nullptr;  ///< Used only with speeds; null = exact progress.
-  const std::vector<Duration>* run_times = nullptr;  ///< Of all jobs; null = those of the log.
+  const ProgressRule* progress = nullptr;            ///< Requires speeds; null for exact progress.
+  const std::vector<Duration>* run_times = nullptr;  ///< By job; null for those of the log.
 };
 
-/// Nodes that sleep.
+/// Cost of letting nodes sleep.
 struct SleepCost {
-  Duration boot = 5min;         ///< Time that a node takes to boot.
-  Duration least_sleep = 5min;  ///< An idle gap must be longer to be worth sleeping in; used for
-                                ///< the bound alone.
+  Duration boot = 5min;  ///< Time that a node takes to boot.
+  /// Shortest idle gap worth sleeping in; only used for the bound.
+  Duration least_sleep = 5min;
 };
 
 /// Which part of the log is simulated.
 struct Range {
-  /// The simulation continues from there instead of from an empty cluster, without timeline and
-  /// window; jobs that are not in it and were submitted by then are over.
+  /// State to continue from, instead of an empty cluster, without timeline and window. Jobs that
+  /// are not in it and were submitted by then are over.
   const Present* from = nullptr;
   Time last_arrival = kNever;  ///< Jobs submitted later do not arrive.
   JobId until_ended = kNoJob;  ///< The simulation ends when this job has ended.
@@ -85,8 +85,8 @@ struct Range {
 struct Watch {
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
-  JobId job = kNoJob;      ///< Every reason why this job waits is kept, and its paces.
-  bool log_waits = false;  ///< The reasons of all jobs are kept, as WaitLog does it.
+  JobId job = kNoJob;      ///< Job whose waits and paces are recorded in full.
+  bool log_waits = false;  ///< Whether to record the waits of all jobs, as WaitLog does.
   Listener* listener = nullptr;
 };
 
@@ -96,28 +96,30 @@ struct Options {
   SleepCost nodes{};
   std::uint64_t seed = 0;  ///< Of the view's random numbers.
   Truth truth{};
-  const policy::Speeds* believed = nullptr;  ///< What the policy believes of speeds; null = the
-                                             ///< truth.
-  /// Jobs start only where their claims, by position in the log, have room; null = there are none.
+  /// Speeds that the policy believes in; null for the true ones.
+  const policy::Speeds* believed = nullptr;
+  /// Jobs start only if their claims, by position in the log, have room; null for no quotas.
   const policy::Quotas* quotas = nullptr;
-  /// What happens to nodes and signals; null = nothing does. A job on a node that goes down waits,
-  /// and continues from its last checkpoint.
+  /// Events of nodes and signals; null for none. A job on a node that goes down waits, and
+  /// continues from its last checkpoint.
   const cluster::Incidents* incidents = nullptr;
-  /// Run next to the jobs; null = none. The trace is Services::trace() then, the policy a
-  /// policy::Serving, and Services::tell_speeds() has `truth.speeds` and `believed`, because they
-  /// take replicas in.
+  /// Services to run next to the jobs; null for none. Requires Services::trace() as the trace, a
+  /// policy::Serving as the policy, and Services::tell_speeds() with `truth.speeds` and `believed`,
+  /// because they must include the replicas.
   Services* services = nullptr;
   Range range{};
-  Duration warm_up{0};            ///< From the first arrival on, left out of `Schedule::window`.
-  Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
-  /// Jobs that never ran in the log leave the queue when they left it there (sim/queue_rules.h),
-  /// and jobs join after those they depend on. False = every job arrives at its time and runs, as
-  /// in the published simulators.
+  /// Time after the first arrival that `Schedule::window` leaves out.
+  Duration warm_up{0};
+  /// Of the samples; 0 for an interval that gives at most 100,000.
+  Duration timeline_interval{0};
+  /// Whether jobs that never ran in the log leave the queue when they left it there
+  /// (sim/queue_rules.h), and jobs join after their dependencies. If false, every job arrives at
+  /// its time and runs, as in the published simulators.
   bool keeps_queue_rules = true;
   Watch watch{};
 };
 
-/// A sample of the present, taken after all events at or before `at`.
+/// State of the cluster after all events at or before `at`.
 struct Sample {
   Time at{};
   std::int32_t gpus_total = 0;
@@ -125,50 +127,52 @@ struct Sample {
   std::int64_t gpus_waiting = 0;
   std::uint32_t jobs_running = 0;
   std::uint32_t jobs_waiting = 0;
-  std::int32_t nodes_on = 0;  ///< Or booting.
+  std::int32_t nodes_on = 0;  ///< Includes booting nodes.
   std::int32_t nodes_asleep = 0;
-  std::int32_t gpus_on = 0;  ///< Of the nodes that are on; those that boot are not among them.
+  std::int32_t gpus_on = 0;  ///< Of nodes that are on; booting nodes do not count.
   std::int32_t gpus_booting = 0;
   std::int32_t gpus_asleep = 0;
-  double gpus_computing = 0;  ///< NaN where speeds are not simulated.
-  double gpus_spared = 0;     ///< GPUs in use, as many as would draw what power limits spare.
-  double cpus_total = 0;      ///< Cores of nodes that say how many they have.
+  double gpus_computing = 0;  ///< NaN if speeds are not simulated.
+  /// Number of busy GPUs that would draw the power that limits save.
+  double gpus_spared = 0;
+  double cpus_total = 0;  ///< Cores of nodes that give their number.
   double cpus_busy = 0;
 };
 
-/// What nodes did for how long, in GPU-seconds: a node counts with its GPUs, in use or not.
+/// Time in each state in GPU-seconds: a node counts with all its GPUs, in use or not.
 struct NodeUse {
   double on_gpu_s = 0;
   double booting_gpu_s = 0;
   double asleep_gpu_s = 0;
   double asleep_node_s = 0;
-  std::uint64_t wake_ups = 0;  ///< Moments in which nodes were woken.
+  std::uint64_t wake_ups = 0;  ///< Instants at which nodes were woken.
   std::uint64_t nodes_woken = 0;
 };
 
-/// What was used while jobs arrived: from the end of the warm-up to the last arrival, so that
-/// neither the first hours of an empty cluster nor the last job's long run count.
+/// Use while jobs arrived: from the end of the warm-up to the last arrival. This leaves out the
+/// empty cluster of the first hours and the long run of the last job.
 struct Window {
   Time from{};
   Time until{};
   double total_gpu_s = 0;      ///< GPUs in service.
-  double busy_gpu_s = 0;       ///< Held by a job.
-  double computing_gpu_s = 0;  ///< That computed; NaN where speeds are not simulated.
-  double total_cpu_s = 0;      ///< Core seconds in service, of nodes that say how many they have.
+  double busy_gpu_s = 0;       ///< Held by jobs.
+  double computing_gpu_s = 0;  ///< In use by computation; NaN if speeds are not simulated.
+  double total_cpu_s = 0;  ///< Core-seconds in service, of nodes that give their number of cores.
   double busy_cpu_s = 0;
 };
 
-/// What became of one job; see Schedule::jobs.
+/// Result of one job; see Schedule::jobs.
 struct JobResult {
-  Time joined = kNoTime;  ///< The queue, where that was later than Request::submit: what it depends
-                          ///< on ended later here than in the log.
-  Time start = kNoTime;   ///< First start.
+  /// When it joined the queue, if later than Request::submit because a dependency ended later here
+  /// than in the log.
+  Time joined = kNoTime;
+  Time start = kNoTime;  ///< First start.
   Time end = kNoTime;
-  Duration ran{0};  ///< Time on GPUs in all.
+  Duration ran{0};  ///< Total time on GPUs.
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
-  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants.
+  TenantId tenant = kNoTenant;  ///< Position in Cluster::tenants.
   policy::Phase phase = policy::Phase::unknown;
 };
 
@@ -200,50 +204,52 @@ class JobResults {
 
  private:
   std::vector<policy::Progress> progress_;
-  std::unordered_map<JobId, Time> joined_;  // of those that joined later than the log says
+  std::unordered_map<JobId, Time> joined_;  // for jobs that joined later than in the log
   Time finish_{};
 };
 
-/// When a job joined the queue of a simulation: its wait and its completion time count from then.
+/// Returns when a job joined the queue of a simulation. Its wait and completion time count from
+/// then.
 inline Time joined(const trace::Request& request, const JobResult& result) {
   return result.joined != kNoTime ? result.joined : request.submit;
 }
 
 struct Schedule {
-  JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown
-                                       ///< where nodes do not say how many cores they have.
-  std::vector<cluster::Grant> grants;  ///< JobSchedule::first_grant ..+ num_grants: where it ran
-                                       ///< last.
+  /// One for each job of the trace. CPU jobs stay Phase::unknown if nodes do not give their number
+  /// of cores.
+  JobResults jobs;
+  /// Last grants of a job, from JobSchedule::first_grant on.
+  std::vector<cluster::Grant> grants;
   std::vector<Sample> timeline;
   std::vector<std::pair<JobId, policy::Reason>> never;  ///< Jobs that can never start, and why.
   std::vector<Wait> waits;                              ///< Of the watched job.
-  std::vector<JobWait> job_waits;                       ///< Of all jobs, if they are kept.
-  std::vector<PaceChange> paces;                        ///< Of the watched job, where speeds are
-                                                        ///< simulated.
-  PaceLog pace_log;                                     ///< Of all jobs; empty where they are not.
-  Time begin{};                                         ///< First arrival.
-  Time finish{};                                        ///< Last event.
-  double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
-  double total_gpu_s = 0;                               ///< Integral of GPUs in service.
-  double spared_gpu_s = 0;                              ///< Integral of Sample::gpus_spared.
+  std::vector<JobWait> job_waits;                       ///< Of all jobs, if recorded.
+  /// Of the watched job, if speeds are simulated.
+  std::vector<PaceChange> paces;
+  PaceLog pace_log;         ///< Of all jobs; empty if speeds are not simulated.
+  Time begin{};             ///< First arrival.
+  Time finish{};            ///< Last event.
+  double busy_gpu_s = 0;    ///< Integral of GPUs in use.
+  double total_gpu_s = 0;   ///< Integral of GPUs in service.
+  double spared_gpu_s = 0;  ///< Integral of Sample::gpus_spared.
   NodeUse nodes{};
   std::vector<SignalUse> signal_uses{};  ///< One for each signal of the incidents.
   Window window{};
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};
-  std::uint64_t failed_runs = 0;  ///< Jobs lost their nodes so often.
+  std::uint64_t failed_runs = 0;  ///< Number of times that jobs lost their nodes.
   std::uint64_t events = 0;
-  double wall_s = 0;  ///< Time that the simulation took, on the wall.
+  double wall_s = 0;  ///< Wall-clock time of the simulation.
   bool interrupted = false;
 };
 
-/// Whether a job is simulated: a CPU job is where nodes say how many cores they have.
+/// Whether a job is simulated. CPU jobs are if nodes give their number of cores.
 bool is_simulated(const trace::Request& request, const cluster::Cluster& cluster);
 
 /// Simulates the jobs of `trace` under `policy`.
 ///
-/// Deterministic in its arguments. Cost: O(log running) an event plus the policy's; about 130 bytes
-/// a job while it runs, 80 when it is done.
+/// Deterministic in its arguments. Cost: O(log running) per event, plus the policy's cost; about
+/// 130 bytes per running job, 80 per finished job.
 Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster,
                   policy::Policy& policy, const Options& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Why each job of a simulation waited, at a bounded cost.
+/// Why each job of a simulation waited, at bounded cost.
 #pragma once
 
 #include <queue>
@@ -15,31 +15,31 @@
 
 namespace almanac::sim {
 
-/// A stretch of time in which a job waited for one reason.
+/// A period in which a job waited for one reason.
 struct Wait {
   Time from{};
   Time until{};
   policy::Reason reason{};
 };
 
-/// A wait, and whose.
+/// A wait and its job.
 struct JobWait {
   JobId job{};
   Wait wait{};
 };
 
-/// Asks each job that waits for its reason when it comes, and then after a tenth of the time for
-/// which it has been there, a minute at least. So a stretch begins when its reason was first found,
-/// at most a tenth too late, and a reason that came and went in between is missed.
+/// Asks for the reason of each waiting job when it arrives, and again each time its wait has grown
+/// by a tenth, at least a minute. A period therefore starts when its reason was first seen, at most
+/// a tenth too late; reasons that come and go in between are missed.
 ///
-/// Cost: of a job that is there for t minutes some 10 ln(t) questions, 90 for ten days, whatever
-/// happens meanwhile; asking at every event would cost jobs times events.
+/// Cost: about 10 ln(t) questions for a job that waits t minutes, 90 for ten days, whatever else
+/// happens. Asking at every event would cost jobs times events.
 class WaitLog {
  public:
   void come(JobId job, Time now) { due_.push({now, job}); }
-  /// Asks those whose turn it is, after the policy has decided.
+  /// Asks the jobs that are due, after the policy has decided.
   void look(Time now, schedule::Round& round);
-  /// All stretches, by job and time; those that last still end at `finish`.
+  /// Returns all periods, by job and time. Open periods end at `finish`.
   std::vector<JobWait> take(Time finish);
 
  private:
@@ -48,7 +48,7 @@ class WaitLog {
   using Due = std::pair<Time, JobId>;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::vector<JobWait> waits_;
-  std::vector<std::uint32_t> last_;  // of each job the position of its last stretch + 1; 0 = none
+  std::vector<std::uint32_t> last_;  // by job: position of its last period + 1; 0 for none
   std::vector<Time> came_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A cell: leaves (GPUs) that lie together, and the tree that they are in.
+/// A cell: a group of neighboring leaves (GPUs), and the tree that it belongs to.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), section 3, and the program published with it.
 #pragma once
@@ -19,15 +19,15 @@ constexpr int kMostGuaranteed = 1000;
 
 struct Group;
 
-/// What a physical leaf is to the groups at it.
+/// State of a physical leaf, for the groups that use it.
 enum class State {
   free,
   used,
-  reserving,  ///< Used, and taken already by a group that waits for its victims to go.
-  reserved,   ///< Not used, and taken by such a group.
+  reserving,  ///< Used, and claimed by a group that waits for its victims to end.
+  reserved,   ///< Not used, and claimed by such a group.
 };
 
-/// Physical, or virtual: a place that a virtual cluster owns wherever it is bound at the moment.
+/// A physical cell, or a virtual one: a cell that a virtual cluster owns, wherever it is bound now.
 struct Cell {
   int chain = 0;
   int level = 1;  ///< Leaves are at level 1.
@@ -37,21 +37,22 @@ struct Cell {
   std::vector<Cell*> children{};
   int priority = kFree;       ///< The highest among its leaves.
   std::map<int, int> used{};  ///< Leaves in use, by priority.
-  Cell* bound = nullptr;      ///< Of a virtual cell the physical one, and the other way round.
+  Cell* bound = nullptr;      ///< The physical cell of a virtual one, and the other way round.
 
-  // Of a virtual cell.
+  // For virtual cells:
   int vc = -1;
-  Cell* root = nullptr;  ///< The whole of what the virtual cluster owns here; null if physical.
+  Cell* root = nullptr;  ///< The whole cell that the virtual cluster owns; null for a physical
+                         ///< cell.
 
-  // Of a physical cell.
+  // For physical cells:
   std::vector<int> nodes{};
-  int index = -1;  ///< Of a leaf in its node.
+  int index = -1;  ///< Of a leaf, in its node.
   bool healthy = true;
   bool split = false;  ///< Its children are allocated one by one.
   bool pinned = false;
   State state = State::free;  ///< Of a leaf.
-  Group* holder = nullptr;    ///< Of a leaf: runs there.
-  Group* claimant = nullptr;  ///< Of a leaf: waits for it.
+  Group* holder = nullptr;    ///< Group that runs on the leaf.
+  Group* claimant = nullptr;  ///< Group that waits for the leaf.
 };
 
 /// Cells by level; level 0 is empty.
@@ -63,24 +64,23 @@ using Placement = std::vector<std::vector<Cell*>>;
 /// Whether a node is in the set, by its number.
 using Nodes = std::vector<bool>;
 
-/// Also keeps the priorities of the cells above, each the highest of its children.
+/// Sets the priority of a cell, and updates the cells above it to the highest of their children.
 void set_priority(Cell& cell, int priority);
 
-/// Adds `change` leaves in use at `priority`, to the cell and to those above.
+/// Adds `change` leaves in use at `priority`, to the cell and the cells above it.
 void count_used(Cell& cell, int priority, int change);
 
-/// Binds two leaves, and the cells above them as far as these are not bound.
+/// Binds two leaves, and the cells above them that are not bound yet.
 void bind(Cell& physical, Cell& virtual_cell);
 
-/// Unbinds a leaf, and the cells above of which no child is bound any more. A pinned cell stays
-/// bound.
+/// Unbinds a leaf, and the cells above it that have no bound child left. A pinned cell stays bound.
 void unbind(Cell& physical);
 
-/// The first that is bound to nothing; null if all are.
+/// Returns the first unbound cell, or null.
 Cell* first_unbound(const std::vector<Cell*>& cells);
 
-/// Removes the cell as the published program does: the last one takes its place. False if it is
-/// not there.
+/// Removes a cell as the published program does: the last one takes its place. Returns false if the
+/// cell is not in the list.
 bool remove(std::vector<Cell*>& cells, const Cell* cell);
 
 }  // namespace almanac::cells

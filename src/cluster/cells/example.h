@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A cluster by hand for the tests of this room: nodes n0, n1, ... of two pairs of GPUs each.
+/// A small cluster for the tests of this room: nodes n0, n1, ..., each with two pairs of GPUs.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ inline Place example_node(const std::string& name) {
   return {.type = "NODE", .within = {pair(0), pair(2)}};
 }
 
-/// So many nodes, alone (`per_rack` 0) or in racks.
+/// Returns `nodes` nodes, without racks if `per_rack` is 0.
 inline Layout example(int nodes, std::vector<Share> shares, int per_rack = 0) {
   Layout layout{.types = {{.name = "NODE", .child = "PAIR", .children = 2, .node = true},
                           {.name = "PAIR", .child = "GPU", .children = 2}},

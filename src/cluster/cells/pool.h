@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The free cells of a chain, and how many of each level are owed to virtual clusters.
+/// The free cells of a chain, and the number of cells of each level that belong to virtual
+/// clusters.
 ///
-/// Cells that are bad count as free. Where a virtual cluster owns more free cells than healthy
-/// ones are left, some of its virtual cells are bound to bad cells at once ("doomed to be bad"),
-/// so that it does not count on them.
+/// Bad cells count as free. If a virtual cluster owns more free cells than there are healthy ones,
+/// some of its virtual cells are bound to bad cells at once ("doomed to be bad"), so that it does
+/// not rely on them.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), section 3.3 (buddy allocation), and the program published
 /// with it.
-/// Differs  Where that program stops, for a cell is missing from a list or no virtual cell is left
-/// to be doomed (only after nodes went bad), ours goes on without. It looks through virtual
-/// clusters in no fixed order; ours in that of the layout.
+/// Differs  The published program stops if a cell is missing from a list, or if no virtual cell is
+///          left to doom (only after nodes went bad); ours continues. It visits virtual clusters in
+///          no fixed order; ours in that of the layout.
 #pragma once
 
 #include <vector>
@@ -23,20 +24,20 @@ namespace almanac::cells {
 
 class Pool {
  public:
-  /// Of all cells of chain `chain` of the cluster, healthy and free.
+  /// Creates the pool of all cells of chain `chain`, healthy and free.
   Pool(const Cluster& cluster, int chain);
 
-  /// Allocates a physical cell as one that `vc` owns, and splits those above. False if others can
-  /// no longer have all that they own.
+  /// Allocates a physical cell that `vc` owns, and splits the cells above it. Returns false if
+  /// others could then no longer get all the cells that they own.
   bool take(Cell& cell, int vc);
-  /// Frees it, and merges it with free siblings.
+  /// Frees the cell, and merges it with free siblings.
   void give(Cell& cell, int vc);
 
-  /// A leaf and all above are bad, or may be healthy again.
+  /// Marks a leaf and all cells above it as bad, or as possibly healthy again.
   void set_bad(Cell& cell);
   void set_healthy(Cell& cell);
 
-  /// Whether the cell is among the free ones, or in one that is.
+  /// Whether the cell is free, or inside a free cell.
   bool is_free(const Cell& cell) const;
 
   /// Whether `vc` has the cell only because it is doomed to be bad.
@@ -45,7 +46,7 @@ class Pool {
   const Chain& chain() const { return *chain_; }
   /// In the order in which they are tried.
   const Levels& free() const { return free_; }
-  /// By level, cells of all virtual clusters that are bound to none.
+  /// By level: unbound cells of all virtual clusters.
   const std::vector<int>& owed() const { return owed_; }
 
  private:

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// HiveD: gangs of pods, each guaranteed the cells of its virtual cluster or opportunistic in any.
+/// HiveD: schedules gangs of pods. Each gang is guaranteed the cells of its virtual cluster, or
+/// opportunistic in any cell.
 ///
-/// A guaranteed gang is placed among the virtual cells of its virtual cluster alone, and these are
-/// bound to physical cells when they are needed. So what others do cannot block it: a gang that
-/// fits what its virtual cluster owns gets it while nodes are healthy. Opportunistic gangs run on
-/// whatever physical leaves are free, and give way.
+/// A guaranteed gang is placed on the virtual cells of its virtual cluster, which are bound to
+/// physical cells when needed. Other users cannot block it: a gang that fits what its virtual
+/// cluster owns gets it while nodes are healthy. Opportunistic gangs run on any free physical
+/// leaves, and may be preempted.
 ///
 /// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it.
-/// Differs  Chains of a leaf type are tried by name, the last first, and leaf types by name, where
-/// the program follows the order of a hash table. All gangs in the way are named as victims at
-/// once, where it names those of a node drawn at random.
+/// Differs  Chains of a leaf type are tried by name, the last first, and leaf types by name; the
+///          program follows the order of a hash table. All gangs in the way are returned as victims
+///          at once; the program returns those of a random node.
 #pragma once
 
 #include <cstdint>
@@ -30,51 +31,51 @@ namespace almanac::cells {
 
 struct Member {
   int pods = 0;
-  int leaves = 0;  ///< Of each pod.
+  int leaves = 0;  ///< Per pod.
 };
 
-/// A gang: all its pods are placed, or none.
+/// A gang: either all of its pods are placed, or none.
 struct Request {
   std::string group{};
   std::string vc{};
   int priority = kOpportunistic;
-  bool lazy = false;        ///< May be demoted in place when its virtual cells are needed.
-  std::string pinned{};     ///< The pinned cell that it is to be in; empty = none.
-  std::string leaf_type{};  ///< Empty = any. Not looked at for a pinned cell.
+  bool lazy = false;        ///< May be demoted in place if its virtual cells are needed.
+  std::string pinned{};     ///< Pinned cell that it must use; empty for none.
+  std::string leaf_type{};  ///< Empty for any. Ignored for a pinned cell.
   std::vector<Member> members{};
 
-  /// Leaves of each pod, ascending.
+  /// Leaves of each pod, in ascending order.
   std::vector<int> pods() const;
 };
 
 struct Group {
   Request request{};
   Placement physical{};
-  std::optional<Placement> owned{};  ///< Virtual leaves; none of an opportunistic group.
-  bool preempting = false;           ///< Waits for its victims to go.
-  bool demoted = false;              ///< Lazily preempted: it runs on as an opportunistic one.
+  std::optional<Placement> owned{};  ///< Virtual leaves; empty for an opportunistic group.
+  bool preempting = false;           ///< Waits for its victims to end.
+  bool demoted = false;              ///< Lazily preempted: continues as an opportunistic group.
 };
 
-/// Where a pod is put.
+/// The place of a pod.
 struct Pod {
   std::string node{};
-  std::vector<int> leaves{};         ///< By number in the node, in the order chosen.
-  std::vector<std::string> owned{};  ///< For each the type of the cell that its owner has whole;
-                                     ///< empty if opportunistic.
+  std::vector<int> leaves{};  ///< By number in the node, in the order chosen.
+  /// For each leaf, the type of the cell that its owner owns as a whole; empty if opportunistic.
+  std::vector<std::string> owned{};
 };
 
 struct Decision {
   enum class What {
-    bind,     ///< Tell `allocate`.
-    preempt,  ///< Once the victims are released, ask again.
+    bind,     ///< Call allocate().
+    preempt,  ///< Release the victims, then ask again.
     wait,
-    refuse,  ///< The request can never be served, `why` says for which reason.
+    refuse,  ///< The request can never be served; `why` gives the reason.
   };
   What what = What::wait;
   std::string chain{};
-  std::vector<Pod> pods{};             ///< Ascending by leaves.
-  std::vector<std::string> victims{};  ///< Groups, by name.
-  std::vector<std::string> demoted{};  ///< Groups demoted for it, by name.
+  std::vector<Pod> pods{};             ///< In ascending order of leaves.
+  std::vector<std::string> victims{};  ///< Names of groups.
+  std::vector<std::string> demoted{};  ///< Names of groups that were demoted for it.
   std::string why{};
 };
 
@@ -85,30 +86,30 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Decides on a group as a whole, or says again where one is that is allocated. `suggested`:
-  /// the nodes that may be used, by number. With `claim` a group that needs others to go takes its
-  /// leaves at once, so that no other one does. Demotions are real whether or not the group is
-  /// allocated then.
+  /// Decides on a group as a whole; repeats the decision for a group that is already allocated.
+  /// `suggested`: the nodes that may be used, by number. With `claim`, a group that must preempt
+  /// others takes its leaves at once, so that no other group can. Demotions take effect even if the
+  /// group is never allocated.
   Decision decide(const Request& request, const Nodes& suggested, bool claim = true);
 
-  /// Whether the virtual cluster could serve the guaranteed request now, were it alone: by what it
-  /// owns, without the jobs of others.
+  /// Whether the virtual cluster could serve the guaranteed request now if it were alone: judged by
+  /// what it owns, ignoring the jobs of others.
   bool fits(const Request& request) const;
 
-  /// Makes true what was decided, here or by another scheduler before a restart. What is no longer
-  /// there is left out; a group whose virtual cells are not is demoted.
+  /// Applies a decision, made here or by another scheduler before a restart. Leaves out what no
+  /// longer exists; demotes a group whose virtual cells no longer exist.
   void allocate(const Request& request, const Decision& decision);
-  /// The group has ended, or is a victim; or it was preempting and gives up.
+  /// Removes a group that has ended, is a victim, or stops preempting.
   void release(const std::string& group);
 
   void set_healthy(int node, bool healthy);
-  /// Grows with leaves that are taken or given back, for good or to see what would come of it, and
-  /// with nodes that change places in a view. While it stays the same and nodes as healthy, so do
-  /// the answers of decide().
+  /// A counter that grows with every leaf taken or returned, also in trials, and with every node
+  /// that changes its position in a view. While neither it nor the health of nodes changes,
+  /// decide() gives the same answers.
   std::uint64_t changes() const { return changes_; }
 
   const Cluster& cluster() const { return cluster_; }
-  /// Null unless it is allocated or preempting.
+  /// Returns null unless the group is allocated or preempting.
   const Group* find(const std::string& group) const;
   /// By chain.
   const std::vector<Pool>& pools() const { return pools_; }
@@ -150,7 +151,7 @@ class Scheduler {
   std::vector<Pool> pools_;                            // by chain
   std::vector<View> physical_;                         // by chain
   std::vector<Owner> owners_;                          // by virtual cluster
-  std::map<std::string, std::vector<int>> by_leaf_;    // chains of a leaf type, first tried first
+  std::map<std::string, std::vector<int>> by_leaf_;    // chains of a leaf type, in the order tried
   std::map<std::tuple<int, int, int>, Cell*> leaves_;  // by chain, node, index
   std::map<std::string, Group> groups_;
   std::uint64_t changes_ = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which leaves the pods of a gang get: nodes in the order of packing, and in each the leaves that
-/// lie together best.
+/// Chooses the leaves for the pods of a gang: nodes in packing order, and in each node the leaves
+/// that are best together.
 ///
-/// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it. Its order of nodes is
-/// kept from call to call, so earlier requests decide between equals; among nodes that must not be
-/// used, each sort turns equals round. Both are kept.
+/// Source   Zhao et al., OSDI'20 (HiveD), and the program published with it. Like that program, it
+///          keeps its order of nodes from call to call, so earlier requests break ties; and each
+///          sort reverses ties among nodes that must not be used.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,18 @@
 
 namespace almanac::cells {
 
-/// The nodes of a tree of cells, and cells below that belong to no node of it.
+/// The nodes of a tree of cells, and cells below node level that belong to no node.
 class View {
  public:
-  /// `across`: packs jobs of all priorities together, as is done among virtual cells, where one of
-  /// higher priority need not preempt; else those of one priority, away from higher ones.
+  /// `across`: packs jobs of all priorities together, as virtual cells need, because there a job of
+  /// higher priority need not preempt. Otherwise packs jobs of one priority together, away from
+  /// higher ones.
   View(const Levels& cells, const Chain& chain, bool across);
 
-  /// Places all pods, told by their leaves in ascending order, or none. Leaves of lower priority
-  /// count as free, but only if the pods do not fit beside them. Nodes that are bad or not
-  /// suggested are not used. Takes no leaf. Costs a sort of the nodes that is linear where little
-  /// has changed, and a search in each node used.
+  /// Places all pods, given by their numbers of leaves in ascending order, or none. Leaves of lower
+  /// priority count as free, but only if the pods do not fit without them. Skips nodes that are bad
+  /// or not suggested. Takes no leaf. Cost: a sort of the nodes that is linear if little has
+  /// changed, and a search in each node used.
   std::optional<Placement> place(const std::vector<int>& pods, int priority,
                                  const Nodes& suggested);
   /// Whether the last place() moved a node in the order.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which instances may stand beside which on one GPU, where a new one goes, and what has to go for
-/// it.
+/// Which instances fit next to each other on one GPU, where to create a new one, and which ones to
+/// destroy for it.
 ///
-/// Source   NVIDIA's tables: instances do not overlap in memory slices, a profile has a largest
-///          count, and one instance at most owns the media engines; nothing else binds. That
-///          compute slices and, on the known boards, counts never bind by themselves is checked by
-///          enumeration.
+/// Source   NVIDIA's tables: instances do not overlap in memory slices, a profile has a maximum
+///          count, and at most one instance owns the media engines. No other rule applies: an
+///          enumeration shows that compute slices, and counts on the known boards, never limit by
+///          themselves.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@
 
 namespace almanac::slices {
 
-/// What is taken of a GPU: enough to say what can still be placed on one of boards().
+/// The part of a GPU that is taken: enough to decide what can still be placed on one of boards().
 struct Taken {
   SliceMask slices = 0;
   bool media = false;
@@ -28,24 +28,24 @@ struct Taken {
   bool operator==(const Taken&) const = default;
 };
 
-/// Whether an instance can stand there. O(1).
+/// Whether an instance fits at this start. O(1).
 bool fits(const Profile& profile, int start, const Taken& taken);
-/// Whether it can stand anywhere.
+/// Whether an instance fits at any start.
 bool fits(const Profile& profile, const Taken& taken);
 
-/// How many of the starts of all profiles are open, those of each profile `weights` times; none =
-/// each once. Media profiles, which start where the plain ones do, do not count; the whole board
-/// does.
+/// Returns the number of open starts, summed over profiles with `weights` (empty: 1 each). Media
+/// profiles do not count, because they start where the plain ones do; the whole board counts.
 double options(const Board& board, const Taken& taken, std::span<const double> weights = {});
 
-/// The start that keeps most options; of equal ones the highest. Below 0 = it fits nowhere. On an
-/// empty board of seven 1g goes to 6, 2g and 3g to 4, 4g to 0. O(starts of all profiles), a table
-/// for weights that are all one.
+/// Returns the start that keeps the most options, the highest of equal ones; negative if the
+/// profile fits nowhere. On an empty board with seven slices, 1g goes to 6, 2g and 3g to 4, 4g to
+/// 0. O(starts of all profiles); a table lookup for uniform weights.
 int best_start(const Board& board, int profile, const Taken& taken,
                std::span<const double> weights = {});
 
-/// Memory slices that a job of the mix is expected not to be able to use: each profile by how often
-/// it is asked finds those free slices in vain that stand where it fits nowhere.
+/// Returns the expected number of memory slices that a job of the mix cannot use. A free slice is
+/// unusable for a profile if no allowed position of that profile covers it; profiles are weighted
+/// by how often jobs request them.
 ///
 /// Source   Weng et al., ATC'23 (FGD), section 3, slices instead of thousandths of a GPU.
 double unusable(const Board& board, const Taken& taken, std::span<const double> frequencies);
@@ -66,7 +66,7 @@ struct Instance {
   friend auto operator<=>(const Instance&, const Instance&) = default;
 };
 
-/// What has to be done so that an instance is there.
+/// The steps that create an instance.
 struct Reconfiguration {
   std::vector<Instance> destroyed{};
   bool created = false;
@@ -74,7 +74,7 @@ struct Reconfiguration {
   int operations() const { return static_cast<int>(destroyed.size()) + (created ? 1 : 0); }
 };
 
-/// The instances on one GPU, in use or not.
+/// The instances on one GPU, whether or not jobs use them.
 class Layout {
  public:
   /// `board` must outlive it.
@@ -85,18 +85,19 @@ class Layout {
   const std::vector<Instance>& instances() const { return instances_; }
   bool has(const Instance& instance) const;
 
-  /// Why the instance cannot be; the first reason in the order of Refusal.
+  /// Returns why the instance cannot exist, the first reason in the order of Refusal; `none` if it
+  /// can.
   Refusal refusal(const Instance& instance) const;
-  /// Refused, or none and it is there.
+  /// Creates the instance and returns `none`, or returns why it cannot exist.
   Refusal create(const Instance& instance);
-  /// Needs it to be there.
+  /// Destroys an instance, which must exist.
   void destroy(const Instance& instance);
-  /// How many more instances of a profile could be created, were no other.
+  /// Returns how many more instances of a profile could be created, if no other profile is added.
   int room(int profile) const;
-  /// What has to go, of instances that no job holds, so that `wanted` can be created: no instance
-  /// is moved. Instances that do not stand in its way stay.
+  /// Returns the unused instances to destroy so that `wanted` can be created. No instance is moved,
+  /// and instances that are not in the way stay.
   Reconfiguration change_for(const Instance& wanted) const;
-  /// Carries it out.
+  /// Applies change_for(wanted).
   Reconfiguration make(const Instance& wanted);
 
  private:

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much of a GPU an instance is, where it is not known which board it is of.
+/// The size of an instance relative to a GPU, if the board is unknown.
 #pragma once
 
 #include <string_view>
 
 namespace almanac::slices {
 
-/// Of the memory slices of a board, the least of those that have such a profile: 0.125 of
-/// "1g.10gb", which is twice that of the smaller A100. 1 of a name that no board has.
+/// Returns the smallest fraction of memory slices that a profile of this name takes on any board:
+/// 0.125 for "1g.10gb", although it is twice that on the smaller A100. 1 if no board has the name.
 double least_part(std::string_view profile);
 
 }  // namespace almanac::slices

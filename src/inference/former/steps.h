@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What several batch formers do alike.
+/// Steps shared by several batch formers.
 #pragma once
 
 #include "inference/replica.h"
 
 namespace almanac::inference::former {
 
-/// A token for each running sequence. Those that came last are sent back where no block is left.
-/// False = some were.
+/// Adds one token for each running sequence. Preempts the newest sequences if no block is free.
+/// Returns false if it preempted any.
 inline bool decode_all(Replica& replica) {
   bool all = true;
   for (std::size_t each = 0; each < replica.run().size(); ++each) {
@@ -23,8 +23,9 @@ inline bool decode_all(Replica& replica) {
   return all;
 }
 
-/// Whole prompts in order of arrival, `most` at most, within the budget of tokens; one beyond the
-/// budget runs alone. How many; what brings its KV along joins uncounted.
+/// Admits whole prompts in order of arrival, at most `most`, within the token budget; a prompt
+/// beyond the budget runs alone. Returns their number, not counting sequences that bring their KV
+/// cache.
 inline std::size_t admit_prompts(Replica& replica, std::size_t most, std::int64_t budget) {
   std::size_t prompts = 0;
   for (std::size_t each = 0; each < most && replica.next() != nullptr; ++each) {
@@ -40,7 +41,7 @@ inline std::size_t admit_prompts(Replica& replica, std::size_t most, std::int64_
   return prompts;
 }
 
-/// Turns away what waits and is later than its objective allows.
+/// Rejects waiting requests that have already missed their objective.
 inline void drop_late(Replica& replica) {
   if (replica.limits().first_token == kNever) return;
   while (replica.next() != nullptr && replica.next()->ready == 0 &&

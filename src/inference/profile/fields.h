@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The fields of a config.json: which were read, and which matter and were not.
+/// The fields of a config.json, and which of them were read.
 #pragma once
 
 #include <cstdint>
@@ -16,29 +16,29 @@
 
 namespace almanac::inference {
 
-/// A field that is missing, wrong or not understood.
+/// A field that is missing, wrong or unsupported.
 class BadField : public std::runtime_error {
  public:
   explicit BadField(const std::string& what) : std::runtime_error(what) {}
 };
 
-/// Throws BadField; what it says begins with the field's name.
+/// Reads fields. Throws BadField, whose message begins with the field's name.
 class Fields {
  public:
-  /// `config` must outlive this. Fields that `inner` (text_config) lacks are those of `outer`.
+  /// Looks up fields in `inner` (text_config), then in `outer`. Both must outlive this object.
   Fields(const nlohmann::json& inner, const nlohmann::json& outer) : inner_(inner), outer_(outer) {}
 
-  /// The value, or null where the field is missing or null. Counts as read.
+  /// Returns the value, or null if the field is missing or null. Marks the field as read.
   const nlohmann::json* find(const std::string& name);
-  /// A whole number of at least 1, by the first of these names that is there.
+  /// Returns the first of these fields that exists, a whole number of at least 1.
   int count(const std::vector<std::string>& names);
-  /// The same, or `otherwise` where none is there; 0 is allowed.
+  /// Same, but `otherwise` if none exists; 0 is allowed.
   int count_or(const std::vector<std::string>& names, int otherwise);
   bool flag_or(const std::string& name, bool otherwise);
   std::string text_or(const std::string& name, const std::string& otherwise);
 
-  /// Throws for the first field that was not read and whose name says that it changes weights, KV
-  /// cache or arithmetic, unless it is null, false, 0 or empty.
+  /// Throws for the first unread field whose name says that it changes weights, KV cache or
+  /// arithmetic, unless it is null, false, 0 or empty.
   void refuse_rest() const;
 
  private:

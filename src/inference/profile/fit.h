@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// From measurements of a server to the coefficients of its step times, and their file.
+/// Fits the coefficients of step times to measurements of a server, and reads and writes them.
 #pragma once
 
 #include <span>
@@ -11,17 +11,17 @@
 
 namespace almanac::inference {
 
-/// What one client saw while `together` of them asked the same at once.
+/// What one client measured while `together` clients sent the same request at once.
 struct Probe {
   int prompt = 0;  ///< Tokens.
   int output = 0;  ///< Tokens.
   int together = 1;
   double first_token_ms = 0;
-  double per_token_ms = 0;  ///< After the first, on average.
-  /// How many of them were past their first token and not at their last when one was half through:
-  /// the median.
+  double per_token_ms = 0;  ///< Mean after the first.
+  /// Median number of them in decode (after their first token, before their last) when one was half
+  /// done.
   int decoding = 1;
-  double mean_gap_ms = 0;  ///< From token to token, of all of them.
+  double mean_gap_ms = 0;  ///< Between tokens, over all clients.
   double median_gap_ms = 0;
 };
 
@@ -29,29 +29,29 @@ struct FittedLines {
   Fitted::Line prefill{}, decode{};  ///< Microseconds.
   double prefill_error = 0;          ///< Mean of |fitted - measured| / measured.
   double decode_error = 0;
-  /// Requests that the server answers at a time, where more asked and the others waited until one
-  /// was answered; 0 = as many as asked.
+  /// Requests that the server processes at a time, if more were sent and the others waited; 0 if
+  /// all were.
   int slots = 0;
-  bool one_step = false;  ///< As Fitted has it; fit() cannot tell.
+  bool one_step = false;  ///< See Fitted; fit() cannot determine it.
 };
 
-/// The coefficients, none below 0, with the least squared relative errors: of prefills from clients
-/// that were alone, of decodes from all. Fails with invalid for fewer than 3 of either.
+/// Returns non-negative coefficients with the least squares of relative errors: prefills from
+/// clients that were alone, decodes from all. Fails with `invalid` for fewer than 3 of either.
 Result<FittedLines> fit(std::span<const Probe> probes);
 
-/// What a file of coefficients tells of a server.
+/// The contents of a coefficients file.
 struct Measured {
   Fitted step;
-  int slots = 0;          ///< As FittedLines has it.
-  std::string warning{};  ///< Why it does not describe its server, a sentence; "" = it does.
+  int slots = 0;          ///< See FittedLines.
+  std::string warning{};  ///< Why the file does not describe its server, a sentence; "" if it does.
 };
 
-/// A table as Fitted::read() takes it, decodes alike for any number of sequences, and the columns
-/// one_step, slots and warning.
+/// Returns a table for Fitted::read(), with one decode line for any number of sequences, and
+/// columns one_step, slots and warning.
 std::string to_csv(const FittedLines& lines, const std::string& model, int gpus,
                    const std::string& warning);
-/// Such a table, of one engine, model and tp. One that has no column warning was never tested,
-/// which is a warning too. Fails with not_found, invalid.
+/// Reads such a table of one engine, model and tp. A table without the column `warning` was never
+/// tested, which is itself a warning. Fails with `not_found`, `invalid`.
 Result<Measured> read_measured(const std::string& path);
 
 }  // namespace almanac::inference

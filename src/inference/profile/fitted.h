@@ -11,8 +11,8 @@
 
 namespace almanac::inference {
 
-/// Coefficients, microseconds: of an iteration, of a token, and of a squared prompt length
-/// (prefills) or of a sequence (decodes).
+/// Coefficients in microseconds: per iteration, per token, and per squared prompt length (prefill)
+/// or per sequence (decode).
 ///
 /// Source   Zhong et al., OSDI'24 (DistServe), the latency model of its simulator.
 class Fitted final : public StepTime {
@@ -22,10 +22,10 @@ class Fitted final : public StepTime {
   };
   static constexpr std::int64_t kManyDecodes = 95;
 
-  /// `many` is for batches of kManyDecodes sequences or more; `stages` share the layers (pipeline
-  /// parallel), and the time is that of one of them.
-  /// Between stages, and before the first, a prefill spends `hop`.
-  /// With `one_step` prompts and tokens of a batch share what an iteration takes by itself.
+  /// `many` applies to batches of at least kManyDecodes sequences. `stages` share the layers
+  /// (pipeline parallelism), and the result is the time of one stage. A prefill spends `hop` before
+  /// the first stage and between stages. With `one_step`, prefill and decode tokens of a batch
+  /// share the fixed cost of an iteration.
   Fitted(Line prefill, Line few, Line many, int stages, Micros hop = kHop, bool one_step = false)
       : prefill_(prefill),
         few_(few),
@@ -33,14 +33,14 @@ class Fitted final : public StepTime {
         stages_(stages),
         hop_(hop),
         one_step_(one_step) {}
-  /// Of a table with the columns engine, model, tp, phase (prefill, decode_lt95, decode_ge95),
-  /// intercept_ms, per_token_ms, third, and where they are there stage_ms and one_step (1). Fails
-  /// with not_found, invalid.
+  /// Reads a table with the columns engine, model, tp, phase (prefill, decode_lt95, decode_ge95),
+  /// intercept_ms, per_token_ms and third; optionally stage_ms and one_step (1). Fails with
+  /// `not_found`, `invalid`.
   static Result<Fitted> read(const std::string& path, const std::string& engine,
                              const std::string& model, int gpus, int stages);
-  static constexpr Micros kHop = 1e3;  ///< Where a table has no column stage_ms.
+  static constexpr Micros kHop = 1e3;  ///< Default without a column stage_ms.
 
-  /// Prefills, then decodes where the batch has both, or both in one step.
+  /// Adds up prefills and decodes if the batch has both, unless one_step.
   Micros operator()(const Batch& batch) const override;
 
  private:

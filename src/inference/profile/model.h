@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The weights, KV cache and arithmetic of a transformer, layer by layer: what closed-form step
-/// times and memory are made of.
+/// The weights, KV cache and arithmetic of a transformer, layer by layer, from which step times and
+/// memory needs follow.
 #pragma once
 
 #include <cstdint>
@@ -15,70 +15,71 @@
 
 namespace almanac::inference {
 
-/// Layers that are alike. Counts are numbers (weights), not bytes.
+/// Layers of the same shape. Counts are numbers of weights, not bytes.
 struct Layers {
   int count = 0;
-  double attention = 0;  ///< Weights of the projections, all of which every token passes.
-  double dense = 0;      ///< Weights of the feed-forward part that every token passes, with
-                         ///< experts that all tokens share.
-  double router = 0;     ///< Weights that choose experts.
-  double small = 0;      ///< Norms and biases.
-  int experts = 0;       ///< Of which each token passes `chosen`; 0 = the layer is dense.
+  double attention = 0;  ///< Weights of the projections, used by every token.
+  /// Feed-forward weights used by every token, including shared experts.
+  double dense = 0;
+  double router = 0;  ///< Weights that select experts.
+  double small = 0;   ///< Norms and biases.
+  int experts = 0;    ///< Each token uses `chosen` of them; 0 for a dense layer.
   int chosen = 0;
-  double expert = 0;  ///< Weights of one.
-  /// Operations of one new token for each token that it looks at, in a prompt and in a decode.
+  double expert = 0;  ///< Weights of one expert.
+  /// Operations per new token and token attended to, in prefill and in decode.
   double look_prefill = 0, look_decode = 0;
-  std::int64_t window = 0;  ///< Tokens that one looks back at, at most; 0 = all.
-  double kv = 0;            ///< Numbers of KV cache of a token.
-  int kv_parts = 1;         ///< Heads that GPUs can divide among themselves; more GPUs hold copies.
-  double state_bytes = 0;   ///< Of linear attention, read and written for each sequence.
+  std::int64_t window = 0;  ///< Most tokens that one attends to; 0 for all.
+  double kv = 0;            ///< Values in the KV cache per token.
+  /// Heads that GPUs can divide; additional GPUs hold copies.
+  int kv_parts = 1;
+  double state_bytes = 0;  ///< Of linear attention; read and written for each sequence.
 
   bool operator==(const Layers&) const = default;
 };
 
-/// How matrices are stored and multiplied.
+/// Storage and multiplication format of matrices.
 struct Precision {
-  double bytes = 2;  ///< Of one weight, with its scales.
+  double bytes = 2;  ///< Per weight, including scales.
   Arithmetic arithmetic = Arithmetic::bf16;
 };
 
-/// A decoder. Vision towers and modules that draft further tokens are left out.
+/// A decoder, without vision towers and modules that draft further tokens.
 struct Model {
   std::string name{};
   int hidden = 0;
-  double embedding = 0;  ///< Weights of the input table, of which a token reads one row.
-  double head = 0;       ///< Weights of the output matrix; 0 = the input table is used again.
-  double rest = 0;       ///< Last norm, table of positions.
+  double embedding = 0;  ///< Weights of the input table, of which each token reads one row.
+  double head = 0;       ///< Weights of the output matrix; 0 if it is tied to the input table.
+  double rest = 0;       ///< Last norm and table of positions.
   std::vector<Layers> layers{};
   /// Embedding, head, routers and norms stay at 2 bytes.
   Precision attention{}, dense{}, experts{};
   double kv_number_bytes = 2;
-  double adapter_numbers = 0;  ///< Of an adapter (LoRA) of rank 1, for the matrices of attention.
+  double adapter_numbers = 0;  ///< Of a LoRA adapter of rank 1, for the attention matrices.
 
   int layer_count() const;
   bool has_experts() const;
   double weights() const;
-  /// Weights that a token passes: all but the experts that are not chosen for it.
+  /// Returns the weights used per token: all but the experts that are not selected.
   double active_weights() const;
   double bytes() const;
-  /// Bytes of KV cache that one token takes on all `gpus` that compute each layer together: of
-  /// heads that are fewer than GPUs, and of latent KV (MLA), each has a copy.
+  /// Returns the bytes of KV cache per token, over all `gpus` that compute each layer together. If
+  /// there are fewer heads than GPUs, and for latent KV (MLA), every GPU has a copy.
   double kv_bytes(int gpus = 1) const;
-  /// Bytes of linear attention's state that one sequence takes, however long it is.
+  /// Returns the bytes of linear-attention state per sequence, whatever its length.
   double state_bytes() const;
-  /// Bytes of an adapter (LoRA) of that rank, 2 for each number.
+  /// Returns the bytes of a LoRA adapter of that rank, 2 per value.
   double adapter_bytes(int rank) const { return 2 * rank * adapter_numbers; }
 };
 
-/// Returns the model with that name or alias; upper and lower case are the same. Fails with
-/// not_found and the nearest names.
+/// Returns the model with that name or alias, ignoring case. Fails with `not_found` and the nearest
+/// names.
 ///
 /// Source   the models' published config.json files.
 Result<Model> find_model(std::string_view name);
-/// Reads a Hugging Face config.json, and hf_quant_config.json beside it where there is one. Fails
-/// with not_found, and with invalid naming the field that is missing, wrong or not understood.
+/// Reads a Hugging Face config.json, and the hf_quant_config.json next to it, if any. Fails with
+/// `not_found`, or with `invalid` naming the field that is missing, wrong or unsupported.
 Result<Model> read_model(const std::string& path);
-/// The same of the text of one; `name` stands in errors.
+/// Parses the text of such a file; errors use `name`.
 Result<Model> parse_model(std::string_view config, const std::string& name);
 
 }  // namespace almanac::inference

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Things that are found by their exact name or a listed alias.
+/// Lookup by exact name or a listed alias.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,7 @@ inline std::string in_lower_case(std::string_view text) {
   return made;
 }
 
-/// Returns the one of `all` whose `name` or one of whose `aliases` is `name`; upper and lower case
-/// are the same.
+/// Returns the entry of `all` whose `name`, or one of whose `aliases`, is `name`, ignoring case.
 template <typename Known>
 std::optional<const Known*> find_named(const std::vector<Known>& all, std::string_view name) {
   const std::string asked = in_lower_case(name);
@@ -40,8 +39,8 @@ std::optional<const Known*> find_named(const std::vector<Known>& all, std::strin
   return std::nullopt;
 }
 
-/// Returns the error for a name that is not listed. A name that goes on after a known one differs
-/// from it in something that matters, as "h100-pcie" would from "h100": no prefix is ever taken.
+/// Returns the error for an unknown name. A known name with a suffix is unknown: "h100-pcie"
+/// differs from "h100" in ways that matter, so prefixes never match.
 template <typename Known>
 tl::unexpected<Error> no_such(const char* what, std::string_view name,
                               const std::vector<Known>& all, const std::string& instead = {}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How a checkpoint's weights are stored, as its quantization_config says.
+/// The storage of a checkpoint's weights according to its quantization_config.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,8 +10,8 @@
 
 namespace almanac::inference {
 
-/// Sets the precisions of `model` and its KV cache as a quantization_config (or the quantization of
-/// a hf_quant_config.json) has them. Throws BadField for a method or module that is not understood.
+/// Sets the precisions of `model` and its KV cache from a quantization_config (or the quantization
+/// of an hf_quant_config.json). Throws BadField for an unsupported method or module.
 ///
 /// Source   the formats' definitions: blocks of fp8 with a 4-byte scale each; int4 in groups with a
 ///          2-byte scale and a zero point; MXFP4 32 numbers and NVFP4 16 numbers to a 1-byte scale.

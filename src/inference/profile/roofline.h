@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Step times from first principles: an iteration takes as long as its arithmetic or its traffic to
-/// memory, whichever is longer, and the time to launch it.
+/// Step times from first principles: an iteration takes the longer of its arithmetic and its memory
+/// traffic, plus launch overhead.
 #pragma once
 
 #include <array>
@@ -15,57 +15,55 @@
 
 namespace almanac::inference {
 
-/// GPUs that are taken to be on one node.
+/// GPUs assumed to be on one node.
 inline constexpr int kNodeGpus = 8;
 
-/// Time that an iteration takes beyond arithmetic and memory: kernels that are launched layer by
-/// layer, and the engine between two iterations.
+/// Time of an iteration beyond arithmetic and memory: kernel launches per layer, and the engine's
+/// work between iterations.
 ///
-/// Source   fitted as the shares of Board are (docs/guide/inference.md#the-roofline).
+/// Source   fitted like the utilizations of Board (docs/guide/inference.md#the-roofline).
 struct Launch {
   Micros layer = 49, iteration = 830, sequence = 18;
 };
 
-/// What an iteration cannot do without, on one of the GPUs that compute each layer together.
+/// Minimum work of an iteration, on one of the GPUs that compute each layer together.
 struct Work {
   /// Operations, by Arithmetic.
   std::array<double, 5> flops{};
-  double bytes = 0;  ///< Read from memory or written there.
+  double bytes = 0;  ///< Read from or written to memory.
 };
 
-/// Weights are read once in an iteration: all matrices that every token passes, the experts that
-/// its tokens choose (as many as there are on average if each token chooses evenly), and the output
-/// head if a token is made. KV of tokens that are looked at is read once, that of new tokens
-/// written. With windows the KV of decodes counts as if all contexts were alike.
+/// An iteration reads each weight once: all matrices that every token uses, the experts that its
+/// tokens select (the expected number if each token selects uniformly), and the output head if it
+/// produces a token. It reads the KV cache of attended tokens once, and writes that of new tokens.
+/// With windows, the KV cache of decodes counts as if all contexts had the same length.
 ///
-/// GPUs that compute a layer together exchange two sums a layer (all-reduce in a ring: 2 (n - 1) /
-/// n of the activations over the slowest link, Thakur et al. 2005). How long a link takes to begin
-/// is part of Launch.
+/// GPUs that compute a layer together exchange two sums per layer (ring all-reduce: 2 (n - 1) / n
+/// of the activations over the slowest link, Thakur et al. 2005). Link latency is part of Launch.
 ///
-/// Source   the roofline model (Williams et al., CACM 2009); shares of the limits as Board has
-/// them.
+/// Source   the roofline model (Williams et al., CACM 2009); utilizations as in Board.
 class Roofline final : public StepTime {
  public:
-  /// `gpus` compute each layer together (tensor parallel), on nodes of kNodeGpus, between which
-  /// there are `node_link` bytes a second; links of 0 take no time. Layers are in `stages` parts,
-  /// each on GPUs of its own: activations go from one to the next.
+  /// `gpus` compute each layer together (tensor parallelism), on nodes of kNodeGpus with
+  /// `node_link` bytes per second between nodes; links of 0 take no time. Layers are split into
+  /// `stages`, each on its own GPUs; activations pass from stage to stage.
   Roofline(const Model& model, Board board, int gpus, double node_link = 0, int stages = 1,
            Launch launch = {});
-  /// Whole microseconds, never less than the work takes at the board's limits.
+  /// Returns whole microseconds, never less than the board's limits allow.
   Micros operator()(const Batch& batch) const override;
   /// O(prefills).
   Work work(const Batch& batch) const;
 
  private:
-  /// Layers whose tokens look back equally far.
+  /// Layers with the same attention window.
   struct Look {
-    double prefill = 0, decode = 0;  // operations of a token for each token that it looks at
-    double window = 0;               // tokens, at most; infinite = all
-    double kv_bytes = 0;             // of a token
+    double prefill = 0, decode = 0;  // operations per token and token attended to
+    double window = 0;               // most tokens; infinite for all
+    double kv_bytes = 0;             // per token
   };
   struct Mixture {
     double bytes = 0;  // of all experts of these layers
-    double idle = 0;   // chance that a token does not choose an expert
+    double idle = 0;   // probability that a token does not select an expert
   };
   double links_s(double tokens) const;
 
@@ -74,7 +72,7 @@ class Roofline final : public StepTime {
   int stages_, layers_;
   double hidden_;
   Launch launch_;
-  // Bytes a second of the slowest link among GPUs of a stage, and between stages; 0 = no time.
+  // bytes per second of the slowest link among GPUs of a stage, and between stages; 0 for no time
   double sum_link_ = 0, stage_link_ = 0;
   std::array<double, 5> token_flops_{};
   double head_flops_ = 0, head_bytes_ = 0, weight_bytes_ = 0, state_bytes_ = 0, kv_bytes_ = 0;

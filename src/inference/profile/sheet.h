@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A whole table of published figures in memory, by the names of its columns.
+/// A table of published figures in memory, by column name.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace almanac::inference {
 
 class Sheet {
  public:
-  /// Fails as table::CsvReader does, and with invalid where one of `columns` is not there.
+  /// Fails like table::CsvReader, and with `invalid` if one of `columns` is missing.
   static Result<Sheet> read(const std::string& path, const std::vector<std::string>& columns);
 
   std::size_t rows() const { return texts_.empty() ? 0 : texts_.front().size(); }
   bool has(std::string_view column) const { return find(column) < names_.size(); }
   const std::string& text(std::string_view column, std::size_t row) const;
-  /// Fails with invalid, naming file and line, where a cell is no number.
+  /// Fails with `invalid`, naming file and line, if a cell is not a number.
   Result<double> number(std::string_view column, std::size_t row) const;
   Result<std::vector<double>> numbers(std::string_view column) const;
   const std::vector<std::string>& names() const { return names_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// ServeGen: requests of a service as the sum of what its clients send.
+/// ServeGen: a request log as the sum of the requests of its clients.
 ///
 /// Source   Xiang et al., 2025 (ServeGen), and its released generator.
 #pragma once
@@ -15,31 +15,31 @@
 
 namespace almanac::inference::published {
 
-/// Values and how often each comes, ascending.
+/// Values and their frequencies, ascending.
 struct ServegenLengths {
   std::vector<double> values{};
-  std::vector<double> reach{};  ///< Part that is at most the value; the last is 1.
-  /// The value at which a part `u` of them is reached.
+  std::vector<double> reach{};  ///< Fraction of values that are at most this one; the last is 1.
+  /// Returns the quantile at `u`.
   double at(double u) const;
 };
 
-/// How a client sends in one stretch of time.
+/// The arrivals of a client in one window.
 struct ServegenRhythm {
-  double rate = 0;  ///< Requests a second.
+  double rate = 0;  ///< Requests per second.
   bool is_weibull = false;
-  double shape = 1, scale = 1;  ///< Of the law of intervals, Gamma or Weibull.
+  double shape = 1, scale = 1;  ///< Of the interval distribution, Gamma or Weibull.
 };
 
 struct ServegenClient {
-  std::map<double, ServegenRhythm> rhythms{};  ///< By the start of the stretch, s.
-  /// By the start of a stretch, s, then by field.
+  std::map<double, ServegenRhythm> rhythms{};  ///< By start of the window, in seconds.
+  /// By start of the window in seconds, then by field.
   std::map<double, std::map<std::string, ServegenLengths>> lengths{};
 };
 
 using ServegenClients = std::map<int, ServegenClient>;
 
-/// Of NAME_windows.csv.gz and NAME_lengths.json.gz in `folder`, or the same unpacked. Fails with
-/// not_found, invalid.
+/// Reads NAME_windows.csv.gz and NAME_lengths.json.gz in `folder`, or the same files uncompressed.
+/// Fails with `not_found`, `invalid`.
 Result<ServegenClients> read_servegen(const std::string& folder, const std::string& name);
 
 struct ServegenRequest {
@@ -50,9 +50,10 @@ struct ServegenRequest {
 
 constexpr double kServegenWindow = 600;  // s
 
-/// Requests of the stretch that begins at `start`, by arrival, as many a second as `rate` says.
-/// Each client's intervals are stretched so that they fill it; one draw a request tells all its
-/// fields. Clients without a rhythm or lengths then send nothing. O(requests).
+/// Generates the requests of the window that starts at `start`, by arrival, with a total rate of
+/// `rate` per second. The intervals of each client are scaled to fill the window. One draw per
+/// request determines all its fields. Clients without a rhythm or lengths in the window send
+/// nothing. O(requests).
 std::vector<ServegenRequest> generate_servegen(const ServegenClients& clients, double start,
                                                double rate, std::uint64_t seed);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the requests of a service are like: how many, when, how long, and which heads of prompts
-/// they share. From it logs are made that are like another log and are not that log.
+/// A statistical description of the requests of a service: their number, times, lengths and shared
+/// prompt prefixes. Logs generated from it resemble the original without repeating it.
 #pragma once
 
 #include <cstdint>
@@ -16,101 +16,102 @@
 
 namespace almanac::inference {
 
-/// From here on a log tells how one day differs from another: one of two days ends with its last
-/// request, a little sooner.
+/// From this length on, a log shows how one day differs from the next. A log of two days ends with
+/// its last request, slightly before 48 hours.
 inline constexpr double kHoursOfTwoDays = 47.5;
 
-/// Counts of tokens, as quantiles.
+/// Token counts, as quantiles.
 struct Lengths {
-  /// At equal steps from the least to the greatest, at least 2, ascending; between them the
-  /// logarithm goes evenly.
+  /// At equal steps from the smallest to the largest, at least 2, ascending; interpolated
+  /// logarithmically.
   std::vector<double> at{};
-  /// The same of the last of these steps, where a heavy tail would be told too roughly; empty =
-  /// as the others.
+  /// The last of these steps in finer detail, for heavy tails; empty if not needed.
   std::vector<double> tail{};
 
-  /// The count that a part `u` of all does not exceed; 0 <= u < 1.
+  /// Returns the quantile at `u`, 0 <= u < 1.
   std::int32_t quantile(double u) const;
 };
-/// A log-normal: `spread` is the standard deviation of the logarithm; no count is above `most`.
+/// Returns log-normal lengths: `spread` is the standard deviation of the logarithm; no count
+/// exceeds `most`.
 Lengths log_normal_lengths(double median, double spread, double most);
 
-/// How unevenly requests come within a stretch of time.
+/// How bursty requests are at one time scale.
 ///
-/// Halve any stretch of so many seconds: the part of its requests that comes in the first half is
-/// 1/2 on average and varies by `spread`, its standard deviation, from 0 (requests come evenly, as
-/// those of a Poisson process) to 1/2 (all come in one half).
+/// Halve any interval of `seconds`: the fraction of its requests in the first half has mean 1/2 and
+/// standard deviation `spread`, from 0 (even, as in a Poisson process) to 1/2 (all in one half).
 struct Burst {
   double seconds = 0;
   double spread = 0;
 };
 
-/// Requests of one origin.
+/// Requests of one source.
 struct Tenant {
   std::string name{};
-  std::string model{};                     ///< That they ask for; "" = the log names none.
-  double requests = 1;                     ///< Weight among all tenants.
-  std::vector<std::string> adapters{};     ///< That they name; "" = none of them; empty = as that.
-  std::vector<double> adapter_requests{};  ///< Weight of each.
+  std::string model{};  ///< Requested model; "" if the log names none.
+  double requests = 1;  ///< Weight among all tenants.
+  /// LoRA adapters of its requests, "" for none. An empty list means that no request names one.
+  std::vector<std::string> adapters{};
+  std::vector<double> adapter_requests{};  ///< Weight of each adapter.
   Lengths prompt{};
   Lengths output{};
-  /// How far mean lengths move from a stretch as long as the log to the next: standard deviation of
-  /// their logarithm.
+  /// Standard deviation of the logarithm of mean lengths, from one period of the log's length to
+  /// the next.
   double prompt_drift = 0, output_drift = 0;
-  /// The most that an eighth of a log of less than a day has shown of all this, or three minutes if
-  /// that is longer, as a multiple of the mean: its requests, and its mean lengths. What follows is
-  /// not drawn beyond it. 0 = not known.
+  /// For a log of less than a day: the peak of an eighth of the log (or of three minutes, if
+  /// longer), as a multiple of the mean, for requests and mean lengths. Generated logs stay within
+  /// it. 0 if unknown.
   double requests_peak = 0, prompt_peak = 0, output_peak = 0;
-  double together = 0;  ///< Correlation of both lengths, of normal scores.
-  /// By descending seconds. Stretches longer than the first come as those of a Poisson process, as
-  /// all do where there are none.
+  double together = 0;  ///< Correlation of the two lengths, in normal scores.
+  /// In descending order of seconds. Longer intervals follow a Poisson process, as does everything
+  /// if this is empty.
   std::vector<Burst> bursts{};
 
-  // Which heads of prompts are the same, in tokens and requests.
-  std::int32_t common_tokens = 0;  ///< That all prompts begin with.
-  /// Parts of the requests that go on from an earlier prompt, in equal groups from the shortest
-  /// prompts to the longest; none = none do.
+  // Shared prompt prefixes, in tokens and requests:
+  std::int32_t common_tokens = 0;  ///< Tokens that all prompts start with.
+  /// Fraction of requests that extend an earlier prompt, by equal groups from the shortest prompts
+  /// to the longest; empty for none.
   std::vector<double> follow{};
-  std::vector<double> follow_part{};   ///< Quantiles of the part of the prompt that is the
-                                       ///< earlier's.
-  std::vector<double> follow_age_s{};  ///< Quantiles of how long before that one came.
+  /// Quantiles of the fraction of the prompt that repeats the earlier one.
+  std::vector<double> follow_part{};
+  std::vector<double> follow_age_s{};  ///< Quantiles of the time since the earlier prompt.
 };
 
 struct Workload {
   double hours = 1;
   std::int64_t requests = 3600;
-  /// Weights of the hours of a day, which begins with the log; empty = they do not differ.
+  /// Weights of the hours of a day, which starts with the log; empty if uniform.
   std::vector<double> day{};
-  std::int32_t block_tokens = kPlainBlockTokens;  ///< Of one id of a block.
+  std::int32_t block_tokens = kPlainBlockTokens;  ///< Tokens per block id.
   std::vector<Tenant> tenants{};
 };
 
-/// An hour of a service with one request a second, prompts of 1,000 tokens and answers of 150.
+/// Returns a workload of one hour with one request per second, prompts of 1,000 tokens and outputs
+/// of 150.
 Workload plain_workload();
 
-/// Learns a workload from a log. Tenants are those that the log names, or the models that are asked
-/// for, or both; those with fewer than 50 requests are taken together. The hours of a day are
-/// learnt from 20 hours on. O(n log n) time, O(n) memory.
+/// Fits a workload to a log. Tenants are those that the log names, or the models, or both; tenants
+/// with fewer than 50 requests are merged. Hours of the day are fitted from 20 hours on. O(n log n)
+/// time, O(n) memory.
 ///
 /// Source   bursts: Riedi, Crouse, Ribeiro, Baraniuk, IEEE Trans. Information Theory 1999 (a
-///          cascade of beta multipliers). Tenants apart: Xiang et al., 2025 (ServeGen).
+///          cascade of beta multipliers). Separate tenants: Xiang et al., 2025 (ServeGen).
 /// Differs  the spread of each halving is estimated without the part that a Poisson process has.
 ///
-/// Fails with invalid for fewer than 20 requests and for a log that all comes at one instant.
+/// Fails with `invalid` for fewer than 20 requests, or if all arrive at one instant.
 Result<Workload> fit_workload(const Requests& requests);
 
-/// Makes a log. The same workload and seed give the same bytes. O(requests x log requests).
+/// Generates a log. The same workload and seed give the same bytes. O(requests x log requests).
 Requests generate(const Workload& workload, std::uint64_t seed);
 
-/// The workload of the stretch of time that follows the one that it was learnt from: as long, with
-/// as many requests of each tenant as the longest stretch's spread lets come in one half when as
-/// many came in the other, and lengths that have drifted as far as they do. Neither is beyond the
-/// peaks that are known of a short log: its halves differ by chance and by bursts that are over
-/// within seconds, and would else become a load that was never seen.
+/// Returns a workload for the period after the one that `workload` was fitted to. It has the same
+/// length. The request count of each tenant varies as much as the two halves of the longest
+/// interval do, and lengths drift as much as they do in the log. Neither exceeds the peaks that are
+/// known of a short log: its halves differ by chance and by bursts of seconds, which would
+/// otherwise grow into a load that was never seen.
 Workload following(const Workload& workload, std::uint64_t seed);
 
-/// Reads and writes a workload as TOML. Fail with not_found, with invalid naming the place, with
-/// unavailable.
+/// Reads and writes a workload as TOML. Fails with `not_found`, `unavailable`, or `invalid` naming
+/// the place.
 Result<Workload> parse_workload(std::string_view text, const std::string& name);
 Result<Workload> load_workload(const std::string& path);
 std::string to_toml(const Workload& workload);
