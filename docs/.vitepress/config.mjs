@@ -89,6 +89,7 @@ export default defineConfig({
       {
         text: 'Reference', items: [
           item('docs/reference/features.md'), item('docs/reference/formats.md'), item('docs/reference/configuration.md'), item('docs/glossary.md'), item('docs/reference/papers.md'),
+          {text: 'Commands', collapsed: true, items: [item('docs/reference/commands/index.md', 'All commands'), ...pages('docs/reference/commands').map((name) => item(`docs/reference/commands/${name}`))]},
           item('CHANGELOG.md'),
         ],
       },
