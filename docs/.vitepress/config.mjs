@@ -26,7 +26,8 @@ function adapt(md) {
   });
   md.core.ruler.push('links_and_terminals', (state) => {
     for (const token of state.tokens) {
-      if (token.type === 'fence' && /^(console|text)\b/.test(token.info)) token.info = 'txt';
+      // Indented code has no frame and does not wrap: it becomes a block like the others.
+      if (token.type === 'code_block' || (token.type === 'fence' && /^(console|text)?(\s|$)/.test(token.info))) Object.assign(token, {type: 'fence', tag: 'code', info: 'txt', markup: '```'});
     }
     const open = [];
     for (const token of state.tokens.flatMap(({children}) => children ?? [])) {
@@ -48,6 +49,7 @@ export default defineConfig({
   lang: 'en',
   srcDir: '.vitepress/pages',  // copies, because packages are only found below docs/
   cleanUrls: false,
+  head: [['link', {rel: 'icon', href: 'data:,'}]],
   lastUpdated: false,
   markdown: {html: false, anchor: {slugify}, config: adapt},
   themeConfig: {

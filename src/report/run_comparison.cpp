@@ -268,8 +268,8 @@ figure::Figure draw_tradeoff(const Summaries& policies) {
   }
   figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().jobs);
   figure.caption =
-      "Each mark is a policy. The best are at the bottom left: a short wait on average that no "
-      "user and no preemption pays for.";
+      "Each mark is a policy. Bottom left is best: a short mean wait, without users who wait long "
+      "and without preemptions.";
   if (std::any_of(rows.begin(), rows.end(), [](const auto* each) { return each->bound; })) {
     figure.caption += fmt::format(" Hollow marks are oracles. {}", kWhatAnOracleIs);
   }

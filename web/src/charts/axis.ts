@@ -50,12 +50,14 @@ export function numberAxis({column, values, scale, theme, upright, pixels, fit}:
   const log = scale === 'log';
   const count = Math.max(2, Math.floor(pixels / (upright ? 48 : 84)));
   const unit = column.unit;
-  const ends = log ? logEnds(values, fit) : linearEnds(values, fit, unit, count);
+  // Whole numbers have whole ticks: there is no half replica.
+  const steps: Unit = unit === '' && values.every((value) => value === null || Number.isInteger(value)) ? 'jobs' : unit;
+  const ends = log ? logEnds(values, fit) : linearEnds(values, fit, steps, count);
   const [low, high] = ends;
   const put = (value: number) => (log ? Math.log10(value) : value);
   const raw = (place: number) => (log ? 10 ** place : place);
   const size = measure(unit, Math.max(Math.abs(low), Math.abs(high)));
-  const ticksOf = (from: number, to: number) => ticks(raw(from), raw(to), count, unit, scale).map(put);
+  const ticksOf = (from: number, to: number) => ticks(raw(from), raw(to), count, steps, scale).map(put);
   const base = lineStyle(theme);
   const at = ticksOf(put(low), put(high));
   const label = (place: number) => tick(Number(raw(place).toPrecision(12)), unit, size.divisor);
