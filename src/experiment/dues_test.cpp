@@ -42,10 +42,10 @@ TEST(Dues, OfUsersAreEqualParts) {
   EXPECT_FALSE(dues.by_tenant);
   ASSERT_EQ(dues.owners.size(), 2U);
   EXPECT_EQ(dues.owners[0].name, "user ann");
-  EXPECT_NEAR(dues.owners[0].had_gpu_s, 320, 0.1);
-  EXPECT_NEAR(dues.owners[0].due_gpu_s, 160, 0.1);
-  EXPECT_NEAR(dues.owners[1].had_gpu_s, 40, 0.1);
-  EXPECT_NEAR(dues.owners[1].due_gpu_s, 200, 0.1);
+  EXPECT_NEAR(dues.owners[0].used_gpu_s, 320, 0.1);
+  EXPECT_NEAR(dues.owners[0].fair_share_gpu_s, 160, 0.1);
+  EXPECT_NEAR(dues.owners[1].used_gpu_s, 40, 0.1);
+  EXPECT_NEAR(dues.owners[1].fair_share_gpu_s, 200, 0.1);
   EXPECT_EQ(dues.worst, 1U);
   EXPECT_NEAR(dues.worst_part, 0.2, 1e-3);
   EXPECT_NEAR(dues.share_error, 320.0 / 360 - 160.0 / 360, 1e-3);
@@ -73,8 +73,8 @@ TEST(Dues, OfTenantsAreGuarantees) {
   const Dues dues = judge(run.trace, run.cluster, run.schedule);
   EXPECT_TRUE(dues.by_tenant);
   EXPECT_EQ(dues.owners[1].name, "tenant bob");
-  EXPECT_NEAR(dues.owners[0].due_gpu_s, 2 * 80, 0.1) << "bob asks two, and she what is left";
-  EXPECT_NEAR(dues.owners[1].due_gpu_s, 2 * 100, 0.1);
+  EXPECT_NEAR(dues.owners[0].fair_share_gpu_s, 2 * 80, 0.1) << "bob asks two, and she what is left";
+  EXPECT_NEAR(dues.owners[1].fair_share_gpu_s, 2 * 100, 0.1);
   ASSERT_EQ(dues.loans.size(), 1U);
   EXPECT_EQ(dues.loans[0].from, 1U);
   EXPECT_EQ(dues.loans[0].to, 0U);

@@ -120,9 +120,9 @@ std::string tenant_of(const KeptJob& job, const experiment::Summary& summary) {
   for (const std::string& name : {job.vc, job.user}) {
     for (const experiment::TenantDue& each : summary.tenants) {
       if (each.name != name) continue;
-      return fmt::format(
-          "tenant {} {} over the whole run", name,
-          fairness::beside_its_due({.had_gpu_s = each.had_gpu_s, .due_gpu_s = each.due_gpu_s}));
+      return fmt::format("tenant {} {} over the whole run", name,
+                         fairness::beside_its_due({.used_gpu_s = each.used_gpu_s,
+                                                   .fair_share_gpu_s = each.fair_share_gpu_s}));
     }
   }
   return "";

@@ -54,8 +54,8 @@ Json to_object(const Summary& summary) {
   if (!summary.worst_owner.empty()) made["fairness"]["worst_owner"] = summary.worst_owner;
   for (const TenantDue& each : summary.tenants) {
     made["fairness"]["tenants"].push_back({{"name", each.name},
-                                           {"had_gpu_s", number(each.had_gpu_s)},
-                                           {"due_gpu_s", number(each.due_gpu_s)}});
+                                           {"used_gpu_s", number(each.used_gpu_s)},
+                                           {"fair_share_gpu_s", number(each.fair_share_gpu_s)}});
   }
   for (const TenantLoan& each : summary.loans) {
     made["fairness"]["loans"].push_back(
@@ -83,8 +83,9 @@ Summary to_summary(const Json& object) {
   }
   made.worst_owner = object.at("fairness").value("worst_owner", std::string());
   for (const Json& each : object.at("fairness").value("tenants", Json::array())) {
-    made.tenants.push_back(
-        {each.at("name"), number_in(each, "had_gpu_s"), number_in(each, "due_gpu_s")});
+    const bool is_old = each.contains("had_gpu_s");  // names of the release before
+    made.tenants.push_back({each.at("name"), number_in(each, is_old ? "had_gpu_s" : "used_gpu_s"),
+                            number_in(each, is_old ? "due_gpu_s" : "fair_share_gpu_s")});
   }
   for (const Json& each : object.at("fairness").value("loans", Json::array())) {
     made.loans.push_back({each.at("from"), each.at("to"), number_in(each, "gpu_s")});

@@ -297,7 +297,7 @@ void add_dues(Summary& summary, const fairness::Dues& dues) {
   };
   for (const fairness::Owner& owner : dues.owners) {
     if (!owner.name.starts_with(kTenant)) continue;
-    summary.tenants.push_back({plain(owner.name), owner.had_gpu_s, owner.due_gpu_s});
+    summary.tenants.push_back({plain(owner.name), owner.used_gpu_s, owner.fair_share_gpu_s});
   }
   for (const fairness::Loan& loan : dues.loans) {
     summary.loans.push_back(

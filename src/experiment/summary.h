@@ -28,8 +28,8 @@ inline constexpr Duration kSameStart = 10min;
 /// As fairness::Owner, which says what these are.
 struct TenantDue {
   std::string name{};  ///< "vision"
-  double had_gpu_s = 0;
-  double due_gpu_s = 0;
+  double used_gpu_s = 0;
+  double fair_share_gpu_s = 0;
 };
 
 /// What one tenant did not ask of its part, and another had beyond its own.

@@ -44,7 +44,7 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
   std::vector<std::size_t> shown(first.owners.size());
   std::iota(shown.begin(), shown.end(), std::size_t{0});
   std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
-    return first.owners[a].due_gpu_s > first.owners[b].due_gpu_s;
+    return first.owners[a].fair_share_gpu_s > first.owners[b].fair_share_gpu_s;
   });
   if (shown.size() > kMostOwners) shown.resize(kMostOwners);
 
@@ -64,8 +64,9 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
     chart.y.push_back(part.name);
     for (const std::size_t owner : shown) {
       const experiment::Owner& each = owners[owner];
-      part.add(each.due_gpu_s > 0 ? std::round(1e4 * each.had_gpu_s / each.due_gpu_s) / 1e4
-                                  : std::numeric_limits<double>::quiet_NaN());
+      part.add(each.fair_share_gpu_s > 0
+                   ? std::round(1e4 * each.used_gpu_s / each.fair_share_gpu_s) / 1e4
+                   : std::numeric_limits<double>::quiet_NaN());
     }
     if (!first.by_tenant) continue;
     auto& lent = figure.number("lent_gpu_s:" + policies[policy], policies[policy] + ": lent",

@@ -7,6 +7,7 @@
 ///   void list(auto& fields, Is<Pace> auto& of) {
 ///     fields.field("model", of.model);       // always written
 ///     fields.sparse("parts", of.parts);      // left out while missing; a record that has a list
+///     fields.formerly("pieces", of.parts);   // its name in the release before, only read
 ///   }
 ///
 /// A list is found by the namespace of `fields`, so it is in no namespace without a name.
@@ -83,6 +84,9 @@ class Writer {
   void sparse(const char* name, const T& value) {
     if (!is_missing(value)) out_[name] = to_json(value);
   }
+  /// Nothing: the old name of a field is only read.
+  template <typename T>
+  void formerly(const char*, const T&) {}
   /// A number that is never negative; -1 = it was not measured.
   void measured(const char* name, double value) {
     if (value >= 0) out_[name] = value;
@@ -140,6 +144,11 @@ class Reader {
   }
   template <typename T>
   void sparse(const char* name, T& value) {
+    field(name, value);
+  }
+  /// The name of a field in the release before.
+  template <typename T>
+  void formerly(const char* name, T& value) {
     field(name, value);
   }
   void measured(const char* name, double& value) { field(name, value); }

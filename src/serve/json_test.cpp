@@ -105,6 +105,10 @@ TEST(SubmissionJson, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal(R"(, "user": "root")"), HasSubstr("unknown field user"));
 }
 
+TEST(SubmissionJson, ReadsTheNamesOfTheReleaseBefore) {
+  EXPECT_TRUE(read_submission(R"({"script": "true", "kept": true})")->kept);
+}
+
 TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus must be a whole number in its range, not \"2\"");
   EXPECT_EQ(refusal(R"(, "gpus": -1)"), "gpus must be 0 or more, not -1");
@@ -244,6 +248,13 @@ TEST(TenancyJson, ReadsWhatItWrites) {
   EXPECT_EQ(read->tenants[0].limit, 3);
   EXPECT_TRUE(std::isnan(read->tenants[1].limit)) << "it has none";
   EXPECT_EQ(read->loans.at(0).gpu_s, 3600);
+}
+
+TEST(TenancyJson, ReadsTheNamesOfTheReleaseBefore) {
+  const auto read = read_tenancy(R"({"tenants": [{"name": "a", "had_gpu_s": 7, "due_gpu_s": 5}]})");
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->tenants.at(0).used_gpu_s, 7);
+  EXPECT_EQ(read->tenants.at(0).fair_share_gpu_s, 5);
 }
 
 TEST(NodesJson, TellsHowGpusAreConnected) {

@@ -45,7 +45,8 @@ void list(auto& fields, Is<service::Manager> auto& of) {
   fields.field("version", of.version);
   fields.field("way", of.way);
   fields.sparse("trouble", of.trouble);
-  fields.field("aside", of.aside);
+  fields.field("excluded", of.excluded);
+  fields.formerly("aside", of.excluded);
   fields.field("round_s", of.round_s);
   fields.field("news_s", of.news_s);
   fields.field("changes_per_s", of.changes_per_s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lists the attributes of a submission that some are told of. Private to this room.
+/// Lists the attributes of a submission for one audience. Private to this room.
 #pragma once
 
 #include "serve/fields.h"
@@ -15,6 +15,7 @@ void list_asked(Fields& fields, Submission& of, store::Audience audience) {
     if (ask.audience != audience) return;
     auto& value = of.*ask.member;
     ask.always ? fields.field(ask.name, value) : fields.sparse(ask.name, value);
+    if (*ask.formerly != '\0') fields.formerly(ask.formerly, value);
   });
 }
 

@@ -13,8 +13,10 @@ void list(auto& fields, Is<service::TenantView> auto& of) {
   fields.field("waiting", of.waiting);
   fields.field("gpus_held", of.gpus_held);
   fields.field("gpus_waiting", of.gpus_waiting);
-  fields.field("had_gpu_s", of.had_gpu_s);
-  fields.field("due_gpu_s", of.due_gpu_s);
+  fields.field("used_gpu_s", of.used_gpu_s);
+  fields.field("fair_share_gpu_s", of.fair_share_gpu_s);
+  fields.formerly("had_gpu_s", of.used_gpu_s);
+  fields.formerly("due_gpu_s", of.fair_share_gpu_s);
   fields.field("lent_gpu_s", of.lent_gpu_s);
   fields.field("borrowed_gpu_s", of.borrowed_gpu_s);
   fields.sparse("finish_time_ratio", of.finish_time_ratio);

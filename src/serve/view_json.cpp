@@ -53,7 +53,8 @@ void list(auto& fields, Is<service::NodeView> auto& of) {
 void list(auto& fields, Is<service::WithGpus> auto& of) {
   fields.field("gpus", of.gpus);
   fields.sparse("end_by_s", of.end_by);
-  fields.sparse("deadline_kept", of.kept);
+  fields.sparse("deadline_probability", of.kept);
+  fields.formerly("deadline_kept", of.kept);
 }
 
 void list(auto& fields, Is<service::Expected> auto& of) {
@@ -64,7 +65,8 @@ void list(auto& fields, Is<service::Expected> auto& of) {
   fields.sparse("end_from_s", of.end_from);
   fields.sparse("end_to_s", of.end_to);
   fields.sparse("end_by_s", of.end_by);
-  fields.sparse("deadline_kept", of.kept);
+  fields.sparse("deadline_probability", of.kept);
+  fields.formerly("deadline_kept", of.kept);
   fields.sparse("with_other_gpus", of.other_gpus);
 }
 
@@ -114,7 +116,8 @@ void list(auto& fields, Is<store::Told> auto& of) {
   fields.field("end_from_s", of.end_from);
   fields.field("end_to_s", of.end_to);
   fields.field("share", of.share);
-  fields.sparse("deadline_kept", of.kept);
+  fields.sparse("deadline_probability", of.kept);
+  fields.formerly("deadline_kept", of.kept);
 }
 
 void list(auto& fields, Is<store::Moment> auto& of) {
@@ -319,7 +322,7 @@ std::string shadow_json(const std::string& policy, const std::optional<service::
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told) {
   Writer out;
   out.field("events", notes);
-  out.field("told", told);
+  out.field("forecasts", told);
   return dumped(out.take());
 }
 

@@ -53,12 +53,12 @@ struct AgentView {
 struct Manager {
   std::string name{};  ///< "slurm".
   std::string cluster{}, version{};
-  std::string way{};         ///< Connection to the manager.
-  std::string trouble{};     ///< Why it does not answer; "" if it does.
-  std::int64_t aside = 0;    ///< Waiting jobs that the policy does not see.
-  double round_s = 0;        ///< Duration of the last decision.
-  double news_s = 0;         ///< Duration of its last answer.
-  double changes_per_s = 0;  ///< The current limit.
+  std::string way{};          ///< Connection to the manager.
+  std::string trouble{};      ///< Why it does not answer; "" if it does.
+  std::int64_t excluded = 0;  ///< Waiting jobs that the policy does not see.
+  double round_s = 0;         ///< Duration of the last decision.
+  double news_s = 0;          ///< Duration of its last answer.
+  double changes_per_s = 0;   ///< The current limit.
   std::vector<LeverView> levers{};
   std::optional<CanaryView> canary{};
   std::vector<AgentView> agents{};

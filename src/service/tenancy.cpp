@@ -102,8 +102,8 @@ void add_up(std::vector<TenantView>& rows, const cluster::Cluster& cluster) {
     above.waiting += below.waiting;
     above.gpus_held += below.gpus_held;
     above.gpus_waiting += below.gpus_waiting;
-    above.had_gpu_s += below.had_gpu_s;
-    above.due_gpu_s += below.due_gpu_s;
+    above.used_gpu_s += below.used_gpu_s;
+    above.fair_share_gpu_s += below.fair_share_gpu_s;
     above.use_gpu_s += below.use_gpu_s;
   }
 }
@@ -205,8 +205,8 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
       fairness::judge(claimants, stays, seconds(now - made.from), cluster.gpus(), made.by_tenant);
   for (std::size_t row = 0; row < dues.owners.size(); ++row) {
     const fairness::Owner& owner = dues.owners[row];
-    all[row].had_gpu_s = owner.had_gpu_s;
-    all[row].due_gpu_s = owner.due_gpu_s;
+    all[row].used_gpu_s = owner.used_gpu_s;
+    all[row].fair_share_gpu_s = owner.fair_share_gpu_s;
     all[row].lent_gpu_s = owner.lent_gpu_s;
     all[row].borrowed_gpu_s = owner.borrowed_gpu_s;
     all[row].finish_time_ratio = owner.finish_ratio;
@@ -216,7 +216,7 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
     made.jain = dues.jain;
     made.finish_time_ratio = dues.finish_ratio;
     made.unfair_jobs = dues.unfair_jobs;
-    if (dues.owners[dues.worst].due_gpu_s > 0) made.worst = dues.owners[dues.worst].name;
+    if (dues.owners[dues.worst].fair_share_gpu_s > 0) made.worst = dues.owners[dues.worst].name;
     made.worst_due = dues.worst_part;
     for (const fairness::Loan& loan : dues.loans) {
       made.loans.push_back({all[loan.from].name, all[loan.to].name, loan.gpu_s});
@@ -226,7 +226,7 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
   made.tenants = in_tree_order(std::move(all), cluster);
   if (!made.by_tenant) {
     std::stable_sort(made.tenants.begin(), made.tenants.end(),
-                     [](const auto& a, const auto& b) { return a.had_gpu_s > b.had_gpu_s; });
+                     [](const auto& a, const auto& b) { return a.used_gpu_s > b.used_gpu_s; });
   }
   return made;
 }
@@ -251,11 +251,12 @@ std::string beside_its_due(const Tenancy& tenancy, const std::string& name) {
     return gpu_s < 36'000 ? fmt::format("{:.2g}", gpu_s / 3600)
                           : text::grouped(std::llround(gpu_s / 3600));
   };
-  return fmt::format(
-      "{} {} {} in the last {} ({} of {} GPU-hours)", tenancy.by_tenant ? "tenant" : "user", name,
-      fairness::beside_its_due({.had_gpu_s = found->had_gpu_s, .due_gpu_s = found->due_gpu_s}),
-      text::human_time(seconds(tenancy.to - tenancy.from)), hours(found->had_gpu_s),
-      hours(found->due_gpu_s));
+  return fmt::format("{} {} {} in the last {} ({} of {} GPU-hours)",
+                     tenancy.by_tenant ? "tenant" : "user", name,
+                     fairness::beside_its_due({.used_gpu_s = found->used_gpu_s,
+                                               .fair_share_gpu_s = found->fair_share_gpu_s}),
+                     text::human_time(seconds(tenancy.to - tenancy.from)), hours(found->used_gpu_s),
+                     hours(found->fair_share_gpu_s));
 }
 
 }  // namespace almanac::service

@@ -36,7 +36,7 @@ struct TenantView {
   double limit = std::numeric_limits<double>::quiet_NaN();      ///< GPUs; NaN if there is none.
   std::int64_t running = 0, waiting = 0;                        ///< GPU jobs.
   double gpus_held = 0, gpus_waiting = 0;                       ///< As requested.
-  double had_gpu_s = 0, due_gpu_s = 0;
+  double used_gpu_s = 0, fair_share_gpu_s = 0;
   double lent_gpu_s = 0, borrowed_gpu_s = 0;
   double finish_time_ratio = std::numeric_limits<double>::quiet_NaN();  ///< NaN if no job finished.
   double use_gpu_s = 0;                                                 ///< Decayed usage.

@@ -40,10 +40,10 @@ TEST(Tenancy, OfUsersIsWhatASimulationSaysOfTheSameJobs) {
   EXPECT_FALSE(made.by_tenant);
   ASSERT_EQ(made.tenants.size(), 2U);
   EXPECT_EQ(made.tenants[0].name, "ann");
-  EXPECT_NEAR(made.tenants[0].had_gpu_s, 320, 0.1);
-  EXPECT_NEAR(made.tenants[0].due_gpu_s, 160, 0.1);
-  EXPECT_NEAR(made.tenants[1].had_gpu_s, 40, 0.1);
-  EXPECT_NEAR(made.tenants[1].due_gpu_s, 200, 0.1);
+  EXPECT_NEAR(made.tenants[0].used_gpu_s, 320, 0.1);
+  EXPECT_NEAR(made.tenants[0].fair_share_gpu_s, 160, 0.1);
+  EXPECT_NEAR(made.tenants[1].used_gpu_s, 40, 0.1);
+  EXPECT_NEAR(made.tenants[1].fair_share_gpu_s, 200, 0.1);
   EXPECT_EQ(made.worst, "bob");
   EXPECT_NEAR(made.worst_due, 0.2, 1e-3);
   EXPECT_NEAR(made.finish_time_ratio, 3, 1e-3);
@@ -71,7 +71,7 @@ TEST(Tenancy, CountsUseOfBeforeTheDues) {
   const Tenancy made = tenancy_of(jobs, cluster, by_name(cluster), Time{now}, kDuesOver);
   EXPECT_EQ(made.from, Time{now - kDuesOver});
   EXPECT_EQ(made.tenants[1].name, "ann");
-  EXPECT_EQ(made.tenants[1].had_gpu_s, 0);
+  EXPECT_EQ(made.tenants[1].used_gpu_s, 0);
   EXPECT_NEAR(made.tenants[1].use_gpu_s, 500, 5);
 }
 
@@ -100,9 +100,9 @@ TEST(Tenancy, OfATreeAddsUpAndSaysWhoLent) {
   EXPECT_EQ(made.tenants[3].name, "guests");
   EXPECT_EQ(made.tenants[0].gpus_held, 4);
   EXPECT_EQ(made.tenants[3].gpus_waiting, 1);
-  EXPECT_NEAR(made.tenants[2].had_gpu_s, 400, 0.1);
-  EXPECT_NEAR(made.tenants[2].due_gpu_s, 300, 0.1);
-  EXPECT_NEAR(made.tenants[0].due_gpu_s, 300, 0.1);
+  EXPECT_NEAR(made.tenants[2].used_gpu_s, 400, 0.1);
+  EXPECT_NEAR(made.tenants[2].fair_share_gpu_s, 300, 0.1);
+  EXPECT_NEAR(made.tenants[0].fair_share_gpu_s, 300, 0.1);
   EXPECT_EQ(made.worst, "guests");
   ASSERT_EQ(made.loans.size(), 1U);
   EXPECT_EQ(made.loans[0].from, "vision");

@@ -35,7 +35,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::LeverView, name, how, rests, wanted,
                                    refused)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::AgentView, node, load, cpu_pressure, memory_pressure,
                                    io_pressure, bandwidth_gbs, jobs, held)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::Manager, name, cluster, version, way, trouble, aside,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(service::Manager, name, cluster, version, way, trouble, excluded,
                                    round_s, news_s, changes_per_s, levers, agents)
 
 }  // namespace almanac::service
@@ -126,7 +126,9 @@ Result<Status> read_status(const std::string& state) {
                 "start one with almanac serve --engine slurm --state DIR");
   }
   try {
-    const Json json = Json::parse(*text);
+    Json json = Json::parse(*text);
+    Json& manager = json.at("manager");
+    if (manager.contains("aside")) manager["excluded"] = manager["aside"];  // of the release before
     auto made = json.get<Status>();
     made.at = Time{Duration{static_cast<std::int64_t>(json.at("at_s").get<double>() * 1e3)}};
     return made;

@@ -50,7 +50,7 @@ TEST(StatusTest, IsReadAsItWasWritten) {
       .manager = {.name = "slurm",
                   .cluster = "helios",
                   .way = "gateway",
-                  .aside = 3,
+                  .excluded = 3,
                   .levers = {{.name = "order", .how = Switch::on, .next = {"job 1"}, .done = 9}},
                   .agents = {{.node = "n1", .load = 1.5, .io_pressure = 0.25, .jobs = 2}}},
       .policy = "qssf",
@@ -63,7 +63,7 @@ TEST(StatusTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->at, written.at);
   EXPECT_EQ(read->process, 17);
   EXPECT_EQ(read->manager.cluster, "helios");
-  EXPECT_EQ(read->manager.aside, 3);
+  EXPECT_EQ(read->manager.excluded, 3);
   const service::LeverView& lever = read->manager.levers.at(0);
   EXPECT_EQ(lever.how, Switch::on);
   EXPECT_EQ(lever.next, std::vector<std::string>{"job 1"});

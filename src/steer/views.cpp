@@ -271,7 +271,7 @@ std::optional<service::Manager> Views::manager() const {
                         .version = known_.site.version,
                         .way = std::string(controller_.link().way()),
                         .trouble = controller_.trouble(),
-                        .aside = static_cast<std::int64_t>(known_.decider->last().aside.size()),
+                        .excluded = static_cast<std::int64_t>(known_.decider->last().aside.size()),
                         .round_s = known_.counters.last_round_s,
                         .news_s = controller_.news_s(),
                         .changes_per_s = known_.driver.changes_per_s(),

@@ -39,10 +39,11 @@ struct About {
   const char* name;       ///< In JSON; times and lengths end with "_s".
   const char* what = "";  ///< A noun phrase or a sentence for --help and the API.
   Audience audience = Audience::all;
-  bool always = false;      ///< JSON has it even where it is missing.
-  const char* column = "";  ///< Of table `submission`; "" = the name, null = kept apart.
-  const char* unit = "";    ///< "GB" is read as 32G, "MB/s" as 200M.
-  bool above_0 = false;     ///< Else numbers are 0 or more.
+  const char* formerly = "";  ///< Its name in the release before, which is still read; "" = none.
+  bool always = false;        ///< JSON has it even where it is missing.
+  const char* column = "";    ///< Of table `submission`; "" = the name, null = kept apart.
+  const char* unit = "";      ///< "GB" is read as 32G, "MB/s" as 200M.
+  bool above_0 = false;       ///< Else numbers are 0 or more.
   double most = std::numeric_limits<double>::infinity();  ///< Number, bytes of a text, entries.
   bool one_line = false;                                  ///< A text without control characters.
   Spelled option{};
@@ -323,9 +324,11 @@ inline constexpr std::tuple kAsks{
         {.name = "requeue",
          .what = "Requeue the job automatically after a failure of the machine",
          .option = {"requeue"}}),
-    Ask(&Submission::kept, {.name = "kept",
+    Ask(&Submission::kept, {.name = "protected",
                             .what = "The job belongs to a service, starts as soon as there is "
-                                    "room, and is never preempted"}),
+                                    "room, and is never preempted",
+                            .formerly = "kept",
+                            .column = "kept"}),
     Ask(&Submission::retries, {.name = "retries",
                                .what = "How many times to retry a failed job, after 10 s, 20 s, 40 "
                                        "s and so on, at most an hour",

@@ -255,7 +255,7 @@ TEST_F(SpeedCommand, TellsWhatOtherNumbersOfGpusWouldBring) {
   const json told = explained("J").at("forecast").at("with_other_gpus");
   ASSERT_EQ(told.size(), 1U) << "four are more than there are";
   EXPECT_EQ(told.at(0).at("gpus"), 2);
-  EXPECT_TRUE(told.at(0).contains("deadline_kept"));
+  EXPECT_TRUE(told.at(0).contains("deadline_probability"));
   const ProgramRun judged = run_program({"forecast", run_, "--other-gpus", "-o", "json"});
   ASSERT_EQ(judged.status, 0) << judged.err;
   const json of_fifo = json::parse(judged.out).at(0);

@@ -172,7 +172,7 @@ TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
   const auto tenancy = service_->tenancy();
   ASSERT_TRUE(tenancy) << to_string(tenancy.error());
   ASSERT_EQ(tenancy->tenants.size(), 2U);
-  EXPECT_GT(tenancy->tenants[0].had_gpu_s, 0.19);
+  EXPECT_GT(tenancy->tenants[0].used_gpu_s, 0.19);
   EXPECT_GT(tenancy->tenants[0].use_gpu_s, 0.19);
   EXPECT_EQ(tenancy->tenants[1].use_gpu_s, 0);
   EXPECT_EQ(tenancy->half_life, 24h * 7);

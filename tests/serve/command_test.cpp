@@ -409,11 +409,11 @@ TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
   EXPECT_EQ(told.at("numbers").size(), 1U);
   EXPECT_EQ(told.at("job").at("state"), "PENDING");
   const auto& expected = told.at("job").at("expected");
-  EXPECT_TRUE(expected.contains("end_by_s") && expected.contains("deadline_kept"));
+  EXPECT_TRUE(expected.contains("end_by_s") && expected.contains("deadline_probability"));
   const auto& others = expected.at("with_other_gpus");
   ASSERT_EQ(others.size(), 2U);
   EXPECT_EQ(others.at(1).at("gpus"), 4);
-  EXPECT_TRUE(others.at(1).contains("deadline_kept"));
+  EXPECT_TRUE(others.at(1).contains("deadline_probability"));
   EXPECT_THAT(run({"show", jobs.back()}).out, HasSubstr("with 4 GPUs: ends by "));
   // Jobs outlive their service; the last first, so that none begins meanwhile.
   std::reverse(jobs.begin(), jobs.end());

@@ -101,7 +101,7 @@ export class Mock {
       const job = find(decodeURIComponent(id));
       if (!job) return refuse(404, `there is no job ${decodeURIComponent(id)}`);
       if (part === undefined) return json(job);
-      if (part === 'events') return json({events: world.notes.get(job.number) ?? [], told: world.told.get(job.number) ?? []});
+      if (part === 'events') return json({events: world.notes.get(job.number) ?? [], forecasts: world.told.get(job.number) ?? []});
       if (part === 'forecast') return job.expected ? json(job.expected) : say(204, '');
       if (part === 'explain') return json({job_id: job.job_id, lines: [`job ${job.job_id} waits under ${world.overview.policy}: ${job.why ?? ''}`]});
       if (!has) return refuse(401, "a log needs the service's token");

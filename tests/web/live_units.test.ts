@@ -65,7 +65,7 @@ test('a job is said in a few words', () => {
   assert.equal(expectation(next, to + 60), 'starts any time now');
   assert.equal(expectation(job({state: 'RUNNING', expected: {at_s: 0, start_from_s: 1, start_to_s: 2}}), 0), '', 'what runs has started');
   const now = at('2026-11-21T22:30:00Z');
-  assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs, the job ends by 23:30 (90 %) and meets its deadline in 80 % of the forecasts.');
+  assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_probability: 0.8}, now)), 'With 2 GPUs, the job ends by 23:30 (90 %) and meets its deadline in 80 % of the forecasts.');
   assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU, the end of the job is unknown.');
 });
 

@@ -60,7 +60,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace', pace: {model: 'bert', rate: 0.614, gpus: 1, type: 1, neighbours: 1, cpus: 0.66, memory: 1, power: 0.93, computing: 0.7}}),
     running([['gpu-a', [5]]], {name: 'notebook', user: 'ren', gpu_share: 0.5}),
     running([['gpu-a', [5]]], {name: 'eval <img src=x onerror=alert(1)>', user: 'wei', gpu_share: 0.25}),
-    running([['gpu-b', [0, 1]]], {name: 'diffusion', user: 'tomas', deadline_s: now + 3600, expected: {at_s: now, end_from_s: now + 3000, end_to_s: now + 5200, end_by_s: now + 5000, deadline_kept: 0.31}}),
+    running([['gpu-b', [0, 1]]], {name: 'diffusion', user: 'tomas', deadline_s: now + 3600, expected: {at_s: now, end_from_s: now + 3000, end_to_s: now + 5200, end_by_s: now + 5000, deadline_probability: 0.31}}),
     running([['gpu-b', [2, 3]]], {name: 'rl-agent', user: 'grace'}),
     running([['gpu-b', [4, 5, 6]]], {name: 'ablation-with-a-name-that-goes-on-and-on', user: 'katherine'}),
     running([], {name: 'tokenise', user: 'wei', holds: [{node: 'gpu-b', gpus: [], gpu_share: 0, cpus: 12, memory_gb: 64}]}),
@@ -97,7 +97,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     const begin = each.start_s ?? each.submit_s + 2400;
     told.set(each.number, [{
       at_s: each.submit_s, policy: 'qssf', start_from_s: begin - 600, start_to_s: begin + 900, end_from_s: begin + 900, end_to_s: begin + 7200, share: 0.9,
-      ...(each.deadline_s === undefined ? {} : {deadline_kept: 0.8}),
+      ...(each.deadline_s === undefined ? {} : {deadline_probability: 0.8}),
     }]);
     notes.set(each.number, [
       {at_s: each.submit_s, what: 'submitted'},
@@ -151,7 +151,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
 function makeTenancy(now: number): Tenancy {
   const day = 86400;
   const tenant = (name: string, guarantee: number, had: number, due: number, own: Partial<Tenant> = {}): Tenant => ({
-    name, guarantee, running: 2, waiting: 5, gpus_held: 4, gpus_waiting: 11, had_gpu_s: had * 3600, due_gpu_s: due * 3600, lent_gpu_s: 0, borrowed_gpu_s: 0,
+    name, guarantee, running: 2, waiting: 5, gpus_held: 4, gpus_waiting: 11, used_gpu_s: had * 3600, fair_share_gpu_s: due * 3600, lent_gpu_s: 0, borrowed_gpu_s: 0,
     finish_time_ratio: 1.2, use_gpu_s: had * 2900, ...own,
   });
   return {
@@ -172,7 +172,7 @@ export function makeSlurm(waiting: number): World {
   const world = makeWorld(waiting);
   world.overview.manager = 'slurm';
   world.manager = {
-    name: 'slurm', cluster: 'helios', version: '22.05.8', way: 'gateway', aside: 3, round_s: 0.0021, news_s: 0.034, changes_per_s: 400,
+    name: 'slurm', cluster: 'helios', version: '22.05.8', way: 'gateway', excluded: 3, round_s: 0.0021, news_s: 0.034, changes_per_s: 400,
     levers: [
       {name: 'order', how: 'on', wanted: 12, next: ['job 4231: site_factor 0 -> 500, place 1 of 24 in v100 under qssf'], done: 1840, failed: 2, refused: 31},
       {name: 'placement', how: 'dry', wanted: 4, next: ['job 4240: on gpu-a, place 2 of 24 in v100 under qssf'], done: 0, failed: 0, refused: 0},

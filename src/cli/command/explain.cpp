@@ -216,11 +216,12 @@ class Explanation {
                                   {"start_to_s", when(to)},
                                   {"end_by_s", when(said.ended_by(kSaid))}};
     const Time deadline = prepared_.trace.jobs[index(job_)].request.deadline;
-    if (deadline != kNoTime) out["deadline_kept"] = said.chance_to_end_by(deadline);
+    if (deadline != kNoTime) out["deadline_probability"] = said.chance_to_end_by(deadline);
     for (const forecast::OtherGpus& other : told_[0].other_gpus) {
       nlohmann::ordered_json with = {{"gpus", other.gpus},
                                      {"end_by_s", when(other.forecast.ended_by(kSaid))}};
-      if (deadline != kNoTime) with["deadline_kept"] = other.forecast.chance_to_end_by(deadline);
+      if (deadline != kNoTime)
+        with["deadline_probability"] = other.forecast.chance_to_end_by(deadline);
       out["with_other_gpus"].push_back(std::move(with));
     }
     return out;

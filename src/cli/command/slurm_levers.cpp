@@ -63,7 +63,7 @@ std::string summary_of(const steer::Status& status) {
   made += fmt::format("Slurm cluster {} ({}) by {}, policy {}\n", status.manager.cluster,
                       status.manager.version, status.manager.way, status.policy);
   made += fmt::format("{} pending, of which {} outside the policy; {} running\n", status.waiting,
-                      status.manager.aside, status.running);
+                      status.manager.excluded, status.running);
   made += fmt::format("last answer in {}, last decision in {}; at most {:.0f} changes per second\n",
                       text::human_time(status.manager.news_s),
                       text::human_time(status.manager.round_s), status.manager.changes_per_s);

@@ -121,8 +121,8 @@ class Judge {
     double all_beyond = 0;
     for (std::size_t owner = 0; owner < owners; ++owner) {
       const double had = had_[owner].at(span);
-      made_.owners[owner].had_gpu_s += had * span_s_;
-      made_.owners[owner].due_gpu_s += due[owner] * span_s_;
+      made_.owners[owner].used_gpu_s += had * span_s_;
+      made_.owners[owner].fair_share_gpu_s += due[owner] * span_s_;
       const double part =
           weight > 0 ? gpus_ * weights_[owner] / weight : gpus_ / static_cast<double>(owners);
       left[owner] = std::max(0.0, part - std::max(had, asked[owner]));
@@ -181,14 +181,14 @@ class Judge {
   void conclude() {
     std::vector<Holding> holdings;
     for (const Owner& owner : made_.owners) {
-      holdings.push_back({.had = owner.had_gpu_s, .due = owner.due_gpu_s});
+      holdings.push_back({.had = owner.used_gpu_s, .due = owner.fair_share_gpu_s});
     }
     const Judgement judgement = almanac::fairness::judge(holdings);
     made_.share_error = judgement.share_error;
     made_.jain = judgement.jain;
     made_.worst = std::min(judgement.worst, made_.owners.size() - 1);
     const Owner& worst = made_.owners[made_.worst];
-    made_.worst_part = worst.due_gpu_s > 0 ? worst.had_gpu_s / worst.due_gpu_s : 1;
+    made_.worst_part = worst.fair_share_gpu_s > 0 ? worst.used_gpu_s / worst.fair_share_gpu_s : 1;
     for (const auto& [pair, gpu_s] : loans_)
       made_.loans.push_back({pair.first, pair.second, gpu_s});
     std::stable_sort(made_.loans.begin(), made_.loans.end(),
@@ -243,8 +243,8 @@ Dues judge(std::span<const Claimant> owners, std::span<const Stay> stays, double
 }
 
 std::string beside_its_due(const Owner& owner) {
-  if (owner.due_gpu_s <= 0) return "had no fair share";
-  const double percent = 100 * (owner.had_gpu_s / owner.due_gpu_s - 1);
+  if (owner.fair_share_gpu_s <= 0) return "had no fair share";
+  const double percent = 100 * (owner.used_gpu_s / owner.fair_share_gpu_s - 1);
   if (std::abs(percent) < 0.5) return "got its fair share";
   return fmt::format("got {:.0f} % {} than its fair share", std::abs(percent),
                      percent > 0 ? "more" : "less");

@@ -42,8 +42,8 @@ struct Stay {
 struct Owner {
   std::string name{};  ///< "tenant vision", "user ann"; "others" = jobs of no tenant.
   std::uint64_t jobs = 0;
-  double had_gpu_s = 0;
-  double due_gpu_s = 0;
+  double used_gpu_s = 0;
+  double fair_share_gpu_s = 0;
   double lent_gpu_s = 0;      ///< Of its part of all GPUs what it did not ask, and others had.
   double borrowed_gpu_s = 0;  ///< That it had beyond its part of all GPUs.
   double finish_ratio = 0;    ///< Mean of its jobs that finished; NaN without any.

@@ -60,11 +60,11 @@ TEST(FairParts, GoUpToWhatIsAskedByWeight) {
 }
 
 TEST(BesideItsDue, IsSaidInWords) {
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}),
+  EXPECT_EQ(beside_its_due({.used_gpu_s = 114, .fair_share_gpu_s = 100}),
             "got 14 % more than its fair share");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}),
+  EXPECT_EQ(beside_its_due({.used_gpu_s = 86, .fair_share_gpu_s = 100}),
             "got 14 % less than its fair share");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "got its fair share");
+  EXPECT_EQ(beside_its_due({.used_gpu_s = 100.1, .fair_share_gpu_s = 100}), "got its fair share");
 }
 
 // One GPU for one half-life h counts h / ln 2 x (1 - 1/2) at its end, and half of that later.

@@ -19,7 +19,7 @@ export function JobView({overview, now, route}: ViewProps) {
   const measured = useTicks(5);
   const {value: job, error} = useAnswer<Job>(path, `${overview.revision} ${measured}`);
   const version = `${overview.revision} ${job?.state ?? ''}`;
-  const {value: events} = useAnswer<{events: Note[]; told: Told[]}>(job ? `${path}/events` : '', version);
+  const {value: events} = useAnswer<{events: Note[]; forecasts: Told[]}>(job ? `${path}/events` : '', version);
   const {value: explained} = useAnswer<{lines: string[]}>(job && !isOver(job) ? `${path}/explain` : '', version);
   const {value: forecast} = useAnswer<Expected>(job?.state === 'PENDING' && !job.held ? `${path}/forecast` : '', `${version} ${measured}`);
   if (!job) {
@@ -30,7 +30,7 @@ export function JobView({overview, now, route}: ViewProps) {
       </>
     );
   }
-  const told = events?.told ?? [];
+  const told = events?.forecasts ?? [];
   return (
     <>
       <header class="job-head">
@@ -167,6 +167,6 @@ function drawn(job: Job): string | undefined {
 function promise(job: Job, now: number): string {
   if (job.deadline_s === undefined) return '';
   if (job.end_s !== undefined) return job.end_s <= job.deadline_s ? `, met with ${duration(job.deadline_s - job.end_s)} to spare` : `, missed by ${duration(job.end_s - job.deadline_s)}`;
-  const kept = job.expected?.deadline_kept;
+  const kept = job.expected?.deadline_probability;
   return kept === undefined ? (now > job.deadline_s ? ', passed' : '') : `, met in ${percent(kept)} of the forecasts`;
 }

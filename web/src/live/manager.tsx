@@ -19,7 +19,7 @@ export function ManagerView({overview}: ViewProps) {
         <div><dt>Last decision time</dt><dd>{duration(manager.round_s)}</dd></div>
         <div><dt>Rate limit</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes/s</small></dd></div>
         <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, via {manager.way}</small></dd></div>
-        <div><dt>Pending, not for the policy</dt><dd>{plain(manager.aside)}</dd></div>
+        <div><dt>Pending, not for the policy</dt><dd>{plain(manager.excluded)}</dd></div>
       </dl>
       {manager.trouble && <p class="alarm">All levers are paused: {manager.trouble}</p>}
       <Levers levers={manager.levers} policy={overview.policy} />

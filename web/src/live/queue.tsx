@@ -112,7 +112,7 @@ function columnsAt(now: number): JobColumn[] {
 function When({job, now}: {job: Job; now: number}) {
   const {expected} = job;
   const title = expected ? `forecast of ${clock(expected.at_s, now, true)}${expected.start_by_s !== undefined && job.state === 'PENDING' ? `; starts by ${clock(expected.start_by_s, now)} (90 %)` : ''}` : '';
-  const late = job.deadline_s !== undefined && expected?.deadline_kept !== undefined && expected.deadline_kept < 0.5;
+  const late = job.deadline_s !== undefined && expected?.deadline_probability !== undefined && expected.deadline_probability < 0.5;
   return (
     <span title={title} class={late ? 'late' : ''}>
       {expectation(job, now) || '–'}{late && ', likely late'}

@@ -54,7 +54,7 @@ export interface Expected {
   end_from_s?: number;
   end_to_s?: number;
   end_by_s?: number;
-  deadline_kept?: number;
+  deadline_probability?: number;
   /** If it asked so many instead; only of GET /v1/jobs/{number}/forecast for sure. */
   with_other_gpus?: WithGpus[];
 }
@@ -62,7 +62,7 @@ export interface Expected {
 export interface WithGpus {
   gpus: number;
   end_by_s?: number;
-  deadline_kept?: number;
+  deadline_probability?: number;
 }
 
 /** How fast a job runs with what it holds, by its model: the product of the factors is the rate. */
@@ -217,7 +217,7 @@ export interface Told {
   end_from_s?: number;
   end_to_s?: number;
   share: number;
-  deadline_kept?: number;
+  deadline_probability?: number;
 }
 
 export interface Moment {
@@ -245,8 +245,8 @@ export interface Tenant {
   waiting: number;
   gpus_held: number;
   gpus_waiting: number;
-  had_gpu_s: number;
-  due_gpu_s: number;
+  used_gpu_s: number;
+  fair_share_gpu_s: number;
   lent_gpu_s: number;
   borrowed_gpu_s: number;
   finish_time_ratio?: number;
@@ -355,7 +355,7 @@ export interface Manager {
   way: string;
   /** Why it does not answer. */
   trouble?: string;
-  aside: number;
+  excluded: number;
   round_s: number;
   news_s: number;
   changes_per_s: number;

@@ -63,14 +63,14 @@ function Table({of: all}: {of: Tenancy}) {
       </tr></thead>
       <tbody>
         {all.tenants.map((each) => {
-          const part = each.due_gpu_s > 0 ? each.had_gpu_s / each.due_gpu_s : undefined;
+          const part = each.fair_share_gpu_s > 0 ? each.used_gpu_s / each.fair_share_gpu_s : undefined;
           return (
             <tr key={each.name}>
               <th scope="row" style={{paddingLeft: `${depth.get(each.name) ?? 0}em`}}>{named(each.name)}</th>
               {all.by_tenant && <td class="number">{each.guarantee ? plain(each.guarantee) : '–'}</td>}
               {hasLimits && <td class="number">{each.limit === undefined ? '–' : plain(each.limit)}</td>}
               <td class="number">{plain(each.gpus_held)}</td><td class="number">{plain(each.gpus_waiting)}</td>
-              <td class="number">{hours(each.had_gpu_s)}</td><td class="number">{hours(each.due_gpu_s)}</td>
+              <td class="number">{hours(each.used_gpu_s)}</td><td class="number">{hours(each.fair_share_gpu_s)}</td>
               <td class="number">{part === undefined ? '–' : percent(part)}</td>
               <td class="bar-cell">{part !== undefined && <Meter share={part / kFull} />}</td>
               {all.by_tenant && <><td class="number">{hours(each.lent_gpu_s)}</td><td class="number">{hours(each.borrowed_gpu_s)}</td></>}

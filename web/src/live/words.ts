@@ -65,7 +65,7 @@ function yetToCome(what: string, from: number | undefined, to: number | undefine
 
 /** "With 2 GPUs the job ends by 13:40 (90 % interval) and meets its deadline in 80 % of the forecasts." */
 export function withGpus(other: WithGpus, now: number): string {
-  const kept = other.deadline_kept === undefined ? '' : ` and meets its deadline in ${percent(other.deadline_kept)} of the forecasts`;
+  const kept = other.deadline_probability === undefined ? '' : ` and meets its deadline in ${percent(other.deadline_probability)} of the forecasts`;
   const end = other.end_by_s === undefined ? 'the end of the job is unknown' : `the job ends by ${clock(other.end_by_s, now)} (90 %)`;
   return `With ${other.gpus} GPU${other.gpus === 1 ? '' : 's'}, ${end}${kept}.`;
 }
