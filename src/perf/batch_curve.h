@@ -52,7 +52,7 @@ class BatchCurve {
   requires std::is_constructible_v<Form, One> BatchCurve(One form)
       : form_(std::move(form)) {}  // NOLINT: it is one
 
-  /// Above 0 for every batch above 0, also where a parabola is not.
+  /// Above 0 for every batch above 0, even where a parabola is not.
   double operator()(double batch) const;
   const Form& form() const { return form_; }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a model keeps of its speed beside others on the same GPUs.
+/// The fraction of its speed that a model keeps next to others on the same GPUs.
 ///
-/// Where the stages of all are known they take turns, each in another stage of its step
-/// (rules/interleave/stages.h): all do a step in a period. Else, and beyond four, they slow each
-/// other as pairs do (perf/sharing.h).
+/// If the stages of all models are known, they take turns, each in another stage of its step
+/// (rules/interleave/stages.h), and all complete one step per period. Otherwise, and for more than
+/// four, they slow each other as pairs do (perf/sharing.h).
 ///
-/// One that yields runs in what the others leave, and these are as fast as without it. By stages:
-/// it does a part of a step in each step of theirs, where the resource is idle. Else what all do
-/// together beyond what the others do alone is its: two that each run at 0.6 leave it 0.2. No less
-/// than 0.01, for kernels have gaps.
+/// A job that yields runs in what the others leave, and does not slow them. With stages, it does
+/// part of a step in each of their steps, on resources that are idle. Otherwise it gets the total
+/// speed of all minus that of the others alone: two jobs that each run at 0.6 next to each other
+/// leave it 0.2. It gets at least 0.01, because kernels have gaps.
 ///
 /// Source   turns: Zhao et al., SIGCOMM'22 (Muri), section 4. Yielding: Xiao et al., OSDI'20
-///          (AntMan), by stages as Muri's simulator has it; by pairs it is ours, and not measured.
+///          (AntMan); by stages as in Muri's simulator; by pairs it is ours, and not measured.
 #pragma once
 
 #include <span>
@@ -22,10 +22,10 @@
 
 namespace almanac::perf {
 
-/// The part of its speed alone, in (0, 1]; `beside` is not empty. Cost: by stages of n jobs 24
-/// orders of turns, else n steps.
+/// Returns the fraction of its speed alone, in (0, 1]; `beside` must not be empty. Cost: for stages
+/// of n jobs, 24 orders of turns, otherwise n steps.
 double part_kept(const SpeedModel& model, std::span<const SpeedModel* const> beside, GpuType type);
-/// The same of a model that yields to all of them.
+/// Same for a model that yields to all of them.
 double part_left(const SpeedModel& model, std::span<const SpeedModel* const> beside, GpuType type);
 
 }  // namespace almanac::perf

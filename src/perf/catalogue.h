@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is known of models: fitted parameters, where they are from and how far off they are.
+/// Known models: fitted parameters, their sources and their errors.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@
 
 namespace almanac::perf {
 
-/// Root mean squares: of ln(fitted / measured) for speeds, of the difference for speeds beside a
-/// neighbour. NaN = could not be judged.
+/// Root mean squares: of ln(fitted / measured) for speeds, of the difference for speeds next to a
+/// neighbor. NaN if it could not be determined.
 struct FitError {
   double seen = 0;
-  double held_out = 0;  ///< Of points that the fit did not see.
+  double held_out = 0;  ///< On points that the fit did not see.
 };
 
 struct Input {
   InputCurve curve;
   std::string source;
-  std::string gpu_type;  ///< "" = not said.
+  std::string gpu_type;  ///< "" if unknown.
   FitError error;
-  /// As measured, in place of the curve, which then tells only what is enough.
+  /// Measured values; if set, the curve only gives what is enough.
   std::shared_ptr<const InputTable> table{};
 
   /// How fast cores alone, memory alone feed a GPU.
@@ -49,28 +49,28 @@ struct Board {
   std::string gpu_type;
   std::string source;
   StepTime step;
-  double least_batch = 1;  ///< Of a GPU, as measured.
+  double least_batch = 1;  ///< Per GPU, as measured.
   double most_batch = 1;
   int most_gpus = 1;
   FitError error;
   std::optional<Sharing> sharing;
   std::optional<interleave::Stages> stages{};  ///< Of a step at usual_batch(), as measured.
 
-  /// The middle of what was measured: the batch of a job that says none.
+  /// Returns the middle of the measured range: the batch size of a job that gives none.
   double usual_batch() const { return std::sqrt(least_batch * most_batch); }
 };
 
-/// A task whose batch and steps are told, in training or in inference.
+/// A training or inference task with known batch size and steps.
 struct Genie {
   GenieRate rate;
-  double most_batch = 128;  ///< Of one GPU, as measured.
+  double most_batch = 128;  ///< On one GPU, as measured.
   std::string source;
   FitError error;
 };
 
 struct Model {
   std::string name;
-  std::string kind;  ///< "" = unknown.
+  std::string kind;  ///< "" if unknown.
   std::optional<Input> input;
   std::vector<Board> boards;
   std::optional<Genie> training{};
@@ -79,21 +79,22 @@ struct Model {
   const Board* find(std::string_view gpu_type) const;
 };
 
-/// What is known of a type of GPU for all models.
+/// Properties of a GPU type, for all models.
 struct GpuClass {
   std::string type;
   double speed = 1;  ///< Mean of the models measured, relative to the first of the list.
   FitError speed_error{};
   std::optional<SharingByStep> sharing{};
-  FitError sharing_error{};         ///< Of pairs.
-  double sharing_unseen_error = 0;  ///< Of pairs with a model of which no pair was seen.
+  FitError sharing_error{};  ///< On pairs.
+  /// On pairs with a model without any measured pair.
+  double sharing_unseen_error = 0;
 };
 
 struct Catalogue {
   std::vector<GpuClass> gpus;
   std::vector<Model> models;  ///< By name.
-  double startup_s = 0;       ///< Of a task of Genie, whatever its steps. nu of Eq 4.
-  double theta = kTheta;      ///< What a node costs beside its GPUs. Eq 10.
+  double startup_s = 0;       ///< Of a Genie task, whatever its steps. nu of Eq 4.
+  double theta = kTheta;      ///< Cost of a node in addition to its GPUs. Eq 10.
 
   const Model* find(std::string_view name) const;
   const GpuClass* find_gpu(std::string_view type) const;

@@ -18,18 +18,18 @@ namespace almanac::perf {
 /// The files of presets/perf, sorted by name.
 std::span<const text::Preset> presets();
 
-/// What is taken when nothing else is said.
+/// Default catalogue.
 inline constexpr const char* kUsualCatalogue = "public";
 
-/// Reads a preset by its name, or a file by its path: what has a '/' or ends in ".toml"; or takes
-/// the measurements of a ".csv" (".csv.gz") as they are, see measured.h. Fails with usage for a
-/// name that is none, with not_found, or with invalid: file, line, and the nearest key.
+/// Reads a preset by name, a file by path (with a '/' or ending in ".toml"), or the measurements in
+/// a ".csv" (".csv.gz"), see measured.h. Fails with `usage` for an unknown name, with `not_found`,
+/// or with `invalid`: file, line, and the nearest key.
 Result<Catalogue> read_catalogue(const std::string& name_or_path);
 
 /// Reads `text`; `path` is its name in errors.
 Result<Catalogue> parse_catalogue(std::string_view text, const std::string& path);
 
-/// As a file that parse_catalogue() reads back, to four digits: more the measurements do not hold.
+/// Writes a file for parse_catalogue(), to four digits; measurements are no more precise.
 std::string to_toml(const Catalogue& catalogue);
 
 }  // namespace almanac::perf

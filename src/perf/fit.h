@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Fits a catalogue to measurements and says how far off it is.
+/// Fits a catalogue to measurements and reports its error.
 ///
-/// A row that says training or inference tells of strong scaling (genie.h). Of the others, a row
-/// that says cores or memory tells how a GPU is fed; a row with a neighbour how jobs share a
-/// GPU; the others how long a step takes, and rows of one GPU among them how types compare.
+/// A row that says training or inference describes strong scaling (genie.h). Of the other rows, one
+/// with cores or memory describes how a GPU is fed, one with a neighbor describes how jobs share a
+/// GPU, and the rest describe step times; rows of one GPU among them compare types.
 ///
 /// Cost     the public profiles, 10,700 rows: docs/guide/perf.md.
 #pragma once
@@ -19,14 +19,17 @@
 
 namespace almanac::perf {
 
-/// What is known of a fitted input beyond its error.
+/// Properties of a fitted input beyond its error.
 struct InputTrial {
   std::string model;
   int rows = 0;
-  double more_gpus = 0;  ///< Error on tables of more GPUs, which were not fitted; NaN = none.
-  double nearest = 0;    ///< Error of the curve of the nearest other model of the kind; NaN = none.
-  double insensitive = 0;   ///< Error of a model that needs nothing.
-  int profiled_points = 0;  ///< That optimistic profiling measures of the table's grid.
+  /// Error on tables of more GPUs, which were not fitted; NaN without any.
+  double more_gpus = 0;
+  /// Error of the curve of the nearest other model of the kind; NaN without any.
+  double nearest = 0;
+  double insensitive = 0;  ///< Error of a model that needs nothing.
+  /// Grid points that optimistic profiling measures.
+  int profiled_points = 0;
   int grid_points = 0;
   double profiled = 0;        ///< Error of what it fills in, over the whole table.
   double profiled_worst = 0;  ///< The most that a cell is off, relative to the measured speed.
@@ -36,18 +39,19 @@ struct InputTrial {
 struct SharingTrial {
   std::string gpu_type;
   int pairs = 0;
-  double mean = 0;  ///< Error on unseen models where the mean of the other pairs is told.
+  /// Error on unseen models, predicted by the mean of the other pairs.
+  double mean = 0;
 };
 
 struct Fit {
   Catalogue catalogue;
   std::vector<InputTrial> inputs;
   std::vector<SharingTrial> sharings;
-  std::vector<std::string> notes;  ///< What was left out. One line each.
+  std::vector<std::string> notes;  ///< What was left out, one line each.
 };
 
-/// Of several sources for one thing the first counts. Fails with invalid when nothing can be
-/// fitted.
+/// If several sources cover the same thing, the first one counts. Fails with `invalid` if nothing
+/// can be fitted.
 Result<Fit> fit(const std::vector<Profile>& profiles);
 
 }  // namespace almanac::perf

@@ -18,27 +18,27 @@ namespace almanac::perf {
 /// sqrt(sum / count); NaN of nothing.
 double root_mean(double sum_of_squares, std::size_t count);
 
-/// How cores and memory feed a GPU, from rows of one model of one source that say them. Fitted to
-/// the rows of the fewest GPUs, by least squares of logarithms. Where memory was enough in all
-/// rows but those that starve, the data set is taken to be as large as that allows.
-/// Held out: each number of cores in turn.
+/// Fits how cores and memory feed a GPU, from rows of one model of one source. Uses the rows with
+/// the fewest GPUs, and least squares of logarithms. If memory was enough in all rows except those
+/// that starve, the data set counts as the largest size that allows this. Held out: each number of
+/// cores in turn.
 Input fit_input(std::span<const Measurement> rows);
 
-/// The same curve held against rows that were not fitted; `rows` of one number of GPUs.
+/// Returns the error of that curve on rows that were not fitted; `rows` have one number of GPUs.
 double judge_input(const InputCurve& curve, std::span<const Measurement> rows);
 
-/// The step time of one model on one type of GPU of one source, from rows alone that say neither
-/// cores nor memory, by least squares of logarithms. What the rows do not tell apart is left at 0;
-/// where only one kind of spread was measured, both are alike; spread is never faster.
-/// Held out: placements (GPUs, nodes) in up to ten turns; NaN below three placements.
+/// Fits the step time of one model on one type of GPU of one source, from rows without cores and
+/// memory, by least squares of logarithms. Parameters that the rows do not determine are 0. If only
+/// one kind of spread was measured, both are equal; spread is never faster. Held out: placements
+/// (GPUs, nodes) in up to ten turns; NaN below three placements.
 Board fit_board(std::span<const Measurement> rows);
 
 struct SharingFit {
   std::map<std::string, Sharing> models;
   SharingByStep unseen;
   FitError error;
-  double unseen_error = 0;  ///< Held out: each model in turn, its sharing told by its steps.
-  double mean_error = 0;    ///< The same pairs, told by the mean of the others.
+  double unseen_error = 0;  ///< Held out: each model in turn, its sharing predicted from its steps.
+  double mean_error = 0;    ///< The same pairs, predicted by the mean of the others.
   int pairs = 0;
 };
 
@@ -46,13 +46,13 @@ struct SharingFit {
 /// Held out: pairs, both sides of them, in ten turns.
 std::optional<SharingFit> fit_sharing(std::span<const Measurement> rows);
 
-/// Speeds of types of GPU relative to `first`, the mean of models of their mean over batches, from
-/// rows of one GPU of one source. Held out: each model, told by the others.
+/// Returns speeds of GPU types relative to `first`: the mean over models of their mean over batch
+/// sizes, from rows of one GPU of one source. Held out: each model, predicted by the others.
 std::vector<GpuClass> fit_gpus(std::span<const Measurement> rows, const std::string& first);
 
-/// Adds to `catalogue` what the rows of a source that say training or inference tell (fit_rate.h).
-/// A model in training without a row of more GPUs gets the Comm that fits all the others' together.
-/// The first source counts; `notes` says what was left out.
+/// Adds to `catalogue` what rows of a source with training or inference describe (fit_rate.h). A
+/// model in training without a row of several GPUs gets the Comm fitted to all other models
+/// together. The first source counts; `notes` gets what was left out.
 void fit_genie(const Profile& source, Catalogue& catalogue, std::vector<std::string>& notes);
 
 }  // namespace almanac::perf

@@ -17,7 +17,7 @@
 
 namespace almanac::perf {
 
-/// Which of the forms is fitted: its position in BatchCurve::Form, that is, in kCurveForms.
+/// The form to fit: its position in BatchCurve::Form and kCurveForms.
 enum class CurveForm : unsigned char { saturating, quadratic, quadratic_log, table };
 
 /// A rate that was measured.
@@ -27,11 +27,12 @@ struct RatePoint {
   double rate = 0;  ///< Samples a second, above 0.
 };
 
-/// From points of one GPU, at least one; a batch that comes twice counts twice, in a table with its
-/// mean.
+/// Fits points of one GPU, at least one. A batch size that occurs twice counts twice; in a table,
+/// its mean counts.
 BatchCurve fit_curve(CurveForm form, std::span<const RatePoint> points);
 
-/// From points of more GPUs; those of one are passed over. All 0 without any. Several curves with
+/// Fits points of several GPUs; ignores those of one. All 0 without any. Several curves with points
+/// of their own share one Comm.
 /// points of their own have one Comm in common.
 struct CommPoints {
   const BatchCurve* one_gpu;
@@ -39,8 +40,8 @@ struct CommPoints {
 };
 Comm fit_comm(Comm::Form form, std::span<const CommPoints> tasks);
 
-/// What does not grow with the steps. Groups of runs alike but for their steps, of at least two
-/// numbers of steps each; one startup for all of them.
+/// Time that does not grow with the steps. Groups of runs that differ only in their steps, with at
+/// least two numbers of steps each; one startup time for all.
 struct TimedRun {
   double steps = 1;
   double seconds = 0;  ///< Above 0.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast a task runs on so many GPUs of so many nodes when its batch stays what it is: strong
+/// The speed of a task on a given number of GPUs and nodes at a fixed total batch size: strong
 /// scaling, unlike the other models of this room.
 ///
 ///   n             nodes * GPUs of a node
@@ -14,7 +14,7 @@
 ///   cost          n / all GPUs + theta * nodes / all nodes          Eq 10
 ///   CER           rate / cost                                       Eq 11
 ///
-/// A task on one GPU, and inference on any number, have no Comm.
+/// A task on one GPU, and inference on any number, has no Comm.
 ///
 /// Source   GENIE (Chen et al., TPDS'20) 5.1, 5.2.
 /// Differs  `nodiv` is the default: Eq 8 with its division cannot reproduce the paper's own Figure
@@ -31,7 +31,7 @@
 
 namespace almanac::perf {
 
-/// `<d_node, d_gpn>`: so many GPUs on each of so many nodes. Uneven ones count with the mean.
+/// `<d_node, d_gpn>`: GPUs on each of a number of nodes. Uneven placements count with the mean.
 struct Shape {
   double nodes = 1;
   double gpus_per_node = 1;
@@ -39,7 +39,7 @@ struct Shape {
   double gpus() const { return nodes * gpus_per_node; }
 };
 
-/// What exchanging gradients costs.
+/// Cost of gradient exchange.
 struct Comm {
   enum class Form : unsigned char { nodiv, printed, sync };
 
@@ -56,13 +56,13 @@ inline constexpr std::array<std::string_view, 3> kCommForms{"nodiv", "printed", 
 /// Of a model in training or in inference.
 struct GenieRate {
   BatchCurve one_gpu;
-  Comm comm;  ///< Of inference: all 0.
+  Comm comm;  ///< All 0 for inference.
 
   /// Samples a second. PR of Eq 5.
   double operator()(double batch, Shape shape) const;
 };
 
-/// A job whose batch and steps are told. `rate` must outlive it.
+/// A job with known batch size and steps. `rate` must outlive it.
 struct GenieTask {
   const GenieRate* rate = nullptr;
   double batch = 1;
@@ -76,7 +76,7 @@ struct GenieTask {
 
 inline constexpr double kTheta = 0.4;  ///< The paper's.
 
-/// What a shape takes of a cluster of `nodes` nodes with `gpus_per_node` GPUs each. Eq 10.
+/// Returns the cost of a shape on a cluster of `nodes` nodes with `gpus_per_node` GPUs each. Eq 10.
 inline double cost(Shape shape, double nodes, double gpus_per_node, double theta = kTheta) {
   return shape.gpus() / (nodes * gpus_per_node) + theta * shape.nodes / nodes;
 }

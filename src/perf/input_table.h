@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How fast cores and memory feed a GPU, as measured: a grid, with straight lines between its
-/// points. Where input_curve.h guesses what lies between and smooths, this repeats.
+/// How fast cores and memory feed a GPU, as measured: a grid with linear interpolation.
+/// input_curve.h smooths and extrapolates; this repeats the measurements.
 ///
-/// Below the fewest cores speed falls in proportion; beyond the other edges it stays.
+/// Below the smallest number of cores, speed falls proportionally; beyond the other edges it is
+/// constant.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Measurements as a catalogue: each model is fed as its table says, without a fit. How long a step
-/// takes with more GPUs or another batch, and beside a neighbour, is fitted to the rows that say
-/// neither cores nor memory (fit.h), if there are any.
+/// Measurements as a catalogue: each model is fed as its table says, without a fit. Step times with
+/// more GPUs, with another batch size and next to a neighbor are fitted to the rows without cores
+/// and memory (fit.h), if there are any.
 #pragma once
 
 #include <string>

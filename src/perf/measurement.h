@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What was measured of training jobs: one speed a row, and what the job had.
+/// Measurements of training jobs: one speed per row, with the resources of the job.
 #pragma once
 
 #include <limits>
@@ -25,14 +25,15 @@ struct Measurement {
   int nodes = 1;
   double cpus_per_gpu = kNotSaid;
   double memory_gb_per_gpu = kNotSaid;
-  std::string neighbour{};  ///< The model that shares the GPU; "" = none.
+  std::string neighbour{};  ///< Model that shares the GPU; "" for none.
   double neighbour_batch = 1;
-  /// Samples a second, all GPUs together; 0 = did not run, as two jobs that do not fit on one GPU.
+  /// Samples per second over all GPUs; 0 if it did not run, like two jobs that do not fit on one
+  /// GPU.
   double throughput = 0;
-  double low = kNotSaid;  ///< Where the throughput lies with 95 %.
+  double low = kNotSaid;  ///< 95 % interval of the throughput.
   double high = kNotSaid;
   Task task = Task::not_said;
-  double steps = kNotSaid;    ///< Of a run that was timed from its start,
+  double steps = kNotSaid;    ///< Of a run that was timed from its start.
   double seconds = kNotSaid;  ///< to its end.
 };
 
@@ -43,12 +44,12 @@ struct Profile {
   std::vector<Measurement> rows;
 };
 
-/// Reads what is known by its content: our CSV (docs/reference/formats.md, "Profiles"), or the
-/// published files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with not_found; with
-/// unsupported for a table that is none of these; with invalid: file, line, what was expected.
+/// Reads a file, recognized by its content: our CSV (docs/reference/formats.md, "Profiles"), or the
+/// published files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with `not_found`, with
+/// `unsupported` for any other table, or with `invalid`: file, line, and what was expected.
 Result<Profile> read_profile(const std::string& path);
 
-/// As our CSV, which read_profile() reads back. Fails with unavailable.
+/// Writes our CSV for read_profile(). Fails with `unavailable`.
 Result<void> write_profile(const Profile& profile, const std::string& path);
 
 }  // namespace almanac::perf

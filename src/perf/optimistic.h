@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Learns how a job needs cores and memory from a few short runs: optimistic profiling.
+/// Measures a job's need for cores and memory in a few short runs: optimistic profiling.
 ///
 /// Source   Synergy (Mohan et al., OSDI'22), the artifact's offline profiler: from all cores
-///          downwards at full memory; as long as a run is about as fast as the one before, half the
-///          cores, else one core a GPU less. Memory is never measured: a cache of fixed hit rate
-///          tells how long fetching takes, and the slower of both decides.
-/// Differs  between two measured points speed is linear in cores, which the artifact leaves open.
+///          downwards at full memory; halves the cores while a run is about as fast as the previous
+///          one, then removes one core per GPU. Memory is never measured: a cache with a fixed hit
+///          rate gives the fetch time, and the slower of both decides.
+/// Differs  between two measured points, speed is linear in cores; the artifact leaves this open.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a job says of itself, as lines of a file of its own; of each kind the last one counts. A
-/// word and numbers:
+/// What a job reports about itself, as lines in a file of its own. The last line of each kind
+/// counts. A keyword and numbers:
 ///
 ///     gpu_use 0.83          how busy it keeps its GPUs, of the time since it wrote there before
 ///     step 1200             how far its training is
@@ -14,8 +14,8 @@
 ///     batches 4096 32 256   the largest batch that it can train with, and the least and most
 ///                           samples of a GPU at a time; the last two may be left out
 ///
-/// Other lines, and numbers that no training has (a step of less than 1 us or more than 11 days,
-/// more than 10 million samples, anything beyond 1e15), are passed over.
+/// Ignores other lines, and numbers that no training has (a step below 1 us or above 11 days, more
+/// than 10 million samples, anything beyond 1e15).
 #pragma once
 
 #include <cstdint>
@@ -32,13 +32,13 @@ namespace almanac::perf {
 struct OwnProgress {
   struct Metric {
     double value = 0;
-    double step = 0;  ///< That it had said before; 0 = it said none.
+    double step = 0;  ///< Step reported before it; 0 if none.
     bool operator==(const Metric&) const = default;
   };
   struct Step {
     double step_s = 0;
     double exchange_s = 0;
-    int samples = 0;  ///< Of each GPU at a time; 0 = it did not say.
+    int samples = 0;  ///< Per GPU at a time; 0 if not reported.
     bool operator==(const Step&) const = default;
   };
   struct Noise {
@@ -49,14 +49,14 @@ struct OwnProgress {
   struct Batches {
     int most = 0;
     int least_of_gpu = 1;
-    int most_of_gpu = 0;  ///< 0 = it did not say.
+    int most_of_gpu = 0;  ///< 0 if not reported.
     bool operator==(const Batches&) const = default;
   };
 
   double step = 0;
   std::optional<Metric> metric{};
-  std::string gpus{};          ///< "" = it never said.
-  int times_gpus = 0;          ///< How often it has said that.
+  std::string gpus{};          ///< "" if never reported.
+  int times_gpus = 0;          ///< How often it has reported GPUs.
   std::optional<Step> pace{};  ///< Said since it named these GPUs.
   std::optional<Noise> noise{};
   std::optional<Batches> batches{};
@@ -68,18 +68,18 @@ class OwnWord {
   /// The job is looked at for the first time.
   explicit OwnWord(Time begun) : said_at_(begun) {}
 
-  /// Looks at its file, open for reading; gives what it has said since it was looked at before.
-  /// Cost: what was written since, 1 MB at most.
+  /// Reads new lines of its file, which must be open for reading. Returns the GPU use reported
+  /// since the last call. Cost: what was written since, at most 1 MB.
   std::optional<Stretch> look(int file, Time now);
-  /// 0 to 1; nothing = it never said anything.
+  /// Returns the last value, 0 to 1; nothing if never reported.
   std::optional<double> last() const { return use_; }
-  /// Nothing = it never said anything of it.
+  /// Returns nothing if no progress was ever reported.
   const std::optional<OwnProgress>& progress() const { return progress_; }
   /// The metrics that the last look has found, in their order.
   const std::vector<OwnProgress::Metric>& reported() const { return reported_; }
 
  private:
-  /// What its new lines say; gives its last word on its use.
+  /// Parses new lines; returns the last GPU use.
   std::optional<double> read(int file, std::int64_t size);
   void hear(const std::string& line, std::optional<double>& use);
 

@@ -8,7 +8,7 @@ namespace almanac::perf {
 
 /// How a job runs.
 struct Pace {
-  double rate = 1;       ///< 1 = as fast as recorded.
+  double rate = 1;       ///< 1: as fast as recorded.
   double computing = 1;  ///< The share of its time in which a GPU is not kept waiting; 0 without.
 };
 

@@ -12,7 +12,7 @@
 namespace almanac::perf {
 
 struct ProfileTrial {
-  int measured = 0;  ///< Runs that the profiler asks for.
+  int measured = 0;  ///< Runs that the profiler needs.
   int grid = 0;      ///< Runs of a full profile: each number of cores up to the most, each memory.
   double error = 0;  ///< Root mean square of ln(filled / table), over the table.
   double worst = 0;  ///< Most |filled / table - 1|.

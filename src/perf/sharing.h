@@ -25,15 +25,15 @@ struct Sharing {
   double causes_at(double batch) const;
 };
 
-/// What is known of a model whose pairs are not: long steps suffer less and cause more, for the GPU
-/// is given a kernel at a time.
+/// Sharing of a model without measured pairs: models with long steps suffer less and cause more,
+/// because the GPU is assigned one kernel at a time.
 struct SharingByStep {
   double suffers = 1;  ///< At a step of a second.
   double suffers_power = 0;
   double causes = 1;
   double causes_power = 0;
 
-  /// Of a model whose step takes so long; the powers of the batch are 0.
+  /// For a model with this step time; the powers of the batch are 0.
   Sharing of(double step_s) const;
 };
 

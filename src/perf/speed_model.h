@@ -8,14 +8,13 @@
 ///   a GPU is fed       cores and memory (input_curve.h)
 ///   the job            GPUs * the lesser of both
 ///
-/// All GPUs keep step, so the slowest type, the node with the fewest cores or the least memory of a
-/// GPU, and the most crowded GPU decide for all. A job's batch of a GPU stays what it is; but a job
-/// whose batch and steps are told keeps the batch of all its GPUs, and genie.h says how much they
-/// do: in place of "GPUs *" there stands 1 / latency. What a power limit takes from a GPU that
-/// computes is told with the grant. GPUs wait for each other as long as ever; but a latency, which
-/// is known only as a whole, gets longer as a whole.
+/// All GPUs keep step, so the slowest type, the node with the least cores or memory per GPU, and
+/// the most crowded GPU decide for all. A job keeps its batch size per GPU. A job with known batch
+/// size and steps keeps its total batch size instead, and genie.h gives its speed: "GPUs *" becomes
+/// 1 / latency. The grant says how much a power limit slows a computing GPU. Waiting for other GPUs
+/// is not slowed; a latency, which is only known as a whole, is slowed as a whole.
 ///
-/// Source   the factors say theirs. That feeding and computing overlap, so that the slower decides,
+/// Source   each factor names its own. Feeding and computing overlap, so the slower decides: this
 ///          is the pipeline of Synergy (Mohan et al., OSDI'22) and CoorDL.
 /// Cost     bench/perf_bench.cpp; no allocation, no lock; docs/guide/perf.md has the figure.
 #pragma once
@@ -40,16 +39,17 @@ namespace almanac::perf {
 enum class GpuType : std::uint16_t {};
 inline constexpr GpuType kOtherGpu{0};
 
-/// What a job holds of one node. Cores and memory that are not simulated are without bound.
+/// What a job holds on one node. Cores and memory that are not simulated are unlimited.
 struct Grant {
   int gpus = 1;
   double cpus = std::numeric_limits<double>::infinity();
   double memory_gb = std::numeric_limits<double>::infinity();
   GpuType type = kOtherGpu;
-  double power = 1;  ///< How fast its GPUs compute the job under their power limit; 1 = no limit.
+  /// Speed of its GPUs under their power limit; 1 without one.
+  double power = 1;
 };
 
-/// A model with a batch, ready to be asked. Made by SpeedModels, once for all jobs alike.
+/// A model with a batch size, ready for queries. Created by SpeedModels, once for all similar jobs.
 class SpeedModel {
  public:
   /// On one type of GPU. The step is in units of what one GPU computes, `fixed`.
@@ -58,8 +58,8 @@ class SpeedModel {
     StepTime step{.fixed = 1, .sample = 0};
     double suffers = 1;
     double causes = 1;
-    double step_s = 0;  ///< Of one GPU; 0 = it is not known in seconds.
-    /// Where a step is spent, in seconds; nothing = it is not known.
+    double step_s = 0;  ///< On one GPU; 0 if unknown.
+    /// Time of a step by stage, in seconds; nothing if unknown.
     std::optional<interleave::Stages> stages{};
   };
 
@@ -74,9 +74,10 @@ class SpeedModel {
   const OnType& on(GpuType type) const { return types_[static_cast<std::size_t>(type)]; }
   std::size_t types() const { return types_.size(); }
 
-  /// The speed of one of `gpus` GPUs as far as it computes, beside none; `power` as Grant::power.
+  /// Returns the speed of computation on one of `gpus` GPUs without neighbors; `power` as in
+  /// Grant::power.
   double computes(GpuType type, double power, int gpus, int nodes) const;
-  /// How fast that GPU is fed; without bound where the model's input is not known.
+  /// Returns how fast that GPU is fed; unlimited if the model's input is unknown.
   double fed(double cpus_per_gpu, double memory_gb_per_gpu) const {
     if (always_fed_) return std::numeric_limits<double>::infinity();
     return table_ != nullptr ? (*table_)(cpus_per_gpu, memory_gb_per_gpu)
@@ -97,27 +98,26 @@ class JobSpeed {
   JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
            std::optional<GenieTask> task = std::nullopt);
 
-  /// `beside` are the other jobs of the most crowded of its GPUs; a job that `yields` has what
-  /// these leave (beside.h). The grants have GPUs, and some of cores and memory; a job without is
-  /// not running.
+  /// `beside` are the other jobs on the most crowded of its GPUs; a job that `yields` gets what
+  /// these leave (beside.h). The grants must have GPUs, cores and memory.
   Pace pace(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {},
             bool yields = false) const;
   double rate(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const {
     return pace(grants, beside).rate;
   }
-  /// The same, taken apart: from the reference to the grants, one after another in the order of
-  /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
+  /// Returns the same as factors, from the reference to the grants in the order of Parts. If cores
+  /// limit the speed, a slower GPU does not slow the job further, and the factors show this.
   Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {},
               bool yields = false) const;
-  /// On so many nodes, with as much for each GPU as at the reference but for `power`, and no
-  /// neighbours.
+  /// Returns the rate on this many nodes, with the reference's resources per GPU except `power`,
+  /// and without neighbors.
   double rate(int nodes, int gpus_per_node, double power = 1) const;
   const SpeedModel& model() const { return *model_; }
-  /// Where batch and steps are told and the model knows what they mean; else null.
+  /// Returns null unless batch size and steps are known and the model defines them.
   const GenieTask* task() const { return task_ ? &*task_ : nullptr; }
 
  private:
-  /// What of the grants decides.
+  /// The values of the grants that decide.
   struct Given {
     int gpus = 0;
     int nodes = 0;
@@ -125,12 +125,12 @@ class JobSpeed {
     double memory_gb_per_gpu = std::numeric_limits<double>::infinity();
     GpuType type = kOtherGpu;
     double power = 1;
-    double beside = 1;  // the part of its speed alone that it keeps beside others
+    double beside = 1;  // fraction of its speed alone that it keeps next to others
   };
   Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside,
                bool yields) const;
   double computes(const Given& given) const;
-  /// What all GPUs do together, of what each does.
+  /// Returns the rate of all GPUs together from the rate of each.
   double all_of(const Given& given) const;
   double speed(const Given& given) const;
 

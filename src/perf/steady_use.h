@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How busy a job keeps its GPUs with what it holds now, once that has settled.
+/// How busy a job keeps its GPUs with its current allocation, once that has settled.
 ///
-/// A job loads programs and data before its GPUs compute, and one that is given other cores goes on
-/// as before for a moment: what it then had in hand. So a stretch of time counts only if all of it
-/// lies a while after the last change, and after its GPUs were first seen to compute; and something
-/// is told once enough of them have come. Then it is the mean over the latest, so that what happens
-/// later is seen.
+/// A job loads programs and data before its GPUs compute, and a job with changed cores first
+/// finishes work in progress. A measurement therefore counts only if all of it is some time after
+/// the last change, and after the GPUs first computed. A value is reported once there are enough
+/// measurements. It is the mean of the latest ones, so that it follows later changes.
 ///
-/// Differs  CODA's abstract says nothing of this; a simulation knows the use at once.
+/// Differs  CODA's abstract does not mention this; a simulation knows the use at once.
 #pragma once
 
 #include <optional>
@@ -20,25 +19,25 @@
 
 namespace almanac::perf {
 
-/// How measurements become what a policy is told.
+/// How measurements become the value that policies get.
 struct Measuring {
   Duration every = 5s;      ///< How often is looked.
   Duration settling = 15s;  ///< After a change, how long nothing counts.
-  Duration least = 30s;     ///< So much has to be measured before anything is told.
-  Duration window = 60s;    ///< Of the latest so much is the mean.
+  Duration least = 30s;     ///< Measured time needed before a value is reported.
+  Duration window = 60s;    ///< The mean covers this much of the latest time.
 };
 
 class SteadyUse {
  public:
   explicit SteadyUse(const Measuring& measuring = {}) : measuring_(measuring) {}
 
-  /// The job begins, or is taken over, of which nothing is known.
+  /// Starts over for a job that begins, or is taken over without history.
   void start(Time now);
-  /// It holds something else from now on.
+  /// Records that the allocation has changed.
   void change(Time now);
-  /// The share of the time in which its GPUs computed; later than what was told before.
+  /// Adds the fraction of time in which its GPUs computed; must be later than earlier measurements.
   void add(const Stretch& use);
-  /// 0 to 1; nothing = too early to tell, or it is not told.
+  /// Returns 0 to 1; nothing if it is too early, or not measured.
   std::optional<double> mean() const;
 
  private:

@@ -39,7 +39,7 @@ struct StepTime {
   double operator()(double batch_per_gpu, int gpus, int nodes) const;
 };
 
-/// Of a step that computes and syncs so long.
+/// Returns the duration of a step from its computation and synchronization times.
 double join(double compute, double sync, double overlap);
 
 }  // namespace almanac::perf

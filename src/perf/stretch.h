@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What something was on average between two times.
+/// The mean of a quantity between two times.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,8 @@ struct Stretch {
   double value = 0;
 };
 
-/// What grew from `before` to `now`, by the second; `to` is later than `from`.
+/// Returns the rate per second of a counter that grew from `before` to `now`; `to` must be later
+/// than `from`.
 inline Stretch rate(Time from, double before, Time to, double now) {
   return {from, to, std::max(0.0, now - before) / seconds(to - from)};
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Translates what a job asks into the cluster's terms, and tells "never" before a job waits.
+/// Translates a job's request into the cluster's terms, and detects requests that can never run
+/// before the job waits.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,8 @@
 
 namespace almanac::schedule {
 
-/// Of each GPU that a request asks: less than a thousandth is that, more than 999 are all of it.
+/// Returns the part of each GPU that a request needs. Less than a thousandth counts as one, more
+/// than 999 as a whole GPU.
 std::int32_t gpu_milli(const trace::Request& request);
 
 class Admission {
@@ -30,18 +32,19 @@ class Admission {
   TenantId tenant(const trace::Request& request) const {
     return cluster_.tenants.empty() ? kNoTenant : named_tenant(request);
   }
-  /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
-  /// say its cores or memory asks those of what it asks of its GPUs, by most nodes of a type that
-  /// it accepts, a CPU job one core and no memory. Where nodes do not say how much they have,
-  /// neither is counted. Request::gpu_share counts where one GPU is asked; a part of each of
-  /// several GPUs is all of them. Of an instance that a job asks there are as many as it asks GPUs;
-  /// one that is all of a board is a GPU, and so is one of a node whose GPUs are instances, of a
-  /// type that is called so. Where boards can be cut in such instances as well, only those count.
+  /// Returns the number of the job's demand in `vc`; equal demands have equal numbers. A GPU job
+  /// without cores or memory requests those that belong to its GPUs on most nodes with an accepted
+  /// type; a CPU job requests one core and no memory. If nodes give no size, neither is counted.
+  /// Request::gpu_share applies to jobs with one GPU; a part of each of several GPUs counts as
+  /// whole GPUs. A job that requests instances needs one for each GPU it requests. An instance that
+  /// covers a board counts as a GPU, and so does one on a node whose GPUs are instances of a type
+  /// of that name. If boards can also be split into such instances, only those count.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
-  /// Of each GPU, or of a GPU for each instance, that it asks in `vc` what it holds: thousandths.
+  /// Returns the thousandths of each GPU (or of a GPU, for each instance) that the request holds in
+  /// `vc`.
   std::int32_t part(const trace::Request& request, VcId vc);
-  /// The demands with which a request that names alternatives can start in `vc`, best first: what
-  /// it asks, then those. `claim` is of what it asks, of `quotas`; null = there are none.
+  /// Returns the demands with which a request can start in `vc`, best first: its own, then its
+  /// alternatives. `claim` belongs to its own, in `quotas`; null if there are none.
   std::vector<policy::Acceptable> acceptable(const trace::Request& request, VcId vc,
                                              ClaimId claim = kNoClaim,
                                              policy::Quotas* quotas = nullptr);
@@ -64,9 +67,9 @@ class Admission {
       const int at = board == nullptr ? -1 : slices::position(*board, profile);
       return at < 0 ? 0 : (*board)[at].most;
     }
-    /// GPUs, or instances where those are asked, of these nodes, if a node has room for the cores
-    /// and memory of all units of `wanted` that it could hold: a job lies on one node or on whole
-    /// nodes.
+    /// Returns the GPUs of these nodes (instances, if those are requested), provided that a node
+    /// has room for the cores and memory of all units of `wanted` that it could hold: a job uses
+    /// one node or whole nodes.
     int gpus_with_room(const cluster::Demand& wanted) const {
       const cluster::Amount node{gpus_per_node, cpu_milli, memory_mb};
       if (wanted.profile != slices::kNoProfile) {
@@ -76,7 +79,7 @@ class Admission {
       return has_room ? nodes * gpus_per_node : 0;
     }
   };
-  /// What comes with a GPU, or with a task, that does not say.
+  /// Default cores and memory per GPU, or per task.
   struct Share {
     std::int32_t cpu_milli = 0;
     std::int32_t memory_mb = 0;
@@ -99,7 +102,7 @@ class Admission {
   /// The bits of those kinds that suit.
   template <class Suits>
   std::uint64_t kinds_with(const Suits& suits) const;
-  /// Of a board that has one of that name.
+  /// Of a board with a profile of that name.
   void ask_instance(std::string_view name, cluster::Demand& wanted) const;
   /// Rules out kinds of GPUs with too little memory, and for parts in thousandths those that are
   /// cut.
@@ -113,7 +116,7 @@ class Admission {
   const cluster::Cluster& cluster_;
   const Names& names_;
   std::vector<cluster::Cluster::GpuKind> gpu_kinds_;
-  bool has_kinds_ = false;        // of which more is told than their type
+  bool has_kinds_ = false;        // whether kinds differ in more than their type
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;
   std::vector<std::optional<std::uint64_t>> types_of_name_;  // the same

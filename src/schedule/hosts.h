@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes the policy of a host. A policy must not find out from what it is given who asks it, so
-/// each kind of host has one list of what it gives. No entry has a default: a host that has nothing
-/// to give says so, and one that forgets an entry does not compile (warnings are errors).
+/// Creates the policy of a host. A policy must not be able to find out which host runs it, so each
+/// kind of host lists what it provides. No entry has a default: a host without something says so,
+/// and a missing entry does not compile (warnings are errors).
 #pragma once
 
 #include <functional>
@@ -17,24 +17,25 @@
 
 namespace almanac::schedule {
 
-/// What jobs and owners used before the policy began; null = nothing is known of it.
+/// Usage of jobs and owners before the policy began; null if unknown.
 using PastUses = std::shared_ptr<const std::vector<policy::PastUse>>;
 
-/// What a site has any policy keep to.
+/// Rules of a site that bind any policy.
 struct SiteRules {
-  Duration age_cap;                    ///< As policy::age_capped() takes it; kNoDuration = none.
-  std::function<bool(JobId)> is_kept;  ///< Jobs that policies leave alone; empty = none is.
+  Duration age_cap;                    ///< See policy::age_capped(); kNoDuration for no cap.
+  std::function<bool(JobId)> is_kept;  ///< Jobs that policies must not stop or move; empty for
+                                       ///< none.
 };
 
-/// The rules where a site has none, or another program enforces them.
+/// For sites without rules, and where another program enforces them.
 inline const SiteRules kNoSiteRules{.age_cap = kNoDuration, .is_kept = {}};
 
 /// The host of jobs that really run.
 struct RealHost {
-  std::unique_ptr<predict::Estimator> estimator;  ///< Null where no choice asks an estimate.
+  std::unique_ptr<predict::Estimator> estimator;  ///< Null if no choice needs an estimate.
   PastUses past_use;
-  policy::PastReports past_reports;                  ///< Empty = nothing was reported.
-  std::shared_ptr<predict::TypeSpeeds> type_speeds;  ///< Null = the policy is not to learn them.
+  policy::PastReports past_reports;                  ///< Empty if nothing was reported.
+  std::shared_ptr<predict::TypeSpeeds> type_speeds;  ///< Null if the policy must not learn them.
   policy::MayShare may_share;                        ///< Empty = all jobs may.
   policy::IsOn is_on;                                ///< Empty = all nodes are.
 };
@@ -50,7 +51,7 @@ struct PlayedHost {
 /// The host of a log that is simulated from its first job on: nothing was used before.
 struct SimulatedHost {
   std::unique_ptr<predict::Estimator> estimator;
-  bool binds;         ///< As policy::Host has it.
+  bool binds;         ///< See policy::Host.
   bool learns_types;  ///< The policy learns how fast jobs are on types of GPUs.
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs used of GPUs before a policy began, as hosts pass it on (policy/contract/host.h).
+/// The GPU usage of jobs before a policy began, as hosts pass it on (policy/contract/host.h).
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@
 
 namespace almanac::schedule {
 
-/// Adds what a job used that ran for `ran` from its first start on until it ended, or until now;
-/// nothing where it never ran or held no GPU.
+/// Adds the usage of a job that ran for `ran` from its first start until its end, or until now.
+/// Adds nothing if it never ran or held no GPU.
 void add_past_use(const trace::Request& request, TenantId tenant, Time start, Time until,
                   Duration ran, std::vector<policy::PastUse>& uses);
 

@@ -152,7 +152,7 @@ class Round {
  private:
   /// Why the limits of its tenants never let it start; nothing if they can.
   std::optional<policy::Reason> over_limit(JobId job) const;
-  /// Sets what a job asks here and what lies behind it.
+  /// Sets the demand of a job here, and its history.
   std::optional<policy::Reason> introduce(JobId job, const Past& past);
   void check_time_goes_on(std::span<const policy::Event> events);
   void check_and_stop(Time now, const policy::Plan::Change& stop);
@@ -163,24 +163,24 @@ class Round {
   /// Takes a running job off its GPUs; it waits for `target`.
   void suspend(Time now, JobId job, Duration cost);
   void set_config(JobId job, const policy::Config& config);
-  /// Notes whether a job runs where GPUs can be cut.
+  /// Records whether a job runs on GPUs that can be partitioned.
   void note_on_boards(JobId job);
-  /// Why a job that asks instances finds none: the job with whose end one can be made. Of several
-  /// the one that must end first, or has run for longest.
+  /// Returns why a job finds no instance: the job whose end makes room for one. If there are
+  /// several, the one that must end first, or else has run longest.
   policy::Reason why_no_instance(JobId job);
   /// `events`, and those of jobs that are held no longer.
   std::span<const policy::Event> with_released(Time now, std::span<const policy::Event> events);
-  /// Takes what is to be out and is free.
+  /// Takes the GPUs that must go out of service and are free.
   void take_out(NodeId node);
   void count(const cluster::Grant& grant, int sign);
   void note_start(Time now, JobId job);
-  /// Whether a job may run on so many GPUs.
+  /// Whether a job may run on this number of GPUs.
   bool accepts(JobId job, int gpus) const;
   int asked_gpus(const policy::Progress& state) const {
     return admission_.demands()[index(state.demand)].gpus;
   }
   void remember_grants(JobId job, std::span<const cluster::Grant> grants);
-  /// What a view shows.
+  /// Returns what a view shows.
   policy::View::Records records() const;
 
   const cluster::Cluster& cluster_;
@@ -194,7 +194,7 @@ class Round {
   Rng rng_;
   Admission admission_;
   TenantLimits limits_;
-  policy::Quotas own_quotas_;  // where tenants have limits and the host keeps no quotas
+  policy::Quotas own_quotas_;  // if tenants have limits and the host has no quotas
   cluster::Ledger ledger_;
   std::vector<policy::Progress> progress_;
   std::vector<cluster::Grant> grants_;
@@ -203,14 +203,14 @@ class Round {
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
   std::unordered_map<NameId, std::vector<JobId>> groups_;
-  const std::vector<policy::Service>* services_ = nullptr;  // null = none
+  const std::vector<policy::Service>* services_ = nullptr;  // null for none
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;
   Load load_;
   std::int64_t busy_gpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
-  /// GPUs of a node that are to be out of service, and that are.
+  /// GPUs of a node that must go out of service, and those that already are.
   struct Out {
     cluster::GpuMask wanted = 0;
     cluster::GpuMask taken = 0;

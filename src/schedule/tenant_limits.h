@@ -19,22 +19,22 @@ class TenantLimits {
   /// A tenant that may not borrow may hold its guarantee at most. `cluster` must outlive it.
   explicit TenantLimits(const cluster::Cluster& cluster);
 
-  /// Whether no tenant has a limit: then nothing else is to be asked.
+  /// Whether no tenant has a limit. If so, no other function need be called.
   bool empty() const { return limited_.empty(); }
-  /// One quota for each tenant that has a limit, behind those that are there.
+  /// Adds one quota for each tenant with a limit, after the existing ones.
   void add_to(policy::Quotas& quotas);
-  /// Lets so many GPUs, or parts of each, which `job` asks count for the limits of `tenant` and of
-  /// all above it too.
+  /// Counts this number of GPUs, or parts of each, requested by `job` against the limits of
+  /// `tenant` and all tenants above it.
   void put(JobId job, int gpus, std::int32_t gpu_milli, TenantId tenant,
            policy::Quotas& quotas) const;
-  /// That so many GPUs, or parts of one, are more than they are; nothing if they leave room for a
-  /// job on these once all else has ended.
+  /// Returns the reason if this number of GPUs, or parts of one, exceeds a limit even on an
+  /// otherwise idle cluster; otherwise nothing.
   std::optional<policy::Reason> never(int gpus, std::int32_t gpu_milli, TenantId tenant) const;
   /// GPUs that they leave now.
   double left(TenantId tenant, const policy::Quotas& quotas) const;
 
  private:
-  /// Of a tenant and all above it, positions in limited_.
+  /// Positions in limited_ of a tenant and all tenants above it.
   std::vector<std::uint32_t> of(TenantId tenant) const;
   double most(std::uint32_t at) const;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The limits of a run: cores, memory, disks and GPUs, held by a control group where the machine
-/// lets us; else memory is watched from time to time, cores are held by affinity alone, disks not
-/// at all, and which GPUs are its own the run is only told.
+/// The limits of a run: cores, memory, disks and GPUs, enforced by a control group if the machine
+/// allows it. Otherwise memory is polled, cores are enforced by affinity only, disks are not
+/// limited, and the run is only informed of its GPUs.
 #pragma once
 
 #include <optional>
@@ -18,22 +18,22 @@ class Bounds {
  public:
   explicit Bounds(const Spec& spec);
 
-  /// nullptr = there is none.
+  /// Returns null if there is none.
   const process::Cgroup* group() const { return group_ ? &*group_ : nullptr; }
   /// By what the limits are held.
   Means means() const { return means_; }
-  /// Holds all below this process to other limits. Of those that the group did not have from the
-  /// start, only cores and watched memory can be set.
+  /// Changes the limits of all processes below this one. Only cores and polled memory can be set if
+  /// the group did not have the limit from the start.
   void set(const Limits& limits);
-  /// Whether memory() has to be asked from time to time.
+  /// Whether memory() must be called periodically.
   bool watches() const { return memory_gb_ && !held_.memory_gb; }
   /// Looks what all below use; whether it is too much.
   bool too_much();
-  /// Whether the kernel killed one of them for want of memory.
+  /// Whether the kernel killed a process for lack of memory.
   bool ran_out() const { return group_ && group_->out_of_memory() > 0; }
-  /// The most that all used at once, as far as anybody looked.
+  /// Returns the peak memory of all processes together, as far as it was polled.
   double peak_memory_gb() const;
-  /// Kills at once, where there is a group.
+  /// Kills all processes at once, if there is a group.
   void kill() {
     if (group_) group_->kill();
   }

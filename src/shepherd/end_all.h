@@ -8,8 +8,8 @@
 
 namespace almanac::shepherd {
 
-/// Asks all runs in the folders of `runs` to end, each with its grace, and waits until they have.
-/// Gives how many could not be asked.
+/// Asks all runs in the folders of `runs` to end, each with its grace period, and waits for them.
+/// Returns the number that could not be asked.
 int end_all(const std::string& runs);
 
 }  // namespace almanac::shepherd

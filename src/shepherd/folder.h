@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The folder of a run: which files it has, and how they are written so that none is ever half
-/// there.
+/// The files in the folder of a run, and how to write them so that none is ever incomplete.
 #pragma once
 
 #include <string>
@@ -23,9 +22,9 @@ inline constexpr const char* kScriptFile = "/script";
 /// The descriptor that a shepherd inherits its lock by.
 inline constexpr int kLockDescriptor = 3;
 
-/// What a look at a file comes to. `absent` is known (ENOENT alone says so); of one that is
-/// `unreadable` nothing is known, and a later look may tell: descriptors or memory are short, the
-/// disk has a fault.
+/// Result of a look at a file. `absent` is certain (only ENOENT means it). `unreadable` leaves the
+/// answer open, and a later look may succeed: descriptors or memory are short, or the disk has a
+/// fault.
 enum class There { present, absent, unreadable };
 There is_there(const std::string& path);
 /// Fails with not_found when it is absent, with unavailable when it is unreadable.
@@ -37,7 +36,7 @@ Result<void> sync_folder(const std::string& path);
 /// A file in the making.
 class NewFile {
  public:
-  /// Makes it under another name beside `path`, with room for `reserve` bytes.
+  /// Creates it under a temporary name next to `path`, with `reserve` bytes of space.
   static Result<NewFile> create(const std::string& path, std::size_t reserve = 0);
   /// Puts it in its place, wholly or not at all, also when the power fails meanwhile. Fails with
   /// unavailable; may be tried again.
@@ -54,7 +53,7 @@ class NewFile {
 
 /// Writes a file wholly or not at all; when the power fails it may be empty.
 Result<void> write_file(const std::string& path, std::string_view content);
-/// The same; all users may read it.
+/// Same, readable by all users.
 Result<void> write_public_file(const std::string& path, std::string_view content);
 
 }  // namespace almanac::shepherd

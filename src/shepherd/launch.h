@@ -30,20 +30,21 @@ struct Launched {
   std::optional<Terminal> terminal{};  ///< Its output goes through this, not through pipes.
 };
 
-/// Why a command does not run. Nothing of it has run.
+/// Why a command does not run. None of it has run.
 struct NotLaunched {
   enum class Fault : std::uint8_t {
-    job,      ///< What the job asks: it will never run.
+    job,      ///< The request of the job is invalid: it can never run.
     account,  ///< Its user's account: the system does not know it now, or its disk quota is used
               ///< up. Other users' jobs are not affected.
-    machine,  ///< Processes, descriptors, memory or disk space are short: a later try may succeed.
-              ///< Nothing that a user can bring about (no room for its log) counts.
+    /// Processes, descriptors, memory or disk space are short: a later try may succeed. Conditions
+    /// that a user can cause (no room for the log) do not count.
+    machine,
   };
   Error why;
   Fault fault = Fault::job;
 };
 
-/// In the group of `bounds`, or where we are.
+/// Launches in the group of `bounds`, or in ours if there is none.
 tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec& spec,
                                            const Bounds& bounds);
 

@@ -3,9 +3,9 @@
 /// \file
 /// Ends what a killed shepherd left behind.
 ///
-/// The command itself has died with its shepherd (PR_SET_PDEATHSIG); what it had started is found
-/// in the control group of the run, and by the marker ALMANAC_RUN=folder in its environment. What
-/// wiped its environment where there is no control group is not found.
+/// The command itself dies with its shepherd (PR_SET_PDEATHSIG). Its children are found in the
+/// control group of the run, and by the marker ALMANAC_RUN=folder in their environment. Without a
+/// control group, processes that cleared their environment are not found.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace almanac::shepherd {
 
-/// Kills all of the run but its shepherd, and waits for none; gives how many there were. Nothing
-/// when that cannot be known now.
+/// Kills all processes of the run except its shepherd, without waiting. Returns their number;
+/// nothing if it cannot be determined now.
 std::optional<int> kill_left(const std::string& folder);
-/// Kills all of the run, its control group too, and waits for none; gives how many there still
-/// were. What does not go of being told that again and again sits in the kernel, or is not ours.
-/// Nothing when that cannot be known now, for want of descriptors or memory: some may live on.
+/// Kills all processes of the run and its control group, without waiting. Returns how many were
+/// still there; processes that survive repeated kills are stuck in the kernel, or not ours. Returns
+/// nothing if it cannot be determined now for lack of descriptors or memory; some may still run.
 std::optional<int> end_leftovers(const std::string& folder);
 
 }  // namespace almanac::shepherd

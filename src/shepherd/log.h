@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a run writes, from a pipe into a file that has a limit.
+/// Copies the output of a run from a pipe into a file with a size limit.
 ///
-/// Nothing that happens to the file is the command's trouble: what cannot be written (beyond the
-/// limit, a full disk) is dropped and counted, and the file says so.
+/// A problem of the file never affects the command: output that cannot be written (beyond the
+/// limit, disk full) is dropped and counted, and the file says so.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class Log {
 
   /// For poll(2); -1 when all writers are gone.
   int news() const { return from_.get(); }
-  /// Writes what there is to read. False once all writers are gone.
+  /// Writes the available output. Returns false once all writers have exited.
   bool pump();
-  /// Writes `text`, which comes another way.
+  /// Writes `text` from another source.
   void add(std::string_view text) { write(text); }
   /// Writes what is left to read, and what was dropped.
   void close();
@@ -44,7 +44,7 @@ class Log {
   std::size_t room_;  // bytes left of the limit
   bool full_ = false;
   std::int64_t dropped_ = 0;
-  std::size_t untold_ = 0;  // dropped for an error since the file last said so
+  std::size_t untold_ = 0;  // dropped since the file last reported it
   int why_ = 0;             // errno of that
   std::string block_;
 };

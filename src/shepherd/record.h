@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the files of a run say, as JSON.
+/// The contents of the files of a run, as JSON.
 #pragma once
 
 #include <csignal>
@@ -20,7 +20,8 @@
 
 namespace almanac::shepherd {
 
-/// A process, told from all that ever had its number. The content of the lock names the shepherd.
+/// Identifies a process among all that ever had its number. The content of the lock names the
+/// shepherd.
 struct Identity {
   pid_t process = -1;
   std::int64_t birth = 0;  ///< process::birth_of.
@@ -30,10 +31,10 @@ struct Identity {
 struct Started {
   Identity command{};
   Identity shepherd{};
-  std::string boot{};  ///< Which start of the machine: after another one nothing of it runs.
+  std::string boot{};  ///< Boot of the machine; after another boot, nothing of it runs.
   Time start{};
-  Duration since_boot{};  ///< The same moment by CLOCK_BOOTTIME.
-  std::string cgroup{};   ///< Its folder; "" = none.
+  Duration since_boot{};  ///< The same time by CLOCK_BOOTTIME.
+  std::string cgroup{};   ///< Its folder; "" for none.
   Means means{};
 };
 
@@ -41,13 +42,13 @@ struct Started {
 struct Limits {
   std::vector<int> cores{};
   process::CgroupLimits limits{};
-  Duration time_limit = kNoDuration;  ///< From the begin on.
+  Duration time_limit = kNoDuration;  ///< Counted from the start.
 };
 
 /// The order of Run::make_room(). Given to the shepherds of runs with a signal of their own only:
 /// those of an earlier release know no such order.
 inline const int kMakeRoom = SIGRTMIN;
-/// That of Run::reallocate(), to shepherds of runs with such a file only, for the same reason.
+/// Signal of Run::reallocate(), only for shepherds of runs with such a file, for the same reason.
 inline const int kReallocated = SIGRTMIN + 1;
 
 /// Fails with invalid when a text is not UTF-8.
@@ -60,12 +61,12 @@ std::string to_json(const Limits& limits);
 /// Fails with corrupt when the text is not one of these.
 template <typename Record>
 Result<Record> parse_record(std::string_view text);
-/// Reads the record of a file. Fails with not_found when there is none, with unavailable when it
-/// cannot be read now, with corrupt when it is not one of these.
+/// Reads the record of a file. Fails with `not_found` if there is none, with `unavailable` if it
+/// cannot be read now, and with `corrupt` if it is not such a record.
 template <typename Record>
 Result<Record> read_record(const std::string& path);
 
-/// Which start of the machine this is.
+/// Returns the id of the current boot of the machine.
 std::string boot_id();
 /// By the clock that is never set and that counts while the machine sleeps.
 Duration since_boot();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the child that will be the command tells the shepherd, in one packet with its open files.
+/// The report from the child that will become the command to the shepherd: one packet with its open
+/// files.
 #pragma once
 
 #include <vector>
@@ -11,11 +12,11 @@
 
 namespace almanac::shepherd {
 
-/// That it is ready, with its log files beside, or where it failed.
+/// Success with the log files attached, or the point of failure.
 struct Report {
   process::Step failed = process::Step::none;
-  int log = -1;    ///< Of the files, the one that cannot be opened.
-  int number = 0;  ///< errno; 0 = ready.
+  int log = -1;    ///< The log file that cannot be opened.
+  int number = 0;  ///< errno; 0 for success.
 };
 
 /// At most two files.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the program almanac-shepherd does: starts the command of a run, carries its output, holds
-/// it to its limits, ends it with all that it started, and writes down how it ended.
+/// The main function of almanac-shepherd: starts the command of a run, copies its output, enforces
+/// its limits, ends it with all its processes, and records how it ended.
 #pragma once
 
 #include <string>
 
 namespace almanac::shepherd {
 
-/// Tends the run of a folder, whose lock is open as kLockDescriptor, until nothing of it runs any
-/// more. Gives 1, and says why on the standard error, where nothing can be written there; then
-/// nothing has run. Its standard output must be /dev/null.
+/// Tends the run of a folder, whose lock is open as kLockDescriptor, until none of its processes
+/// runs. Returns 1, with a message on standard error, if it cannot write there; nothing has run
+/// then. Its standard output must be /dev/null.
 int tend(const std::string& folder);
 
 }  // namespace almanac::shepherd

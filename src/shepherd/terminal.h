@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The terminal of a run: its user attaches to it, leaves it and comes back, while the run goes on.
+/// The terminal of a run: its user can attach, detach and return while the run continues.
 ///
-/// The shepherd holds the master of a pseudo terminal and listens at a socket in the run's folder.
-/// One program is attached at a time, the latest; it is sent what was written last, then all that
-/// comes. Only the run's user can: the socket is that user's alone, and the kernel's word on who
-/// connects is asked as well. Nothing that an attached program does, or does not do, keeps us
-/// waiting: where it does not read, the command waits as at any terminal.
+/// The shepherd holds the master of a pseudo terminal and listens on a socket in the run's folder.
+/// Only the latest program is attached; it receives recent output, then everything new. Only the
+/// run's user can attach: the socket belongs to that user, and the kernel's credentials of the peer
+/// are checked too. An attached program can never block the shepherd: if it does not read, the
+/// command waits as on any terminal.
 #pragma once
 
 #include <optional>
@@ -24,8 +24,9 @@
 
 namespace almanac::shepherd {
 
-/// For the child that will be the command: opens a terminal as whoever we are, and makes it our
-/// own, with our input and output on it. Gives its master; empty, with errno, where that fails.
+/// In the child that will become the command: opens a terminal as the current user, and makes it
+/// our controlling terminal, standard input and output. Returns its master; empty, with errno, on
+/// failure.
 process::Descriptor enter_terminal();
 
 class Terminal {

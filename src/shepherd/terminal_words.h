@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a run's terminal and the program that is attached to it say to each other, by packets of a
-/// SOCK_SEQPACKET socket: a letter, and what belongs to it.
+/// The protocol between a run's terminal and the program attached to it: packets of a
+/// SOCK_SEQPACKET socket, each a letter and its data.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace almanac::shepherd {
 
 /// The socket of a run's terminal, in its folder.
 inline constexpr const char* kTerminalFile = "/terminal";
-/// Of one packet, its letter included.
+/// Of a packet, including its letter.
 inline constexpr std::size_t kMostPacket = 1 << 14;
 
 enum class TerminalWord : char {
   data = 'd',     ///< Both ways: bytes.
   size = 's',     ///< To the terminal: TerminalSize.
-  taken = 't',    ///< To the program: another has attached.
+  taken = 't',    ///< To the program: another one has attached.
   refused = 'r',  ///< To the program: it runs as another user.
   ended = 'e',    ///< To the program: nothing of the run is left.
 };

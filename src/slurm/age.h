@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a hold does to the age that Slurm's priorities count.
+/// The effect of a hold on a job's age in Slurm's priorities.
 ///
-/// Source   Slurm 22.05.8, as seen: a job whose begin is put off has no AccrueTime any more where
-///          limits are enforced, and one from then on when it may begin; elsewhere it keeps it.
+/// Source   Slurm 22.05.8, observed: where limits are enforced, a job whose begin time is postponed
+///          loses its AccrueTime, and gets a new one when it becomes eligible; elsewhere it keeps
+///          it.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace almanac::slurm {
 
-/// Whether a waiting job that is held begins anew to age, and that counts.
+/// Whether a pending job that is held starts to age from zero, and age counts.
 inline bool loses_age_when_held(const Site& site) {
   const auto value = [&](const char* key) {
     const auto found = site.parameters.find(key);

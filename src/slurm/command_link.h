@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The way to a controller by Slurm's own commands: squeue, scontrol, sinfo, scancel, sacct. Needs
-/// nothing but them; a process for each question and for each job that changes (some 10 ms).
+/// A connection to a controller by Slurm's own commands: squeue, scontrol, sinfo, scancel, sacct.
+/// Needs nothing else; costs a process for each query and each changed job (about 10 ms).
 ///
-/// Each news() asks for everything and tells what differs. The site factor of a job can be set, but
-/// no command tells it.
+/// Each news() queries everything and returns the differences. The site factor of a job can be set,
+/// but no command prints it.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@
 
 namespace almanac::slurm {
 
-/// What a command wrote, and its exit status.
+/// Output of a command, and its exit status.
 struct Printed {
   std::string out{};
   std::string err{};
   int status = 0;
 };
 
-/// Runs a command to its end. Fails with not_found where there is no such program.
+/// Runs a command to its end. Fails with `not_found` if there is no such program.
 using RunCommand =
     std::function<Result<Printed>(const std::vector<std::string>& argv, Duration patience)>;
 
@@ -55,17 +55,17 @@ class CommandLink final : public Link {
   Result<void> update(std::span<const std::string> nodes, const std::string& what);
   Result<void> change_one(const JobChange& change);
   Result<Picture> picture();
-  /// Renews what fair share goes by, where that is kept and was not asked for lately.
+  /// Refreshes the inputs of fair share, if the site uses it and they are old.
   void renew_associations();
 
   RunCommand run_;
   Differences differences_;
   Duration skew_ = Duration::zero();
-  std::map<std::string, std::string> switches_;  ///< Of each node, as of site().
-  std::vector<Association> associations_;        ///< As last told.
+  std::map<std::string, std::string> switches_;  ///< By node, from site().
+  std::vector<Association> associations_;        ///< From the last answer.
   Time associations_seen_ = kNoTime;
-  bool keeps_shares_ = false;          ///< As of site().
-  bool works_out_priorities_ = false;  ///< The same.
+  bool keeps_shares_ = false;          ///< From site().
+  bool works_out_priorities_ = false;  ///< From site().
   std::int64_t unread_rows_ = 0;
   bool silent_ = false;  ///< No controller answered the last question.
 };

@@ -11,13 +11,13 @@
 
 namespace almanac::slurm {
 
-/// "gateway": our program that speaks libslurm. "commands": Slurm's own, as SLURM_CONF or the
-/// machine has it. "": the gateway where it was built, else the commands. "unix:/path",
-/// "http://host:port": slurmrestd, over TCP with the token in SLURM_JWT. Asks nothing yet. Fails
-/// with usage for another word, and for TCP without a token.
+/// "gateway": our program that uses libslurm. "commands": Slurm's commands, configured by
+/// SLURM_CONF or the machine. "": the gateway if it was built, otherwise the commands.
+/// "unix:/path", "http://host:port": slurmrestd, over TCP with the token in SLURM_JWT. Sends
+/// nothing yet. Fails with `usage` for any other text, and for TCP without a token.
 Result<std::unique_ptr<Link>> connect(const std::string& way);
 
-/// The same in words, for the commands that offer the choice.
+/// The choices in words, for help texts.
 inline constexpr const char* kWays =
     "How to reach Slurm: gateway, commands, or unix:/path or http://host:port of slurmrestd; "
     "default: the gateway if it is installed, else commands";

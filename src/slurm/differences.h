@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes News of whole answers: remembers what was told last and says what differs.
+/// Turns complete answers into News: remembers the last answer and returns what differs.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace almanac::slurm {
 
-/// All that a controller told at one moment.
+/// The complete state of a controller at one time.
 struct Picture {
   Time at{};
   std::vector<Job> jobs{};
@@ -21,7 +21,7 @@ struct Picture {
   std::vector<Reservation> reservations{};
   std::vector<Licence> licences{};
   Limits limits{};
-  std::vector<Association> associations{};  ///< None where no fair share is kept.
+  std::vector<Association> associations{};  ///< Empty if the site has no fair share.
 };
 
 /// How old the shares in a picture may be; asking for them is dear.
@@ -29,8 +29,8 @@ inline constexpr Duration kSharesPause = 30s;
 
 class Differences {
  public:
-  /// What is new in `picture`. The first is whole. Jobs that have ended are told once, and are gone
-  /// when they are not in the picture any more.
+  /// Returns what is new in `picture`. The first answer is complete. Ended jobs are reported once,
+  /// and are gone when they disappear from the picture.
   News to(Picture picture);
   /// The next is whole again.
   void forget() { known_ = false; }

@@ -14,13 +14,13 @@
 
 namespace almanac::slurm {
 
-/// From good to bad; the worst of what bears on a lever is the lever's.
+/// From good to bad. The verdict of a lever is the worst of all checks that concern it.
 enum class Verdict : std::uint8_t { fine, unknown, partly, broken };
 
 /// "ok", "unknown", "partly", "no".
 std::string_view to_string(Verdict verdict);
 
-/// What Almanac can take in hand, each on its own.
+/// Features of Almanac that can be switched on separately.
 enum class Lever : std::uint8_t {
   watching,    ///< Shadow: sees all, touches nothing.
   learning,    ///< From accounting.
@@ -29,7 +29,7 @@ enum class Lever : std::uint8_t {
   power,       ///< Nodes that sleep.
   preemption,  ///< Requeue and suspend.
   slimming,    ///< Fewer CPUs for a job that runs.
-  idle,        ///< Words, or a requeue, where GPUs do not compute.
+  idle,        ///< Messages, or a requeue, if GPUs do not compute.
   sharing,     ///< Two jobs on a GPU.
 };
 inline constexpr Lever kLevers[] = {Lever::watching,  Lever::learning, Lever::order,
@@ -40,11 +40,11 @@ std::string_view to_string(Lever lever);
 
 struct Finding {
   std::string what{};   ///< "PriorityType"
-  std::string found{};  ///< "priority/basic"; "" = nothing.
+  std::string found{};  ///< "priority/basic"; "" for nothing.
   Verdict verdict = Verdict::fine;
   std::string means{};
-  std::string to_do{};          ///< "" = nothing.
-  std::vector<Lever> levers{};  ///< That it bears on.
+  std::string to_do{};          ///< "" for nothing.
+  std::vector<Lever> levers{};  ///< Those that it concerns.
 };
 
 struct Diagnosis {
@@ -53,7 +53,7 @@ struct Diagnosis {
   Verdict of(Lever lever) const;
 };
 
-/// `can` and `way` are those of the link that told `site` and `news`; `news` is whole.
+/// `can` and `way` are those of the link that returned `site` and `news`; `news` must be complete.
 Diagnosis diagnose(const Site& site, const News& news, Abilities can, std::string_view way);
 
 }  // namespace almanac::slurm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Rows of accounting as Link::ended() is to give them, whichever way they came.
+/// Rows of accounting for Link::ended(), whatever their source.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace almanac::slurm {
 /// Keeps the jobs that ended in [from, until), in order of end, then of number and submission.
 void keep_ended(std::vector<Job>& jobs, Time from, Time until);
 
-/// A moment as sacct and slurmrestd are asked for it: "uts1600000000".
+/// Formats a time for sacct and slurmrestd: "uts1600000000".
 std::string in_uts(Time time);
 
 }  // namespace almanac::slurm

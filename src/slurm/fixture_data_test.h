@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What Slurm of several releases prints, for tests.
+/// Output of several Slurm releases, for tests.
 #pragma once
 
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The way to a controller by the program almanac-slurm-gateway, which speaks libslurm.
+/// A connection to a controller by the program almanac-slurm-gateway, which uses libslurm.
 ///
-/// The program is started when it is needed first, and again after it has ended. It outlives us as
-/// long as it has to release what we hold.
+/// The program starts when it is first needed, and again after it has ended. It outlives us while
+/// it must release our holds.
 #pragma once
 
 #include <memory>
@@ -19,12 +19,12 @@
 namespace almanac::slurm {
 
 struct GatewaySetup {
-  std::string program{};    ///< "" = almanac-slurm-gateway, where it belongs.
+  std::string program{};    ///< "" for almanac-slurm-gateway in its usual place.
   Duration patience = 20s;  ///< A question that gets no sign of life for so long has failed.
 };
 
-/// All failures of the program itself are unavailable, and say what it said last; but not_found
-/// when there is no such program, and unsupported when it is of another version.
+/// Failures of the program itself are `unavailable`, with its last message; but `not_found` if it
+/// does not exist, and `unsupported` if it has another version.
 class GatewayLink final : public Link {
  public:
   explicit GatewayLink(GatewaySetup setup = {}) : setup_(std::move(setup)) {}
@@ -41,7 +41,7 @@ class GatewayLink final : public Link {
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
-  /// Of the gateway that runs; -1 = none.
+  /// Returns the running gateway; -1 if there is none.
   pid_t process() const { return program_ ? program_->process() : -1; }
 
  private:
@@ -49,7 +49,7 @@ class GatewayLink final : public Link {
 
   /// Asks, and waits for all answers.
   Result<void> ask(Request&& request, const Take& take);
-  /// About so many nodes at once as the program takes.
+  /// Sends a request for as many nodes at once as the program accepts.
   Result<void> ask_of(std::span<const std::string> nodes, const Request& what);
   Result<void> exchange(Request&& request, const Take& take);
   Result<void> start();
@@ -60,8 +60,8 @@ class GatewayLink final : public Link {
   GatewaySetup setup_;
   std::unique_ptr<GatewayProgram> program_;
   std::uint64_t last_id_ = 0;
-  std::uint64_t unanswered_ = 0;  ///< 0 = none: the program listens.
-  bool whole_ = true;             ///< Nothing is known of what the program has told us.
+  std::uint64_t unanswered_ = 0;  ///< 0 if none; the program then listens.
+  bool whole_ = true;             ///< Whether the next news must be complete.
 };
 
 }  // namespace almanac::slurm

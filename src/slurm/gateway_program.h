@@ -18,7 +18,8 @@
 
 namespace almanac::slurm {
 
-/// $ALMANAC_SLURM_GATEWAY; else beside our own program, or in its libexec. Fails with not_found.
+/// Returns $ALMANAC_SLURM_GATEWAY, otherwise the program next to our own or in its libexec. Fails
+/// with `not_found`.
 Result<std::string> gateway_program();
 
 class GatewayProgram {
@@ -36,8 +37,8 @@ class GatewayProgram {
   pid_t process() const { return process_; }
   /// Sends a line, newline and all, and takes in what comes meanwhile.
   Result<void> send(std::string_view line, Clock::time_point deadline);
-  /// The next line; valid until the next call. Fails with unavailable: late, or it has ended, which
-  /// ended() tells apart.
+  /// Returns the next line, valid until the next call. Fails with `unavailable` on a timeout, or if
+  /// the program has ended; ended() tells which.
   Result<std::string_view> receive(Clock::time_point deadline);
   bool ended() const { return ended_; }
   void kill();
@@ -53,7 +54,7 @@ class GatewayProgram {
   std::string path_;
   pid_t process_ = -1;
   process::Descriptor socket_;
-  process::Descriptor words_;  ///< What it writes as errors.
+  process::Descriptor words_;  ///< Its standard error.
   Lines lines_;
   std::string last_words_;
   std::string epitaph_;

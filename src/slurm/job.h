@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job as a Slurm controller tells of it, whichever way it was asked.
+/// A job as a Slurm controller reports it, over any connection.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ enum class JobNumber : std::uint32_t {};
 /// So fmt shows it.
 constexpr std::uint32_t format_as(JobNumber number) { return static_cast<std::uint32_t>(number); }
 
-/// What a job holds of one node.
+/// What a job holds on one node.
 struct Held {
   std::string node{};
-  std::uint64_t gpus = 0;  ///< A bit for each GPU; 0 where only a count is told.
+  std::uint64_t gpus = 0;  ///< One bit per GPU; 0 if only a count is known.
   int gpu_count = 0;
-  int shards = 0;  ///< Of gres/shard.
-  int mps = 0;     ///< Of gres/mps.
+  int shards = 0;  ///< gres/shard.
+  int mps = 0;     ///< gres/mps.
   double cpus = 0;
   double memory_gb = 0;
 
@@ -48,11 +48,12 @@ enum class State : std::uint8_t {
 /// Missing: "", 0, kNoTime, kNoDuration, nothing.
 struct Job {
   JobNumber number{};
-  JobNumber array{};    ///< Of the array that it is of; 0 = none.
-  std::string tasks{};  ///< Of the record that stands for the tasks that wait: "3-9%2".
-  std::optional<std::int32_t> task{};  ///< Of one task.
-  JobNumber het{};                     ///< Of the heterogeneous job that it is a part of; 0 = none.
-  // Whose.
+  JobNumber array{};                   ///< Array that it belongs to; 0 for none.
+  std::string tasks{};                 ///< For the record of pending tasks: "3-9%2".
+  std::optional<std::int32_t> task{};  ///< For one task.
+  /// Heterogeneous job that it is part of; 0 for none.
+  JobNumber het{};
+  // Identity:
   std::string name{};
   std::string user{};
   std::uint32_t uid = 0;
@@ -64,30 +65,31 @@ struct Job {
   std::string licences{};  ///< "matlab:2"
   std::string dependency{};
   std::string comment{};  ///< The administrator's.
-  std::string out{};      ///< The file that a batch job writes to; "" = none is told.
-  std::string err{};      ///< The same of its errors; "" = to `out`.
+  std::string out{};      ///< Output file of a batch job; "" if unknown.
+  std::string err{};      ///< File for errors; "" to join `out`.
   // How it stands.
   State state = State::pending;
-  trace::JobState outcome = trace::JobState::unknown;  ///< Of one that has ended.
+  trace::JobState outcome = trace::JobState::unknown;  ///< If it has ended.
   std::string reason{};  ///< Slurm's word for why it waits: "Resources", "JobHeldUser".
   bool held = false;     ///< By its user or an administrator: its priority is 0.
   bool requeueable = false;
   int restarts = 0;
   std::uint32_t priority = 0;
-  /// An administrator has set its priority: Slurm works it out no more, and forgets it when the job
-  /// is held. False also where that is not told.
+  /// Whether an administrator has set its priority. Slurm then no longer computes it, and forgets
+  /// it when the job is held. False also if unknown.
   bool own_priority = false;
   std::int64_t site_factor = 0;
   Time submit{};
   Time eligible = kNoTime;
-  Time start = kNoTime;  ///< Of the present run; of one that waits, what Slurm expects.
+  /// Of the current run; for a pending job, Slurm's estimate.
+  Time start = kNoTime;
   Time end = kNoTime;
-  Duration ran = kNoDuration;    ///< Of one that has ended: without the time it was suspended.
-  Duration limit = kNoDuration;  ///< Missing = none.
-  // What it asks.
+  Duration ran = kNoDuration;    ///< If it has ended: run time without suspension.
+  Duration limit = kNoDuration;  ///< Missing: no limit.
+  // Request:
   int nodes = 0;
   int gpus = 0;           ///< On all nodes together.
-  int gpus_per_node = 0;  ///< 0 = any number.
+  int gpus_per_node = 0;  ///< 0 for any number.
   std::string gpu_type{};
   int shards = 0;
   int mps = 0;
@@ -97,7 +99,7 @@ struct Job {
   std::string required_nodes{};  ///< A list: "g[001-004]".
   std::string excluded_nodes{};
   bool exclusive = false;  ///< Wants whole nodes.
-  // What it has.
+  // Allocation:
   std::vector<Held> holds{};
 
   bool operator==(const Job&) const = default;

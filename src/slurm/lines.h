@@ -14,7 +14,7 @@ namespace almanac::slurm {
 class Lines {
  public:
   struct Line {
-    bool too_long = false;    ///< It is passed over; its text is not kept.
+    bool too_long = false;    ///< Lines beyond the limit are skipped; their text is lost.
     std::string_view text{};  ///< Without the newline; until the next call.
   };
 

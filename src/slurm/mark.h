@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Marks a job that Almanac holds back until it is to start: these words stand in the
-/// administrator's comment. The plugin job_submit/almanac writes the same.
+/// Marks jobs that Almanac holds until they are to start, by words in the administrator's comment.
+/// The plugin job_submit/almanac writes the same words.
 ///
-/// A hold is a lease: the job may begin at a time soon to come, which is put off again and again.
-/// Slurm itself lets it start when that is not done any more, whatever has become of us. The
-/// comment says how far it was put off, so that it is known who did it: the user may set that time
+/// A hold is a lease: the begin time of the job is a time in the near future, which Almanac
+/// postpones again and again. If it stops doing so for any reason, Slurm starts the job. The
+/// comment contains the postponed time, which shows who set it, because users can set begin times
 /// too.
 #pragma once
 
@@ -29,7 +29,7 @@ inline std::string mark_until(Time end) {
                      std::chrono::floor<std::chrono::seconds>(end.time_since_epoch()).count());
 }
 
-/// When the lease ends of which a comment tells; kNoTime = it tells of none.
+/// Returns the end of the lease in a comment; kNoTime if there is none.
 inline Time lease_end(std::string_view comment) {
   if (!comment.starts_with(kMark)) return kNoTime;
   comment.remove_prefix(kMark.size());

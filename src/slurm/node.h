@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes, partitions, reservations and licences as a Slurm controller tells of them.
+/// Nodes, partitions, reservations and licenses as a Slurm controller reports them.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +23,20 @@ struct Node {
   std::string name{};
   std::string gpu_type{};
   int gpus = 0;
-  std::vector<TypedGpus> types{};  ///< Where they are of several, and each is told; else empty.
+  std::vector<TypedGpus> types{};  ///< By type, if there are several and all are known; otherwise
+                                   ///< empty.
   int shards = 0;
-  int mps = 0;  ///< Of gres/mps.
+  int mps = 0;  ///< gres/mps.
   double cpus = 0;
   double memory_gb = 0;
   std::vector<std::string> partitions{};
-  std::string switches{};  ///< Above it (slurm/switches.h); "" = not told.
+  std::string switches{};  ///< Switches above it (slurm/switches.h); "" if unknown.
   std::string features{};
-  std::uint32_t weight = 1;  ///< Of nodes that would do, Slurm takes those that weigh least.
+  std::uint32_t weight = 1;  ///< Of suitable nodes, Slurm takes those with the lowest weight.
   Power power = Power::on;
   bool drained = false;   ///< DRAIN, DOWN, FAIL, MAINT: nothing may start here.
   bool busy = false;      ///< Some job holds a part of it.
-  bool reserved = false;  ///< A reservation that runs has it.
+  bool reserved = false;  ///< Whether an active reservation includes it.
   std::string reason{};
 
   bool operator==(const Node&) const = default;
@@ -81,26 +82,29 @@ struct Licence {
 
 /// How many GPUs some jobs may hold together (GrpTRES=gres/gpu).
 struct Quota {
-  std::string qos{};  ///< All jobs of it; "" = those of an account.
+  std::string qos{};  ///< All jobs of this QOS; "" for jobs of an account.
   std::string account{};
-  std::string user{};       ///< "" = of the account and all below it.
-  std::string partition{};  ///< Of the user's jobs there, and those only; "" = of all others.
-  int gpus = 0;             ///< kAny = no limit; then it keeps them apart from those others.
+  std::string user{};  ///< "" for the account and all accounts below it.
+  /// Only the user's jobs in this partition; "" for all others.
+  std::string partition{};
+  /// kAny: no limit, but separates these jobs from the others.
+  int gpus = 0;
 
   static constexpr int kAny = std::numeric_limits<int>::max();
 
   bool operator==(const Quota&) const = default;
 };
 
-/// What an account, or a user of one, is due beside those next to it, and has used: an association
-/// of Slurm's fair share.
+/// An association of Slurm's fair share: the shares of an account, or of a user, relative to its
+/// siblings, and its usage.
 struct Association {
   std::string account{};
-  std::string user{};       ///< "" = the account.
-  std::string partition{};  ///< Of the user's jobs there; "" = of all others.
-  std::string parent{};     ///< Of an account the one above it; "" = it is the root.
-  std::int64_t shares = 0;  ///< kParent = the user has no part of the account's own, but all of it.
-  /// GPU seconds, as Slurm forgets them; where the site does not count GPUs what it bills.
+  std::string user{};       ///< "" for the account.
+  std::string partition{};  ///< For the user's jobs there; "" for all others.
+  std::string parent{};     ///< Account above an account; "" for the root.
+  /// kParent: the user has no share of its own, but that of the account.
+  std::int64_t shares = 0;
+  /// GPU-seconds with Slurm's decay; if the site does not count GPUs, what it bills.
   double use = 0;
 
   static constexpr std::int64_t kParent = -1;
@@ -108,26 +112,27 @@ struct Association {
   bool operator==(const Association&) const = default;
 };
 
-/// What each user, account and QOS may have, as accounting tells.
+/// Limits of users, accounts and QOS in accounting.
 struct Limits {
-  std::vector<Quota> quotas{};                    ///< Whether or not the site enforces them.
-  std::map<std::string, std::string> parents{};   ///< Of each account that has one.
-  std::map<std::string, std::string> accounts{};  ///< Of each user's jobs that name none.
+  std::vector<Quota> quotas{};                   ///< Whether or not the site enforces them.
+  std::map<std::string, std::string> parents{};  ///< Parent of each account that has one.
+  /// Default account of each user.
+  std::map<std::string, std::string> accounts{};
 
   bool operator==(const Limits&) const = default;
 };
 
-/// What changes only when an administrator changes it.
+/// Facts that only an administrator changes.
 struct Site {
   std::string version{};  ///< Of the controller: "22.05.8".
   std::string cluster{};
   std::string controller{};
-  std::map<std::string, std::string> parameters{};  ///< Of slurm.conf, as scontrol show config
-                                                    ///< spells it: "PriorityType".
+  /// Of slurm.conf, spelled as by `scontrol show config`: "PriorityType".
+  std::map<std::string, std::string> parameters{};
   bool federated = false;
   Duration skew = kNoDuration;  ///< Its clock is so much ahead of ours.
-  std::uint32_t uid = 0;        ///< Whose rights we have there.
-  /// They are enough to change the jobs of others; nothing where this is not told.
+  std::uint32_t uid = 0;        ///< Our user id there.
+  /// Whether we may change the jobs of others; nothing if unknown.
   std::optional<bool> is_operator{};
 };
 

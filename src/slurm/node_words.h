@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the words of Slurm for the state of a node mean together.
+/// The combined meaning of Slurm's words for the state of a node.
 #pragma once
 
 #include <string>

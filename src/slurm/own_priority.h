@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which waiting jobs have a priority of their own. Slurm says it of no job, but its list of what
-/// makes up priorities has no factors of those that an administrator has set.
+/// Finds pending jobs with a priority set by an administrator. Slurm does not report this for a
+/// job, but its list of priority factors has none for such jobs.
 ///
 /// Source   As seen of Slurm 22.05.8: of the jobs that wait, are eligible and are not held, sprio
 ///          shows these with a priority and nothing that it is made of (direct_prio of slurm.h).

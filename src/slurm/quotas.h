@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which of a site's quotas (slurm::Limits) a job counts for: Slurm starts no job beyond them,
-/// whatever its place, and lets others pass it.
+/// The quotas of a site (slurm::Limits) that a job counts against: Slurm starts no job beyond them,
+/// whatever its position, and lets others overtake it.
 ///
-/// Source   acct_policy.c of Slurm 22.05, and seen: a job that runs counts for its QOS and for its
-///          association and all above; whether it may start says its QOS alone where that has a
-///          quota, else each of these. Where its user has an association for its partition that
-///          is its own, and not the one for any; a user who has one may not ask several
-///          partitions at once.
-/// Differs  counted are the GPUs of GrpTRES whatever their type. Limits of a job, of each user of a
-///          QOS, of minutes or of jobs are Slurm's alone.
+/// Source   acct_policy.c of Slurm 22.05, and observed: a running job counts against its QOS, its
+///          association and all associations above. Its QOS alone decides whether it may start, if
+///          that has a quota; otherwise each of the associations. If its user has an association
+///          for its partition, that association counts and not the general one; such a user may not
+///          request several partitions at once.
+/// Differs  counts the GPUs of GrpTRES whatever their type. Limits per job, per user of a QOS, of
+///          minutes or of jobs are left to Slurm.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ class QuotaFinder {
   /// Quotas by their place in Limits::quotas.
   struct Found {
     std::vector<std::uint32_t> counted{};
-    std::vector<std::uint32_t> asked{};  ///< Those of them that say whether it may start.
+    std::vector<std::uint32_t> asked{};  ///< Those of them that decide whether it may start.
   };
 
   /// `limits` must outlive it.
@@ -47,7 +47,7 @@ class QuotaFinder {
  private:
   using Whose = std::tuple<std::string, std::string, std::string, std::string>;
 
-  /// The partition of the job, where its user has an association for it; "" = none is known.
+  /// Returns the partition of the job, if its user has an association for it; "" if none is known.
   std::string own_partition(const Job& job) const;
   bool counts(const Quota& quota, const Job& job, const std::string& own_partition) const;
 

@@ -15,7 +15,7 @@
 
 namespace almanac::slurm {
 
-/// What `read` makes of the document `json`.
+/// Returns the result of `read` on the document `json`.
 template <typename Read>
 auto read_document(std::string_view json, std::string_view what, Read&& read)
     -> Result<decltype(read(Value{}))> {
@@ -38,7 +38,7 @@ auto read_document(std::string_view json, std::string_view what, Read&& read)
   }
 }
 
-/// What `read` makes of each record below `key`.
+/// Returns the results of `read` on each record below `key`.
 template <typename Read>
 auto read_each(std::string_view json, std::string_view key, Read&& read)
     -> Result<std::vector<decltype(read(Value{}))>> {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads the text of scontrol and sacct, which has hardly changed from release to release: what
+/// Reads the text output of scontrol and sacct, which has hardly changed between releases, for what
 /// 22.05 has no JSON for.
 ///
-/// Times must be asked for as seconds since 1970 (SLURM_TIME_FORMAT=%s): otherwise they are in the
-/// local time of the process that asks.
+/// Times must be requested as seconds since 1970 (SLURM_TIME_FORMAT=%s); otherwise they are in the
+/// local time of the calling process.
 #pragma once
 
 #include <map>
@@ -24,8 +24,8 @@ using Fields = std::map<std::string, std::string>;
 /// "Key=Value Key=Value ..." of one line of scontrol -o. A value may have blanks.
 Fields read_fields(std::string_view line);
 
-/// What scontrol show partition | reservation | license -o prints. Lines that are no record ("No
-/// reservations in the system") are passed over.
+/// Reads scontrol show partition | reservation | license -o. Skips lines that are not records ("No
+/// reservations in the system").
 Result<std::vector<Partition>> partitions_in(std::string_view text);
 Result<std::vector<Reservation>> reservations_in(std::string_view text);
 Result<std::vector<Licence>> licences_in(std::string_view text);
@@ -34,13 +34,13 @@ Result<std::map<std::string, std::string>> switches_in(std::string_view text);
 /// The fields of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);
 
-/// What to ask sshare for with --format, -n, -a and -P.
+/// Columns to request from sshare with --format, -n, -a and -P.
 inline constexpr std::string_view kShareColumns =
     "Account,User,Partition,RawShares,RawUsage,GrpTRESRaw";
-/// What it prints so: the tree by blanks before accounts. GPUs are told in whole minutes.
+/// Reads that output: the tree by leading blanks of accounts. GPUs are in whole minutes.
 Result<std::vector<Association>> associations_in(std::string_view text);
 
-/// What to ask sacct for with -o. The name, which may be any bytes, is last.
+/// Columns to request from sacct with -o. The name, which may contain any bytes, is last.
 inline constexpr std::string_view kAccountingColumns =
     "JobIDRaw,JobID,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,"
     "ReqTRES,Priority,UID,User,Account,Partition,QOS,JobName";

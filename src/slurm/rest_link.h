@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The way to a controller by slurmrestd: over a Unix socket with the rights of the user who runs
-/// it, or over TCP with a token (`scontrol token`).
+/// A connection to a controller by slurmrestd: over a Unix socket with the rights of the user who
+/// runs it, or over TCP with a token (`scontrol token`).
 ///
-/// It has no way to power nodes, to requeue jobs, to tell slurm.conf, nor, until 22.05, to say on
-/// which nodes a job is to run. Shares and use are told from 23.11 on; before, slurmdbd's part of
-/// it tells shares without use, by which nobody's turn can be worked out: then none are told. Each
-/// news() asks for everything and tells what differs. A token stands in clear in each request: TCP
-/// is for this machine, or behind a proxy that encrypts.
+/// It cannot power nodes, requeue jobs or report slurm.conf, nor, until 22.05, set the nodes of a
+/// job. Shares and usage are available from 23.11; earlier, slurmdbd reports shares without usage,
+/// which is not enough to compute fair share, so none are returned. Each news() queries everything
+/// and returns the differences. Requests contain the token in clear text: use TCP only on the local
+/// machine, or through a proxy that encrypts.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct HttpAnswer {
   std::string body{};
 };
 
-/// Method ("GET", "POST"), path, body. Fails with unavailable where there is no answer.
+/// Sends method ("GET", "POST"), path and body. Fails with `unavailable` without an answer.
 using AskRest = std::function<Result<HttpAnswer>(const std::string& method, const std::string& path,
                                                  const std::string& body)>;
 
-/// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` say which
-/// user asks; "" over a Unix socket. Fails with usage for another place.
+/// Connects to `place`: "unix:/run/slurmrestd.sock" or "http://127.0.0.1:6820". `user` and `token`
+/// identify the user; "" over a Unix socket. Fails with `usage` for any other place.
 Result<AskRest> rest_at(const std::string& place, const std::string& user,
                         const std::string& token);
 
@@ -56,7 +56,7 @@ class RestLink final : public Link {
  private:
   /// Finds out which version it speaks, the first time.
   Result<void> greet();
-  /// The body of an answer that is none of refusal.
+  /// Returns the body of a successful answer.
   Result<std::string> ask(const std::string& method, const std::string& path,
                           const std::string& body = {});
   Result<std::string> content_of(HttpAnswer&& answer, const std::string& path);
@@ -69,7 +69,7 @@ class RestLink final : public Link {
   std::string version_;  ///< "v0.0.38"
   std::string release_;
   Differences differences_;
-  std::vector<Association> associations_;  ///< As last told.
+  std::vector<Association> associations_;  ///< From the last answer.
   Time associations_seen_ = kNoTime;
   std::int64_t unread_rows_ = 0;
   bool silent_ = false;  ///< No controller, or no slurmrestd, answered the last question.

@@ -21,12 +21,12 @@ namespace almanac::slurm {
 
 using Value = simdjson::dom::element;
 
-/// Thrown where a record is not what it should be; the readers make an Error of it.
+/// Thrown if a record has an unexpected form; readers turn it into an Error.
 struct BadShape {
   std::string message;
 };
 
-/// What lies below `path` ("time/limit"); nothing when it is absent or null.
+/// Returns the value at `path` ("time/limit"); nothing if it is absent or null.
 std::optional<Value> find(Value from, std::string_view path);
 /// Missing, unlimited and Slurm's reserved numbers (NO_VAL, INFINITE) are nothing.
 std::optional<double> number(Value from, std::string_view path);
@@ -37,7 +37,7 @@ std::vector<std::string> words(Value from, std::string_view path);
 bool truth(Value from, std::string_view path);
 /// The time that seconds since 1970 stand for; 0 is missing.
 Time moment(Value from, std::string_view path);
-/// The records below `key`. Throws BadShape where there is no such list.
+/// Returns the records below `key`. Throws BadShape if there is no such list.
 simdjson::dom::array records(Value from, std::string_view key);
 
 bool has(const std::vector<std::string>& words, std::string_view word);

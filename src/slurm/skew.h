@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How far a controller's clock is ahead of ours, by an answer in which it tells whole seconds.
+/// How far a controller's clock is ahead of ours, from an answer with its time in whole seconds.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace almanac::slurm {
 
-/// The least that agrees with what was told (s since 1970) between `before` and `after`: an answer
-/// that was long on its way makes no clock slow.
+/// Returns the smallest skew that agrees with `told_s` (s since 1970), reported between `before`
+/// and `after`: an answer that took long does not make a clock slow.
 inline Duration skew_of(std::int64_t told_s, Time before, Time after) {
   const Time told{std::chrono::seconds(told_s)};
   const Duration least = told - after;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the words of Slurm for the state of a job mean together.
+/// The combined meaning of Slurm's words for the state of a job.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,8 @@ struct Stands {
   trace::JobState outcome = trace::JobState::unknown;
 };
 
-/// `words` are a state and flags, in upper case and any order: {"RUNNING", "COMPLETING"}. Flags
-/// that a later Slurm may have are passed over; nothing where no word is known.
+/// `words` are a state and flags, in upper case and any order: {"RUNNING", "COMPLETING"}. Ignores
+/// unknown flags of later releases; returns nothing if no word is known.
 std::optional<Stands> read_state(const std::vector<std::string>& words);
 
 }  // namespace almanac::slurm

@@ -13,8 +13,9 @@ namespace almanac::slurm {
 
 struct Switch {
   std::string name{};
-  bool is_leaf = false;                 ///< Of level 0: nodes are plugged into it.
-  std::vector<std::string> nodes{};     ///< Those above name the nodes of all below them too.
+  /// Level 0: nodes are attached to it.
+  bool is_leaf = false;
+  std::vector<std::string> nodes{};  ///< Higher switches list the nodes of all switches below them.
   std::vector<std::string> switches{};  ///< Right below it.
 };
 

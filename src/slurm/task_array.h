@@ -19,7 +19,7 @@ struct TaskArray {
   std::string name{};
   std::vector<std::uint32_t> tasks{};  ///< Rising.
   std::string script{};                ///< Lines of shell; SLURM_ARRAY_TASK_ID is the task.
-  std::string err{};  ///< File of each task's errors, as sbatch writes it: %a = the task.
+  std::string err{};  ///< File of each task's errors, as for sbatch: %a is the task.
   int cores = 1;
   std::vector<std::string> options{};  ///< More words for sbatch.
 };

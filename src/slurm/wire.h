@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What we and almanac-slurm-gateway say to each other: one JSON object a line, each way.
+/// The protocol between us and almanac-slurm-gateway: one JSON object per line, in both directions.
 ///
-/// What has its usual value is left out; what is not known is passed over. Text that is no UTF-8
-/// comes through with U+FFFD in place of what is wrong. Times are in ms.
+/// Fields with their usual value are left out; unknown ones are ignored. Invalid UTF-8 becomes
+/// U+FFFD. Times are in ms.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Request {
   int v = kProtocol;
   std::uint64_t id = 0;
   Ask ask = Ask::hello;
-  bool whole = false;                ///< news: whatever was told before.
+  bool whole = false;                ///< news: complete, whatever was reported before.
   std::vector<JobChange> changes{};  ///< change.
   JobNumber job{};                   ///< end.
   Fate fate = Fate::requeue;         ///< end.
@@ -57,10 +57,10 @@ struct Hello {
   std::string library{};  ///< Of libslurm: "22.05.8".
 };
 
-/// Has `error`, or what was asked for. Several may answer one request.
+/// Has `error`, or the result. Several may answer one request.
 struct Answer {
   int v = kProtocol;
-  std::uint64_t id = 0;  ///< 0 = to a line that told none.
+  std::uint64_t id = 0;  ///< 0 for a line without an id.
   bool more = false;     ///< Another follows.
   std::optional<Fault> error{};
   std::optional<Hello> hello{};
@@ -77,10 +77,10 @@ std::string to_line(const Answer& answer);
 std::string to_json(const Job& job);
 std::string to_json(const Node& node);
 
-/// Without the newline. Fails with unsupported for another protocol, else with invalid.
+/// Without the newline. Fails with `unsupported` for another protocol, otherwise with `invalid`.
 Result<Request> read_request(std::string_view line);
 Result<Answer> read_answer(std::string_view line);
-/// The id that a line tells, though it is no request or answer of ours; 0 = none.
+/// Returns the id of a line, even if it is not a valid request or answer; 0 if there is none.
 std::uint64_t id_of(std::string_view line);
 
 Fault to_fault(const Error& error);

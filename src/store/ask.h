@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a job may ask for: the one list from which submissions are stored (record.h), kept in the
-/// job log (log.h), written and read as JSON and described in the API (serve), read from command
-/// lines and scripts and judged (submission), and shown (almanac show).
+/// The attributes of a job: the one list from which submissions are stored (record.h), included in
+/// the job log (log.h), written and read as JSON and documented in the API (serve), read from
+/// command lines and scripts and validated (submission), and shown (almanac show).
 ///
-/// A new attribute is a member of Submission and a row here. What it means is elsewhere.
+/// A new attribute is a member of Submission and a row here. Its meaning is defined elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -28,37 +28,38 @@ enum class Audience : std::uint8_t {
 
 /// How `almanac submit`, `#ALMANAC` lines and sweeps spell it.
 struct Spelled {
-  const char* name = "";  ///< "" = it is no option.
-  char letter = '\0';     ///< '\0' = none.
+  const char* name = "";  ///< "" if it is not an option.
+  char letter = '\0';     ///< '\0' for none.
   const char* value = "";
-  const char* note = "";  ///< What `value` may be, or the default.
+  const char* note = "";  ///< Allowed values, or the default.
 };
 
-/// What is known of an attribute besides its type.
+/// Properties of an attribute besides its type.
 struct About {
   const char* name;       ///< In JSON; times and lengths end with "_s".
   const char* what = "";  ///< A noun phrase or a sentence for --help and the API.
   Audience audience = Audience::all;
-  const char* formerly = "";  ///< Its name in the release before, which is still read; "" = none.
-  bool always = false;        ///< JSON has it even where it is missing.
-  const char* column = "";    ///< Of table `submission`; "" = the name, null = kept apart.
-  const char* unit = "";      ///< "GB" is read as 32G, "MB/s" as 200M.
-  bool above_0 = false;       ///< Else numbers are 0 or more.
+  const char* formerly = "";  ///< Name in the previous release, which is still read; "" for none.
+  bool always = false;        ///< Whether JSON includes it when it is missing.
+  /// In table `submission`; "" for the same name, null if stored elsewhere.
+  const char* column = "";
+  const char* unit = "";                                  ///< "GB" is read as 32G, "MB/s" as 200M.
+  bool above_0 = false;                                   ///< Otherwise numbers must be at least 0.
   double most = std::numeric_limits<double>::infinity();  ///< Number, bytes of a text, entries.
   bool one_line = false;                                  ///< A text without control characters.
   Spelled option{};
-  const char* label = "";  ///< Of its line in `almanac show`; "" = it has none.
+  const char* label = "";  ///< Label in `almanac show`; "" for none.
 };
 
 struct Unlogged {};
 
-/// An attribute: where a submission has it, what is known of it, and where a job of a log has it.
+/// An attribute: its member in a submission, its properties, and its member in a job of a log.
 template <typename T, typename Logged = Unlogged>
 struct Ask : About {
   constexpr Ask(T Submission::*at, const About& about, Logged trace::Request::*log = nullptr)
       : About(about), member(at), logged(log) {}
 
-  /// Null = the table has no column for it.
+  /// Returns null if the table has no column for it.
   constexpr const char* column_name() const {
     return column != nullptr && *column == '\0' ? name : column;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many GPUs a job asks, in all.
+/// The total number of GPUs that a job requests.
 #pragma once
 
 #include "store/job.h"

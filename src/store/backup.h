@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Copies of the store: made beside the service that writes it, and put in its place again.
+/// Copies of the store: made while a service writes it, and restored.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,23 @@
 
 namespace almanac::store {
 
-/// Writes all that the store at `path` holds now, but for the environments of jobs that have ended,
-/// into the file `to`, for its owner alone; one that is there is replaced when the copy is whole
-/// and on the disk. The service goes on meanwhile. Fails with not_found, corrupt, unavailable (no
-/// room, no right), or invalid where `to` is the store, anything in its folder, or no plain file.
+/// Writes the contents of the store at `path`, except the environments of ended jobs, into the file
+/// `to`, readable by its owner only. An existing file is replaced once the copy is complete and on
+/// disk. The service continues meanwhile. Fails with `not_found`, `corrupt`, `unavailable` (no
+/// space, no permission), or `invalid` if `to` is the store, inside its folder, or not a plain
+/// file.
 ///
-/// Cost: reads and writes each page once; the size of the store on the disk of `to`.
+/// Cost: reads and writes each page once; needs the size of the store on the disk of `to`.
 Result<void> back_up(const std::string& path, const std::string& to);
 
-/// Puts the copy `from` in the place of the store at `path`, all or nothing. What was there stays
-/// beside it, as PATH.replaced. Fails with conflict while a service has the store, corrupt, invalid
-/// or unsupported where `from` is no store of ours that this Almanac can read; then the old one is
-/// untouched.
+/// Replaces the store at `path` by the copy `from`, all or nothing. The old store stays next to it
+/// as PATH.replaced. Fails with `conflict` while a service uses the store, and with `corrupt`,
+/// `invalid` or `unsupported` if `from` is not a store that this Almanac can read; the old one is
+/// unchanged then.
 Result<void> restore(const std::string& from, const std::string& path);
 
-/// Which environments a copy has, in which there are passwords: a copy that is kept elsewhere has
-/// none of jobs that have ended.
+/// The environments in a copy. They may contain passwords, so a copy for keeping has none of ended
+/// jobs.
 enum class Secrets : std::uint8_t { all, of_unfinished };
 /// back_up() by a connection that is open. Throws (failure.h).
 void copy(Connection& connection, const std::string& to, Secrets secrets);

@@ -23,7 +23,7 @@ namespace almanac::store {
 
 class Checkpoints {
  public:
-  /// Verifies the seal and takes it off. Throws where the file or its log is damaged.
+  /// Verifies the seal and removes it. Throws if the file or its log is damaged.
   explicit Checkpoints(std::string path);
   /// Seals the file if begun; connections to it must be closed by now.
   ~Checkpoints();
@@ -39,7 +39,7 @@ class Checkpoints {
   /// Called by SQLite after each commit, with the length of the log in pages.
   void hear_length(int pages);
   void serve(std::mutex& writing);
-  /// One checkpoint and a seal. Returns the length of the log in pages.
+  /// Takes one checkpoint and seals the file. Returns the length of the log in pages.
   int take(Connection& connection, std::mutex& writing);
 
   std::string path_;

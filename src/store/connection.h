@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One connection to the file, which keeps its prepared statements.
+/// One connection to the file, with its prepared statements.
 ///
-/// SQLiteCpp throws; failure.h makes Errors of that.
+/// SQLiteCpp throws; failure.h converts exceptions to Errors.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Connection {
   SQLite::Database& database() { return database_; }
   /// Prepared at the first call.
   SQLite::Statement& statement(const std::string& sql);
-  /// What a PRAGMA says, or becomes.
+  /// Returns the value of a PRAGMA, or the result of setting it.
   std::int64_t number_of(const std::string& pragma);
 
  private:

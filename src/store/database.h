@@ -19,8 +19,8 @@
 
 namespace almanac::store {
 
-/// Held until the descriptor is closed: whoever has it may write the store. It is a file of its
-/// own: a process that closes a descriptor of the database takes SQLite's locks away. Throws.
+/// Locks the store for writing until the descriptor is closed. The lock is a separate file, because
+/// closing any descriptor of the database would drop SQLite's locks. Throws.
 process::Descriptor lock(const std::string& path);
 
 /// Looks for damage of the structure; thoroughly, whether indices and tables agree, too. Throws.
@@ -37,7 +37,7 @@ class Database {
 
   /// All that `work` writes, or nothing.
   Result<void> write(const std::function<void(Connection&)>& work);
-  /// What `work` reads. Any thread; does not wait for a writer.
+  /// Returns what `work` reads. Any thread; does not wait for a writer.
   template <typename Work>
   auto read(Work&& work) {
     return guarded(path_, [&] {
@@ -62,14 +62,14 @@ class Database {
     Database& database_;
     std::unique_ptr<Connection> connection_;
   };
-  /// Puts something else where the log has a change that was refused at the last moment, when all
-  /// but its fsync was done: the next to open the file would find it there and take it.
+  /// Overwrites a change in the log that was refused at the last moment, when everything but its
+  /// fsync was done: the next process to open the file would otherwise apply it.
   void overwrite();
   std::unique_ptr<Connection> take();
   void give_back(std::unique_ptr<Connection> connection);
 
   std::string path_;
-  std::string copy_of_before_;  // "" = there was no need of one
+  std::string copy_of_before_;  // "" if none was needed
   process::Descriptor lock_;    // before all connections, so that it goes after them
   std::mutex writer_mutex_;
   Checkpoints checkpoints_;  // likewise

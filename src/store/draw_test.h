@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Random jobs and what is said of them, any field of any value, for tests.
+/// Random jobs and their records, with arbitrary values in every field, for tests.
 #pragma once
 
 #include <string>

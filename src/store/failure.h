@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where what SQLite throws becomes an Error that says what to do.
+/// Converts SQLite's exceptions to Errors that say what to do.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@
 
 namespace almanac::store {
 
-/// Thrown where SQLite is satisfied and we are not.
+/// Thrown if SQLite accepts what we do not.
 struct Refused {
   Error error;
 };
 
-/// What `thrown` means for the store.
+/// Returns the meaning of `thrown` for the store.
 Error error_of(const SQLite::Exception& thrown);
 /// The error of a file that is not as we wrote it.
 Error damaged(const std::string& what);
 
-/// What `work` gives, or why it could not with the file at `path`.
+/// Returns the result of `work`, or why it failed on the file at `path`.
 template <typename Work>
 auto guarded(const std::string& path, Work&& work) -> Result<std::invoke_result_t<Work>> {
   Error error;

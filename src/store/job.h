@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job of the live service: what a user asked, and what has become of it so far.
+/// A job of the live service: its request, and its state so far.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace almanac::store {
 
-/// As users see it: 1, 2, 3 in order of submission, never used twice.
+/// As users see it: 1, 2, 3 in order of submission, never reused.
 enum class JobNumber : std::int64_t {};
 /// So fmt shows it.
 constexpr std::int64_t format_as(JobNumber number) { return static_cast<std::int64_t>(number); }
@@ -27,14 +27,14 @@ constexpr std::int64_t format_as(JobNumber number) { return static_cast<std::int
 struct ArrayTask {
   JobNumber array{};
   std::int32_t index = 0;
-  std::int32_t at_once = 0;  ///< So many tasks of it run at once at most; 0 = any number.
+  std::int32_t at_once = 0;  ///< Most tasks that run at once; 0 for no limit.
 
   bool operator==(const ArrayTask&) const = default;
 };
 
-/// What a user asks. Missing: 0, "", NaN, kNoDuration, kNoTime as in trace::Request.
+/// A user's request. Missing values are 0, "", NaN, kNoDuration, kNoTime, as in trace::Request.
 struct Submission {
-  // Its user, and what it is for.
+  // User and purpose:
   std::string name{};
   std::string comment{};  ///< Free text of its user.
   std::string user{};
@@ -42,75 +42,79 @@ struct Submission {
   std::uint32_t gid = 0;
   std::string vc{};
   std::string qos{};
-  std::string account{};    ///< At a Slurm; "" = not known.
+  std::string account{};    ///< On a Slurm cluster; "" if unknown.
   std::string partition{};  ///< Likewise: what it was submitted to.
   std::string model{};
-  std::string group{};                    ///< The sweep of which it is a trial; "" = it is none.
-  std::vector<std::string> parameters{};  ///< Of a trial: "lr=0.01", in the order of the space.
-  bool smaller_is_better = false;         ///< Of the metric that it reports.
-  // What it needs.
+  std::string group{};                    ///< Sweep that it is a trial of; "" for none.
+  std::vector<std::string> parameters{};  ///< For a trial: "lr=0.01", in the order of the search
+                                          ///< space.
+  bool smaller_is_better = false;         ///< For the metric that it reports.
+  // Resources:
   std::int32_t gpus = 0;
   std::int32_t max_gpus = 0;
-  std::int32_t min_gpus = 0;  ///< Where policies deal GPUs; 0 = one.
+  std::int32_t min_gpus = 0;  ///< For policies that vary the number of GPUs; 0 for one.
   double gpu_share = 1;
   std::string gpu_type{};
-  std::string gpu_profile{};              ///< Instances are asked, not GPUs: "2g.20gb"
-                                          ///< (cluster/slices/board.h).
-  std::optional<double> gpu_memory_gb{};  ///< Of each GPU, or instance, as its driver counts.
+  /// Profile, if it requests instances instead of GPUs: "2g.20gb" (cluster/slices/board.h).
+  std::string gpu_profile{};
+  std::optional<double> gpu_memory_gb{};  ///< Per GPU, or instance, as the driver counts.
   std::optional<double> cpus{};
   std::optional<double> memory_gb{};
-  std::optional<double> io_mbs{};  ///< Read from each disk, and written to it, a second at most.
+  std::optional<double> io_mbs{};  ///< MB/s, cap on reads from each disk, and on writes.
   Duration time_limit = kNoDuration;
-  // What it promises, and is promised.
+  // Deadline and value:
   Time deadline = kNoTime;
   Time worthless_at = kNoTime;
   std::optional<double> value{};
   std::int32_t batch = 0;
   std::int64_t steps = 0;
-  // What runs.
-  std::vector<std::string> argv{};  ///< Of a script: its arguments, from $1 on.
-  std::string script{};             ///< Its text; "" = argv is the command.
+  // What to run:
+  std::vector<std::string> argv{};  ///< For a script: its arguments, from $1 on.
+  std::string script{};             ///< Script text; "" if argv is the command.
   std::string directory{};
   std::vector<std::string> environment{};  ///< "NAME=value", all of it.
-  std::string out{};                       ///< File names with %j %A %a %x %u; "" = almanac-%j.out.
-  std::string err{};                       ///< "" = with `out`.
+  std::string out{};                       ///< Filename with %j %A %a %x %u; "" for almanac-%j.out.
+  std::string err{};                       ///< "" to join `out`.
   Duration grace = 30s;                    ///< Between SIGTERM and SIGKILL.
-  std::int32_t warn_signal = 0;            ///< Sent before the time limit, and for SIGTERM when it
-                                           ///< makes room for others; 0 = none.
-  Duration warn_before = kNoDuration;      ///< So long before the limit; missing: a minute.
-  bool warn_shell = false;                 ///< To the command alone; else, of a script, to all but
-                                           ///< its shell.
-  bool pty = false;                        ///< On a terminal, to which its user attaches.
-  bool endless = false;                    ///< Of a service: it runs until it is cancelled.
-  std::optional<std::int32_t> umask{};     ///< Of the submitter; missing = 022.
-  std::vector<std::string> resource_limits{};  ///< The same (process/resource_limits.h).
-  // When.
+  /// Sent before the time limit, and instead of SIGTERM when the job is preempted; 0 for none.
+  std::int32_t warn_signal = 0;
+  Duration warn_before = kNoDuration;          ///< Time before the limit; missing: a minute.
+  bool warn_shell = false;                     ///< To the command alone; otherwise a script's shell
+                                               ///< does not get it.
+  bool pty = false;                            ///< On a terminal that its user attaches to.
+  bool endless = false;                        ///< For a service: runs until cancelled.
+  std::optional<std::int32_t> umask{};         ///< Of the submitter; missing: 022.
+  std::vector<std::string> resource_limits{};  ///< Of the submitter (process/resource_limits.h).
+  // Start conditions:
   bool hold = false;
   Time not_before = kNoTime;
-  // What it comes after. The number of an array, which is that of its first task, is all of its
-  // tasks; well means that all of them ended well.
-  std::vector<JobNumber> after{};         ///< These have ended, however.
-  std::vector<JobNumber> after_ok{};      ///< These have ended well; else it is cancelled.
-  std::vector<JobNumber> after_not_ok{};  ///< These have not; else it is cancelled.
-  std::vector<JobNumber> after_start{};   ///< These have begun, or ended without.
-  bool after_one = false;                 ///< One of these suffices; it is cancelled once none can.
-  bool singleton = false;                 ///< Earlier jobs of its user and name have ended.
-  bool requeue = false;                   ///< Runs again by itself when the machine failed it.
-  bool kept = false;                      ///< Of a service: begins as soon as there is room, and no
-                                          ///< policy takes from it what it holds (policy::Keeping).
-  std::int32_t retries = 0;               ///< So often it runs again by itself when it failed.
-  std::string key{};  ///< By which its user knows this submission; a second one with it is the
-                      ///< same.
-                      ///< "" = none.
-  // As an array.
-  std::vector<std::int32_t> indices{};  ///< Empty = no array.
+  // Dependencies. The number of an array, which is that of its first task, stands for all its
+  // tasks; they end well if every task does.
+  std::vector<JobNumber> after{};         ///< These must have ended.
+  std::vector<JobNumber> after_ok{};      ///< These must have ended well; otherwise the job is
+                                          ///< cancelled.
+  std::vector<JobNumber> after_not_ok{};  ///< These must not have ended well; otherwise it is
+                                          ///< cancelled.
+  std::vector<JobNumber> after_start{};   ///< These must have started, or ended without starting.
+  /// Whether one of these is enough; the job is cancelled once none can satisfy it.
+  bool after_one = false;
+  bool singleton = false;  ///< Earlier jobs with its user and name must have ended.
+  bool requeue = false;    ///< Runs again after a failure of the machine.
+  /// For a service: starts as soon as there is room, and no policy takes its GPUs
+  /// (policy::Keeping).
+  bool kept = false;
+  std::int32_t retries = 0;  ///< Number of automatic runs after failures.
+  /// Chosen by the user to identify the submission; a second one with the same key is a repeat. ""
+  /// for none.
+  std::string key{};
+  // Array:
+  std::vector<std::int32_t> indices{};  ///< Empty if it is not an array.
   std::int32_t at_once = 0;
 
   bool operator==(const Submission&) const = default;
 };
 
-/// What a job asks. Copies share it: the tasks of an array, of which there may be 100,000, have
-/// one.
+/// The request of a job. Copies share it: the tasks of an array, up to 100,000, have one.
 class Asked {
  public:
   Asked() : shared_(nothing()) {}
@@ -118,7 +122,7 @@ class Asked {
   const Submission& operator*() const { return *shared_; }
   const Submission* operator->() const { return shared_.get(); }
   operator const Submission&() const { return *shared_; }
-  /// It as this one's own, to be changed at once. Cost: a copy of it.
+  /// Returns a private, mutable copy of the submission. Cost: a copy.
   Submission& change() {
     auto own = std::make_shared<Submission>(*shared_);
     shared_ = own;
@@ -138,29 +142,28 @@ class Asked {
   std::shared_ptr<const Submission> shared_;
 };
 
-/// What a job's GPUs drew for it, in all of its runs.
+/// Energy of a job's GPUs, over all of its runs.
 struct Energy {
-  double measured_j = 0;      ///< As the driver told.
-  double modelled_j = 0;      ///< By a model, of the time in which none did.
-  Time counted_to = kNoTime;  ///< Of the present, or last, run: so far.
+  double measured_j = 0;      ///< As the driver reported.
+  double modelled_j = 0;      ///< By a model, for time without measurements.
+  Time counted_to = kNoTime;  ///< Of the current or last run, so far.
 
   double total_j() const { return measured_j + modelled_j; }
   bool operator==(const Energy&) const = default;
 };
 
-/// What was measured of a job while it ran, in all of its runs, as far as somebody looked.
+/// Measured use of a job, over all of its runs, as far as it was measured.
 struct Used {
-  double core_s = 0;          ///< Of processors, in ...
+  double core_s = 0;          ///< Core-seconds of processors, in ...
   double core_seen_s = 0;     ///< ... so much of its time.
   double gpu_s = 0;           ///< In which its GPUs computed, their mean, of ...
   double gpu_seen_s = 0;      ///< ... so much of its time.
-  double most_memory_gb = 0;  ///< Of the machine, at any look; 0 = nobody looked.
+  double most_memory_gb = 0;  ///< Host memory, highest measurement; 0 if not measured.
 
   bool operator==(const Used&) const = default;
 };
 
-/// What was changed of what a job asked, after it was submitted; missing = nothing. Job::asked has
-/// it.
+/// Changes to a request after submission; missing values mean no change. Job::asked includes them.
 struct Amended {
   std::optional<std::int32_t> gpus{};
   Duration time_limit = kNoDuration;
@@ -168,41 +171,42 @@ struct Amended {
   bool operator==(const Amended&) const = default;
 };
 
-/// What is wanted of the process that a job has, whatever becomes of the service meanwhile.
+/// What should become of a job's process, even if the service restarts meanwhile.
 enum class Intent : std::uint8_t {
   none,
-  end,          ///< It is to end, with its grace; Job::reason says why.
-  end_at_once,  ///< The same, without.
-  run_again,    ///< It is to end, and the job runs again from its beginning.
+  end,          ///< End with grace period; Job::reason says why.
+  end_at_once,  ///< End without grace period.
+  run_again,    ///< End, then run the job again from its beginning.
 };
 std::string_view to_string(Intent intent);
 
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
-  Asked asked{};  ///< Of a task of an array: without `indices`.
+  Asked asked{};  ///< For a task of an array: without `indices`.
   Amended amended{};
   std::optional<ArrayTask> task{};
   Time submit{};
   trace::JobState state = trace::JobState::pending;
   bool held = false;  ///< By a user; it waits and is not shown to the policy.
   Intent intent = Intent::none;
-  Time since{};          ///< When the present run, or wait, began.
+  Time since{};          ///< Start of the current run, or wait.
   Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
   Duration attained{};        ///< Time run before the present run; of one that has ended, in all.
   std::int32_t attempts = 0;  ///< Runs begun.
-  std::int32_t annulled = 0;  ///< So many of them count no more: it was to begin again after them.
+  std::int32_t annulled = 0;  ///< Runs that no longer count, because the job starts over.
   std::int32_t preemptions = 0;
   std::int32_t failures = 0;                ///< After which it was to run again.
-  Time again_at = kNoTime;                  ///< It does not run again before; kNoTime = at once.
-  std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
-  std::vector<int> cores{};                 ///< Processors of it; empty = any.
+  Time again_at = kNoTime;                  ///< Earliest time of the next run; kNoTime for at once.
+  std::vector<cluster::Grant> held_gpus{};  ///< Of the current or last run.
+  std::vector<int> cores{};                 ///< Processors; empty for any.
   Energy energy{};
   Used used{};
   std::optional<int> exit_status{};
-  int signal = 0;        ///< That ended it; 0 = none.
-  std::string reason{};  ///< Why it ended so, or is to end: "cancelled by ann", "out of memory".
+  int signal = 0;  ///< Signal that ended it; 0 for none.
+  /// Why it ended, or must end: "cancelled by ann", "out of memory".
+  std::string reason{};
 
   bool operator==(const Job&) const = default;
 };

@@ -13,14 +13,14 @@
 
 namespace almanac::store {
 
-/// `job` as a job of a log whose names are `names`. Of one that has not ended the outcome is empty.
+/// Returns `job` as a job of a log with `names`. The outcome of an unfinished job is empty.
 trace::Job record_of(const Job& job, Names& names);
 
-/// A job's id is its number, that of a task too. Its run time is all the time that it ran, runs
-/// included that a preemption ended. Of the jobs that it comes after, the log names the one that
-/// ended last. What a log has no place for is said in its notes.
+/// Returns a log. The id of a job, or of a task, is its number. Its run time is the total over all
+/// its runs, including those ended by preemption. Of its dependencies, the log names the one that
+/// ended last. Notes list what a log cannot express.
 ///
-/// `jobs` have ended and are in order of submission; `path` is where they are from.
+/// `jobs` must have ended and be in order of submission; `path` is their source.
 trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path);
 
 }  // namespace almanac::store

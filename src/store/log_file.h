@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The log that SQLite keeps beside a store's file (`-wal`): commits that are not in the file yet.
+/// SQLite's write-ahead log next to the store's file (`-wal`): commits that are not in the file
+/// yet.
 #pragma once
 
 #include <string>
 
 namespace almanac::store {
 
-/// Looks for damage in the log of the store at `path`. SQLite takes a log to end where a checksum
-/// of it is wrong, and drops what follows without a word. That is right for the last commit, which
-/// a power failure may leave torn, and loses acknowledged ones where a bit was flipped: then whole
+/// Finds damage in the log of the store at `path`. SQLite treats a wrong checksum as the end of the
+/// log, and silently drops what follows. That is right for the last commit, which a power failure
+/// may leave incomplete. It loses acknowledged commits after a flipped bit, and then complete
 /// commits follow. Throws (failure.h). Cost: one pass over the log.
 /// Source  SQLite, "WAL-mode File Format", sections 4 and 5.
 void check_log(const std::string& path);

@@ -11,7 +11,7 @@
 
 namespace almanac::store {
 
-/// One at a time of each statement. Every parameter must be given.
+/// Runs a statement; one use of each statement at a time. Every parameter must be set.
 class Query {
  public:
   Query(Connection& connection, const std::string& sql) : statement_(connection.statement(sql)) {}
@@ -25,7 +25,7 @@ class Query {
     bind(statement_, ++parameter_, value);
     return *this;
   }
-  /// Steps to the next row; false = there is none.
+  /// Steps to the next row; returns false if there is none.
   bool step() {
     column_ = 0;
     return statement_.executeStep();

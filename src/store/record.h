@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The columns of each record beside the fields that they hold: the one list from which it is
-/// written, read and asked for.
+/// The columns of each record and the members that they hold: the one list for writing, reading and
+/// querying.
 #pragma once
 
 #include <concepts>
@@ -28,7 +28,7 @@ void each_field(T& asked, Visit&& visit) {
   });
 }
 
-/// What changes of a job.
+/// The fields of a job that change.
 template <Any<Job> T, typename Visit>
 void each_field(T& job, Visit&& visit) {
   visit("submit_ms", job.submit);

@@ -11,7 +11,8 @@
 
 namespace almanac::store {
 
-/// The version of the tables that a file has; 0 = it is new. Throws Refused as bring_up_to_date().
+/// Returns the version of the tables in a file; 0 if it is new. Throws Refused like
+/// bring_up_to_date().
 std::int64_t version_of(Connection& connection);
 /// Today's.
 std::int64_t newest_version();
@@ -19,9 +20,9 @@ std::int64_t newest_version();
 /// as bring_up_to_date().
 bool is_up_to_date(Connection& connection);
 
-/// Makes the tables, or brings them up to date, all in one transaction. Throws Refused: invalid
-/// when it is another program's file, unsupported when a later Almanac wrote it; neither is
-/// touched. `at_most`: an older version to stop at.
+/// Creates the tables, or updates them, in one transaction. Throws Refused without changing the
+/// file: `invalid` if it belongs to another program, `unsupported` if a later Almanac wrote it.
+/// `at_most`: an older version to stop at.
 void bring_up_to_date(Connection& connection,
                       std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
 

@@ -11,17 +11,18 @@
 
 namespace almanac::store {
 
-/// Holds the file open: while SQLite has it open too, closing any other descriptor of it would take
-/// SQLite's locks away. So one that is of an open store must outlive its connections.
+/// Holds the file open. Closing any other descriptor of a file that SQLite has open drops SQLite's
+/// locks, so the seal of an open store must outlive its connections.
 class Seal {
  public:
-  /// Throws (failure.h) where the file cannot be opened.
+  /// Throws (failure.h) if the file cannot be opened.
   explicit Seal(const std::string& path);
-  /// Returns whether the file has a seal. Throws where the seal does not fit: the file is damaged.
+  /// Returns whether the file has a seal. Throws if the seal does not match, because the file is
+  /// damaged.
   bool verify() const;
   /// Appends the SHA-256 of all that the file has, and puts it on the disk. Throws.
   void put();
-  /// Takes the seal off and puts that on the disk. Does nothing where there is none. Throws.
+  /// Removes the seal, and syncs that to disk. Does nothing if there is none. Throws.
   void take_off();
 
  private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps the jobs of the live service on disk: nothing that was acknowledged is ever lost.
+/// Keeps the jobs of the live service on disk: nothing acknowledged is ever lost.
 ///
-/// One SQLite file in WAL mode, written by one connection. A Batch is all or nothing and is on the
-/// disk (fsync) when commit() returns; several submissions share one. What is read is read by
-/// connections of their own: any thread may, and none waits for a commit.
+/// One SQLite file in WAL mode, written by one connection. A Batch is all or nothing, and is on
+/// disk (fsync) when commit() returns; several submissions share one. Reads use connections of
+/// their own: any thread may read, and no read waits for a commit.
 ///
-/// Cost: a commit is one fsync and some 40 us a job; unfinished() takes some 4 us a job.
+/// Cost: a commit is one fsync plus about 40 us per job; unfinished() takes about 4 us per job.
 #pragma once
 
 #include <cstdint>
@@ -34,20 +34,20 @@ struct Note {
   bool operator==(const Note&) const = default;
 };
 
-/// What a job was told of its start and end when it came.
+/// The forecast that a job got when it was submitted.
 struct Told {
   Time at{};
   JobNumber job{};
   std::string policy{};
   Time start_from{}, start_to{}, end_from{}, end_to{};
-  double share = 0.9;            ///< That each stretch is said with.
+  double share = 0.9;            ///< Probability of each interval.
   std::optional<double> kept{};  ///< Chance to end by its deadline.
 
   bool operator==(const Told&) const = default;
 };
 
-/// A metric that a job has reported, at the step that it had said before. Of one step the last one
-/// counts; of a job with more than kMostReports every second is dropped, but for the best ones.
+/// A metric reported by a job, at the step that it reported before. The last report of a step
+/// counts. Of a job with more than kMostReports, every second one is dropped, except the best.
 struct Report {
   JobNumber job{};
   double step = 0;
@@ -61,7 +61,7 @@ inline constexpr std::int64_t kMostReports = 512;
 /// The jobs of one group, counted.
 struct SweepCount {
   std::string name{};
-  std::string user{};  ///< One of them.
+  std::string user{};  ///< One of the users.
   std::int64_t trials = 0, waiting = 0, running = 0;
   Time begun{};  ///< When the first was submitted.
 
@@ -72,12 +72,12 @@ struct SweepCount {
 struct Moment {
   Time at{};
   std::int32_t gpus = 0, gpus_busy = 0, jobs_running = 0, jobs_waiting = 0;
-  double gpu_use = 0;  ///< Measured, of all GPUs, 0 to 1; NaN = not measured.
+  double gpu_use = 0;  ///< Mean over all GPUs, 0 to 1; NaN if not measured.
   double power_w = 0;
-  std::optional<bool> power_is_measured{};  ///< Else a model's; nothing = that was not kept.
+  std::optional<bool> power_is_measured{};  ///< False if modelled; nothing if not recorded.
 };
 
-/// Which jobs; empty fields do not narrow. The largest number first.
+/// Selects jobs; empty fields match all. Highest number first.
 struct Filter {
   std::string user{};
   std::string name{};
@@ -91,16 +91,17 @@ struct Filter {
   std::int64_t limit = -1;           ///< -1 = all.
 };
 
-/// What has become of a batch.
+/// Result of a commit.
 struct Commit {
   enum class Kind : std::uint8_t {
     kept,
-    not_now,  ///< The disk is full, the file locked: nothing of it is there, and another may be.
+    /// The disk is full, or the file locked: nothing is written, and a retry may succeed.
+    not_now,
     refused,  ///< A record breaks a rule of the store, which takes the others without it.
-    damaged,  ///< The file is, where a record would go or all over.
+    damaged,  ///< The file is damaged, at the place of a record or everywhere.
   };
   Kind kind = Kind::kept;
-  Error why{};  ///< Of all but `kept`.
+  Error why{};  ///< Except for `kept`.
 
   explicit operator bool() const { return kind == Kind::kept; }
   const Error& error() const { return why; }
@@ -115,9 +116,10 @@ class Database;
 
 class Store {
  public:
-  /// Opens or makes the file; reads all of it once, to find damage. Fails with conflict (another
-  /// Store has it open), corrupt (and says how to go on), unsupported (a later Almanac wrote it),
-  /// invalid (another program did), not_found (no such folder), unavailable (read-only, full).
+  /// Opens or creates the file; reads all of it once, to find damage. Fails with `conflict`
+  /// (another Store has it open), `corrupt` (with advice), `unsupported` (written by a later
+  /// Almanac), `invalid` (written by another program), `not_found` (no such folder), or
+  /// `unavailable` (read-only, full).
   static Result<Store> open(const std::string& path);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -126,21 +128,22 @@ class Store {
   /// Changes that belong together.
   class Batch {
    public:
-    /// Of a new job, and of any that changed. What was asked stays as first put; the tasks of an
-    /// array share what the first of them asked.
+    /// Adds a new job, or one that changed. Its submission stays as first stored; the tasks of an
+    /// array share that of the first task.
     void put(Job job) { jobs_.push_back({std::move(job), kAllFields}); }
-    /// Of a job that the store has as `before`: only what differs, which takes a quarter as long.
+    /// Updates a job that the store has as `before`: writes only the differences, in a quarter of
+    /// the time.
     void change(const Job& before, Job after);
     /// Calls `visit` with each job that was put or changed.
     template <typename Visit>
     void each_job(Visit&& visit) const {
       for (const Put& each : jobs_) visit(each.job);
     }
-    /// Of a job that the store has, or that is put here.
+    /// Adds a note on a job that is in the store or in this batch.
     void note(Note note) { notes_.push_back(std::move(note)); }
     void told(Told told) { told_.push_back(std::move(told)); }
     void report(const Report& report) { reports_.push_back(report); }
-    /// One for each moment: a later one takes its place.
+    /// Adds a sample; one per instant, later ones replace earlier ones.
     void sample(const Moment& moment) { moments_.push_back(moment); }
     void set(std::string key, std::string value) {
       settings_.emplace_back(std::move(key), std::move(value));
@@ -164,45 +167,45 @@ class Store {
     std::vector<Moment> moments_;
     std::vector<std::pair<std::string, std::string>> settings_;
   };
-  /// The copy that open() has kept of a store that an earlier Almanac wrote, without environments
-  /// of jobs that had ended; "" = it is as this one writes it.
+  /// The copy that open() made of a store from an earlier Almanac, without environments of ended
+  /// jobs; "" if none was needed.
   const std::string& copy_of_before() const;
-  /// All of it, or nothing and why. On disk when it returns. It refuses a zero byte in a command,
-  /// and a note on no job.
+  /// Commits everything, or nothing with the reason. On disk when it returns. Refuses a zero byte
+  /// in a command, and a note on an unknown job.
   Commit commit(const Batch& batch);
 
-  /// The largest number ever given; 0 = none. Survives forget().
+  /// Returns the highest number ever used; 0 if none. Survives forget().
   Result<JobNumber> last_number() const;
-  // Lists are without what runs (argv, script, environment), which is most of a job: job() has it.
+  // Lists omit argv, script and environment, which are most of a job; job() includes them.
 
   /// Jobs that wait or run, in order of number.
   Result<std::vector<Job>> unfinished() const;
   Result<std::optional<Job>> job(JobNumber number) const;
-  /// Whether a job that has ended did so well; of an array, by its number, whether all of its tasks
-  /// did that have ended. Nothing where there is none.
+  /// Returns whether an ended job ended well; for an array, whether all its ended tasks did.
+  /// Nothing if there is no such job.
   Result<std::optional<bool>> ended_well(JobNumber number) const;
-  /// The number of a task of an array; nothing where there is none.
+  /// Returns the number of a task of an array; nothing if there is none.
   Result<std::optional<JobNumber>> task(JobNumber array, std::int32_t index) const;
-  /// The jobs that the user has submitted with this key (Submission::key); none of "".
+  /// Returns the jobs that the user has submitted with this key (Submission::key); empty for "".
   Result<std::vector<JobNumber>> submitted(std::uint32_t uid, const std::string& key) const;
   Result<std::vector<Job>> jobs(const Filter& filter) const;
   Result<std::vector<Note>> notes(JobNumber number) const;
   Result<std::vector<Told>> told(JobNumber number) const;
-  /// What the jobs of a group have reported, in order of number and step.
+  /// Returns the reports of a group's jobs, in order of number and step.
   Result<std::vector<Report>> reports(const std::string& group) const;
-  /// At most so many groups, those of the latest jobs first.
+  /// Returns at most this many groups, those with the newest jobs first.
   Result<std::vector<SweepCount>> sweeps(std::int64_t most) const;
-  /// Of more than `most` (-1 = all) every second, third ... is given.
+  /// If there are more than `most` (-1: no limit), returns every second, third ... sample.
   Result<std::vector<Moment>> moments(Time since, std::int64_t most = -1) const;
   Result<std::optional<std::string>> get(const std::string& key) const;
-  /// The jobs that ended at or after `since` and not after `until`, at most so many of the last (-1
-  /// = all), as a job log: for study, predict and simulate.
+  /// Returns the jobs that ended from `since` to `until`, at most the last `most` (-1: all), as a
+  /// job log: for study, predict and simulate.
   Result<trace::Trace> log(Time since, std::int64_t most = -1, Time until = Time::max()) const;
-  /// The same jobs as they are, in order of submission.
+  /// Returns the same jobs as records, in order of submission.
   Result<std::vector<Job>> ended(Time since, std::int64_t most = -1,
                                  Time until = Time::max()) const;
-  /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
-  /// before; gives how many jobs. In small steps, between which commits go on.
+  /// Deletes jobs that ended earlier, except prerequisites of unfinished ones, and earlier samples.
+  /// Returns the number of jobs. Works in small steps, between which commits proceed.
   Result<std::int64_t> forget(Time before);
   /// Drops the environments of what has ended before, of an array when all of it has: they have
   /// passwords in them.

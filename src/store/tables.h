@@ -54,9 +54,10 @@ std::vector<Moment> read_moments(Connection& connection, Time since, std::int64_
 std::optional<std::string> read_setting(Connection& connection, const std::string& key);
 JobNumber read_last_number(Connection& connection);
 
-/// Drops up to `most` of the jobs that ended before, with all that is said of them; gives how many.
+/// Deletes up to `most` of the jobs that ended earlier, with all their records; returns their
+/// number.
 std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most);
-/// Those of submissions of which nothing waits or runs, and all ended before.
+/// Deletes environments of submissions whose jobs have all ended earlier.
 void drop_environments(Connection& connection, Time before);
 void drop_moments(Connection& connection, Time before);
 

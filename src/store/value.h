@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How each type of a record lies in a column.
+/// How each type of a record is stored in a column.
 ///
-/// Missing (kNoTime, kNoDuration, NaN, an empty list) is NULL. Times and lengths are milliseconds,
-/// states are words, lists of numbers JSON; so the file tells its story to any SQLite shell. The
-/// words of a command are bytes, a zero after each.
+/// Missing values (kNoTime, kNoDuration, NaN, an empty list) are NULL. Times and durations are
+/// milliseconds, states are words, lists of numbers are JSON, so any SQLite shell can read the
+/// file. The words of a command are bytes, each followed by a zero.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@
 
 namespace almanac::store {
 
-/// The words of a command, as bytes that read() tells apart.
+/// Returns the words of a command as bytes for read().
 std::string packed(const std::vector<std::string>& words);
 std::vector<std::string> unpacked(const std::string& bytes);
 
-// Of statements and their parameters, from 1. A text must outlive the statement's run. Throw
-// Refused (invalid) at a word of a command with a zero byte in it, which cannot be run.
+// Bind parameters of statements, counted from 1. A text must outlive the statement's run. Throw
+// Refused (invalid) for a command word with a zero byte, which could not be run.
 void bind(SQLite::Statement& statement, int at, bool value);
 void bind(SQLite::Statement& statement, int at, std::int32_t value);
 void bind(SQLite::Statement& statement, int at, std::uint32_t value);
@@ -47,7 +47,7 @@ void bind(SQLite::Statement& statement, int at, const std::optional<T>& value) {
   value ? bind(statement, at, *value) : statement.bind(at);
 }
 
-// Throw Refused (corrupt) at what none of the above would have written.
+// Throw Refused (corrupt) for anything that the functions above would not have written.
 void read(const SQLite::Column& column, bool& value);
 void read(const SQLite::Column& column, std::int32_t& value);
 void read(const SQLite::Column& column, std::uint32_t& value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what a job would take instead of what it asks: "gpu:v100:4@0.8|cpu:32@0.1".
+/// Parses the alternatives that a job accepts: "gpu:v100:4@0.8|cpu:32@0.1".
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace almanac::trace {
 
-/// So many GPUs, or so many cores and no GPU.
+/// A number of GPUs, or a number of cores without GPUs.
 struct Alternative {
-  int gpus = 0;                 ///< 0 = cores alone.
-  std::string_view gpu_type{};  ///< "" = any; part of the text that was read.
-  float cpus = 0;               ///< Of one without GPUs; above 0.
-  double rate = 1;              ///< The job's speed there, beside that on what it asks; above 0.
+  int gpus = 0;                 ///< 0 for cores only.
+  std::string_view gpu_type{};  ///< "" for any; part of the parsed text.
+  float cpus = 0;               ///< If without GPUs; above 0.
+  double rate = 1;              ///< Speed of the job there, relative to its request; above 0.
 };
 
-/// Best first, separated by `|`, each `gpu:[TYPE:]N` or `cpu:N` with `@RATE` where the job is not
-/// as fast there. Nothing where the text is not like that.
+/// Parses alternatives, best first, separated by `|`. Each is `gpu:[TYPE:]N` or `cpu:N`, with
+/// `@RATE` if the job is slower there. Returns nothing if the text has another form.
 std::optional<std::vector<Alternative>> parse_alternatives(std::string_view text);
 
 }  // namespace almanac::trace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes moments of times that a log wrote by a clock on the wall, without a zone. Such a clock
-/// shows an hour twice when it goes back; run times and the order of events tell which one it was.
+/// Converts local times of a log, written without a zone, to absolute times. A local clock shows an
+/// hour twice when it is set back; run times and the order of events decide which one was meant.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,14 @@
 
 namespace almanac::trace {
 
-/// Reads the times of all jobs as those of `zone`. Of an hour that came twice it takes the reading
-/// in which a job ran as long as its run time, and not before it was submitted; else the one in
-/// which ids rise with submission. Cost: some 300 ns a job.
+/// Reads the times of all jobs as local times of `zone`. For an hour that occurs twice, takes the
+/// reading in which a job's start and end match its run time and its start is not before its
+/// submission; otherwise the one in which ids rise with submission. Cost: about 300 ns per job.
 void read_times_in(Trace& trace, const text::TimeZone& zone);
 
-/// Reads the times of a log of Slurm: in `zone`, if given. Else, where run times show that the
-/// clock was changed, by the rule of a zone that explains them, on the clock that the log begins
-/// with; what was found is noted. Run times decide over ends, and no job waits for less than
-/// nothing.
+/// Reads the times of a Slurm log in `zone`, if given. Otherwise, if run times show that the clock
+/// was changed, uses the rule of a zone that explains the changes, on the clock that the log starts
+/// with, and adds a note. Run times take precedence over ends, and no wait is negative.
 void settle_sacct_clock(Intake& intake, const std::optional<text::TimeZone>& zone);
 
 }  // namespace almanac::trace

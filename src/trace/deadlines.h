@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Draws by when jobs are to end: a class and a deadline.
+/// Draws deadlines: a class and the time by which a job should end.
 ///
 ///   urgent   deadline = submission: always late, always first
 ///   prior    submission + as long as it runs on one GPU
 ///   normal   submission + twice as long
 ///
 /// Source   GENIE (Chen et al., TPDS'20) 5.3, Eq 9; shares 5, 35, 60 % (7.1).
-/// Differs  The paper gives urgent tasks the deadline 0; submission orders them among themselves,
-///          and is as late.
+/// Differs  The paper sets the deadline of urgent tasks to 0. Here it is their submission, which
+///          orders them among themselves and is missed just as surely.
 #pragma once
 
 #include "base/names.h"
@@ -20,7 +20,7 @@
 
 namespace almanac::trace {
 
-/// Weights of the classes; all 0 = no deadlines.
+/// Weights of the classes; all 0 for no deadlines.
 struct DeadlineMix {
   double urgent = 0;
   double prior = 0;

@@ -3,9 +3,9 @@
 /// \file
 /// When a job joined the queue, and whether it ever left it to run.
 ///
-/// A job is submitted, becomes eligible (its dependency has ended, its begin time has come, it is
-/// held no longer) and starts. Only the time from eligible to start is queueing, whatever policy
-/// decides. Readers therefore let Request::submit be the later of submission and eligibility.
+/// A job is submitted, becomes eligible (its dependency has ended, its begin time has come, its
+/// hold is released), and starts. Only the time from eligible to start is queueing, under any
+/// policy. Readers therefore set Request::submit to the later of submission and eligibility.
 ///
 /// Source   sacct(1) of Slurm 22.05, field Eligible; PlannedCPU there counts from it as well.
 #pragma once
@@ -19,16 +19,17 @@ inline Time submission(const Request& request) {
   return request.submitted != kNoTime ? request.submitted : request.submit;
 }
 
-/// Lets `job`, whose times are set, join the queue when it was eligible. kNoTime = the log does not
-/// say; kNever = it never was, and joins when it left. Never later than its start or its end.
+/// Sets when `job`, whose times are set, joined the queue: when it became eligible. kNoTime: the
+/// log does not say. kNever: it never did, and joins when it left. Never later than its start or
+/// its end.
 void join_queue(Job& job, Time eligible);
 
-/// Finds what jobs depended on, and lets those of which only that is known join the queue at its
-/// recorded end. A job that became eligible within seconds of the end of another of its user's,
-/// which was submitted before it, depends on that one: Slurm's accounting does not name
-/// dependencies. Returns whether any job joins later than was read. Adds notes.
+/// Finds the dependencies of jobs. A job with an unknown eligible time joins the queue at the
+/// recorded end of its dependency. Slurm's accounting does not name dependencies, so a job that
+/// became eligible within seconds of the end of an earlier job of the same user counts as depending
+/// on that job. Returns whether any job now joins later. Adds notes.
 ///
-/// Cost: O(jobs log jobs) where some job has a dependency or was not eligible at once, else
+/// Cost: O(jobs log jobs) if any job has a dependency or was not eligible at once, otherwise
 /// O(jobs).
 bool find_dependencies(Trace& trace);
 
@@ -36,7 +37,8 @@ bool find_dependencies(Trace& trace);
 /// records the start of such a job as its end.
 bool never_ran(const Job& job);
 
-/// When a job that never ran left the queue; kNever = it is there still, or the log does not say.
+/// Returns when a job that never ran left the queue; kNever if it is still there, or the log does
+/// not say.
 Time withdrawn_at(const Job& job);
 
 }  // namespace almanac::trace

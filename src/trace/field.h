@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a job log can tell about a job: the one list from which tables are read (trace/cell.h),
-/// column maps are understood (trace/column_map.h), and our own CSV is read and written
-/// (trace/write.h). A new field is a member of Request or Outcome and a row here;
-/// docs/reference/formats.md says what it means.
+/// The fields of job logs: the one list from which tables are read (trace/cell.h), column maps are
+/// parsed (trace/column_map.h), and our own CSV is read and written (trace/write.h). A new field is
+/// a member of Request or Outcome and a row here; docs/reference/formats.md defines its meaning.
 #pragma once
 
 #include <algorithm>
@@ -23,17 +22,17 @@ namespace almanac::trace {
 /// A row on its way to become a job.
 struct Draft {
   Job job{};                    ///< run = kNoDuration until known.
-  Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
+  Duration wait = kNoDuration;  ///< Start minus submission, if the table has it.
   Time eligible = kNoTime;      ///< Since when it could have started.
   bool never_eligible = false;  ///< The table says that it never could.
   Duration gap = kNoDuration;   ///< Since the submission in the row before, likewise.
   bool has_id = false;
   bool is_job = true;                          ///< finish() clears it for rows that are left out.
-  std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.
-  std::int64_t row = 0;                        ///< From 1.
+  std::span<const std::string_view> extras{};  ///< Extra columns of the format, "" if absent.
+  std::int64_t row = 0;                        ///< Counted from 1.
 };
 
-/// Where the value of a field is kept.
+/// Where the value of a field is stored.
 template <typename T>
 class Member {
  public:
@@ -60,7 +59,7 @@ class Member {
   T Draft::*draft_ = nullptr;
 };
 
-/// How the text of a field reads, where its type leaves that open.
+/// How to parse the text of a field, if its type does not determine it.
 enum class Notation : std::uint8_t {
   usual,           ///< Any text; numbers of 0 or more.
   part,            ///< A number above 0 and up to 1.
@@ -77,18 +76,18 @@ enum class Notation : std::uint8_t {
 /// Whether our own CSV has the field.
 enum class Written : std::uint8_t {
   if_told,  ///< When it says something of a job at least.
-  always,   ///< And it must be there when our CSV is read.
-  never,    ///< It is only read, from tables of others.
+  always,   ///< Also required when our CSV is read.
+  never,    ///< Only read, from other tables.
 };
 
 struct FieldSpec {
-  std::string_view name;  ///< Of its column in our CSV; times and lengths end with "_s".
+  std::string_view name;  ///< Column name in our CSV; times and durations end with "_s".
   std::variant<Member<JobKey>, Member<NameId>, Member<std::int32_t>, Member<std::int64_t>,
                Member<float>, Member<Time>, Member<Duration>, Member<JobState>>
       member;
   Notation notation = Notation::usual;
   Written written = Written::if_told;
-  std::int64_t most = 1'000'000;  ///< Of whole numbers; more is a wrong column.
+  std::int64_t most = 1'000'000;  ///< For whole numbers; a larger value means a wrong column.
 };
 
 /// In the order of the columns of our CSV.
@@ -149,7 +148,7 @@ inline constexpr FieldSpec kFields[] = {
     {"read_gbs", &Outcome::read_gbs},
 };
 
-/// One of kFields. In source it is its name, and a name that is none does not compile:
+/// One field of kFields, written as its name in source code; an unknown name does not compile:
 ///
 ///   Column{.field = "gpus", .name = "num_gpus"}
 class Field {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Learns the parameters of a workload from any job log, so that a log can be had again: longer,
-/// larger, changed, or for those who may not see the original.
+/// Fits the parameters of a workload to any job log, so that similar logs can be generated: longer,
+/// larger, changed, or for people who may not see the original.
 ///
-/// Start times are not looked at: what users asked for counts, not what the cluster made of it.
+/// Start times are ignored: the log of requests matters, not what the cluster made of it.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace almanac::trace {
 
 struct Fit {
   Workload workload;
-  std::vector<std::string> notes;  ///< What the log does not say and had to be assumed.
+  std::vector<std::string> notes;  ///< Facts that the log lacks and that were assumed.
 };
 
 /// Fails with invalid when the trace has fewer than two GPU jobs.

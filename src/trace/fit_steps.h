@@ -13,16 +13,16 @@
 
 namespace almanac::trace {
 
-/// What the steps look at: the GPU jobs of a log, in order of submission.
+/// Input of the fitting steps: the GPU jobs of a log, in order of submission.
 struct FitInput {
   const Trace& trace;
   std::vector<const Job*> jobs;
-  std::vector<std::uint32_t> size;  ///< Of each job: position in Workload::size.
+  std::vector<std::uint32_t> size;  ///< By job: position in Workload::size.
   std::vector<std::string>& notes;
   std::int64_t with_user = 0;  ///< Jobs whose user is known.
 };
 
-/// How a job ended, as a workload tells it.
+/// How a job ended, in the terms of a workload.
 enum class Ending : std::uint8_t { completed, cancelled, failed };
 Ending ending_of(JobState state);
 

@@ -16,7 +16,7 @@
 
 namespace almanac::trace {
 
-/// The beginning of a file, by which its format is told.
+/// The beginning of a file, used to detect its format.
 struct Head {
   std::string text;  ///< The first bytes, unpacked.
   std::string_view first_line() const;
@@ -25,16 +25,17 @@ struct Head {
   bool contains(std::string_view word) const { return text.find(word) != std::string::npos; }
 };
 
-/// One way to write a job log.
+/// A format of job logs.
 struct Format {
-  std::string name;     ///< As given to --format.
-  std::string summary;  ///< What it is and where it comes from, in one line.
-  /// How much the head looks like this format: 0 = not at all, 1 = fully.
+  std::string name;     ///< Value of --format.
+  std::string summary;  ///< One line: what it is and where it comes from.
+  /// Returns how much the head looks like this format, from 0 to 1.
   std::function<double(const Head&)> likeness;
-  /// The same by names alone, of a table that lacks what would prove the format; null = none.
+  /// Returns the same by column names alone, for a table without the marks of the format; null if
+  /// unsupported.
   std::function<double(const Head&)> resemblance{};
   RunTimes run_times = RunTimes::recorded;
-  /// The column that says when jobs became eligible; "" = such logs have none.
+  /// Column with the time at which jobs became eligible; "" if such logs have none.
   std::string eligible_column{};
   /// Reads the file at `path`. Notes, order and ids are the intake's business.
   std::function<Result<void>(const std::string& path, Intake&)> read;

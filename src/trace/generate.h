@@ -17,14 +17,14 @@
 
 namespace almanac::trace {
 
-/// The log, sorted by submission, job ids from 1 on; times are whole seconds.
+/// Generates a log, sorted by submission, with job ids from 1; times are whole seconds.
 ///
-/// The number of jobs of each size and virtual cluster and the run times of each size are those
-/// of the workload, whatever the seed; the seed decides which user submits which when. Of tasks
-/// (generate_tasks.h) everything is drawn.
+/// The number of jobs by size and virtual cluster, and the run times by size, are exactly those of
+/// the workload, whatever the seed; the seed decides which user submits which job when. For tasks
+/// (generate_tasks.h), everything is drawn.
 /// Requires: check(workload) finds nothing.
-/// Cost: about 190 bytes a job at the peak. Deterministic.
-/// `progress` is told the share that is done; may be empty.
+/// Cost: about 190 bytes per job at the peak. Deterministic.
+/// `progress` is called with the fraction done; may be empty.
 Trace generate(const Workload& workload, std::uint64_t seed,
                const std::function<void(double)>& progress = {});
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Draws what a recipe asks besides its GPUs, and what it does to its node: a model, cores, memory
-/// traffic.
+/// Draws what a recipe requests in addition to its GPUs, and how it uses its node: a model, cores,
+/// memory traffic.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@
 
 namespace almanac::trace {
 
-/// What the jobs of a recipe have in common; 0 = not said.
+/// Properties shared by the jobs of a recipe; 0 for unknown.
 struct Asks {
-  const Workload::Model* model = nullptr;  ///< None = not said.
+  const Workload::Model* model = nullptr;  ///< Null for unknown.
   float cpus = 0;                          ///< Over all nodes.
   float memory_gb = 0;
   float bandwidth_gbs = 0;

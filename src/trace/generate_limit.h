@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Invents the time limits that users ask for: too long, and round.
+/// Draws the time limits that users request: too long, and round.
 ///
 /// Source   Mu'alem, Feitelson, IEEE TPDS 2001, section 4 (requests exceed run times widely and
 ///          cluster at round values).
@@ -17,7 +17,8 @@ namespace almanac::trace {
 /// The least round limit of at least `seconds`: 5, 10, 15, 30 min, 1, 2, 3, 4, 6, 8, 12 h, days.
 std::uint32_t round_limit(double seconds);
 
-/// What the user of a recipe that typically runs `typical_s` asks for; 0 = nothing.
+/// Returns the limit that the user of a recipe with a typical run time of `typical_s` requests; 0
+/// for none.
 std::uint32_t ask_limit(const Workload::Limit& limit, std::int64_t typical_s, Rng& rng);
 
 }  // namespace almanac::trace

@@ -13,9 +13,9 @@ namespace almanac::trace {
 /// The name of version `version` of the recipe that `stem` stands for: the same stem gives names
 /// that differ in the version only, as users number their attempts.
 std::string job_name(std::uint64_t stem, std::int64_t version);
-/// The same of a recipe that trains `model`.
+/// Same for a recipe that trains `model`.
 std::string job_name(std::uint64_t stem, std::int64_t version, std::string_view model);
-/// The same of one that needs no GPU: "preprocess_text_3f_v3".
+/// Same for a recipe without GPUs: "preprocess_text_3f_v3".
 std::string cpu_job_name(std::uint64_t stem, std::int64_t version);
 
 }  // namespace almanac::trace

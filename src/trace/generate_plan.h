@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides, before anything is drawn, how many jobs of each size each virtual cluster gets and
-/// how long each size runs, so that all the published margins hold at once.
+/// Decides, before anything is drawn, how many jobs of each size each virtual cluster gets and how
+/// long each size runs, so that all published margins hold at once.
 ///
-/// Source   Hu et al., SC'21, Figures 5 and 6 give the margins that are to be joined.
+/// Source   Hu et al., SC'21, Figures 5 and 6 give the margins to combine.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,20 @@ struct PlanCell {
   std::int64_t jobs = 0;
 };
 
-/// A size of jobs: so many GPUs, or none and so many cores.
+/// A job size: a number of GPUs, or a number of cores without GPUs.
 struct PlanSize {
   std::int64_t gpus = 0;
-  std::int64_t cpus = 0;  ///< Of a CPU job.
+  std::int64_t cpus = 0;  ///< For a CPU job.
   std::variant<stats::Octaves, stats::LogNormal> runs;
   double completed = 1;  ///< Shares of the final states; the rest fails.
   double cancelled = 0;
 };
 
 struct Plan {
-  std::vector<PlanSize> sizes;  ///< Those of GPU jobs, in the order of Workload::size, then CPU
-                                ///< jobs.
-  std::vector<PlanCell> cells;  ///< GPU jobs, then CPU jobs; by VC, then size; none without jobs.
+  /// GPU job sizes in the order of Workload::size, then CPU job sizes.
+  std::vector<PlanSize> sizes;
+  /// GPU jobs, then CPU jobs; by virtual cluster, then size; cells without jobs are left out.
+  std::vector<PlanCell> cells;
   std::vector<double> vc_load;  ///< Expected GPU time / (GPUs x span) of each VC.
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Turns even time into the calendar's: where submissions are frequent, the calendar is slow.
+/// Maps uniform time to calendar time: calendar time passes slowly while submissions are frequent.
 ///
-/// All submissions are drawn evenly over [0, 1) and mapped through the cumulative rhythm, so the
-/// hourly and weekly profile holds whatever else is done to the arrivals (sessions, gaps).
-/// Source   Hu et al., SC'21, Figure 2(b) (submissions by hour of day).
+/// Submissions are drawn uniformly over [0, 1) and mapped through the cumulative rhythm. The hourly
+/// and weekly profile therefore holds whatever else changes the arrivals (sessions, gaps). Source
+/// Hu et al., SC'21, Figure 2(b) (submissions by hour of day).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class Calendar {
   /// Whole seconds since the start of the span; `even` in [0, 1), increasing.
   std::int64_t second(double even) const;
 
-  /// The even time of `second` seconds since the start; beyond the end it begins anew.
+  /// Returns the uniform time of `second` seconds since the start; repeats after the end.
   double even(double second) const;
 
   /// How frequent submissions are at `second`; only ratios mean anything.
@@ -38,7 +38,7 @@ class Calendar {
   double span_s_;
   double first_s_;                    // from the start to the first full hour
   std::vector<double> cumulative_;    // of the rhythm, up to the end of each hour
-  std::vector<std::uint32_t> guide_;  // where to start looking: the hour that each n-th part is in
+  std::vector<std::uint32_t> guide_;  // for each n-th part, the hour at which a search starts
 };
 
 }  // namespace almanac::trace

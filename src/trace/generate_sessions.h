@@ -23,12 +23,12 @@ struct MadeRecipe {
   std::uint32_t size = 0;  ///< Position in Plan::sizes.
   NameId name = kNoName;
   Asks asks{};
-  std::uint32_t limit_s = 0;  ///< What its user asks for; 0 = no limit.
+  std::uint32_t limit_s = 0;  ///< Time limit; 0 for none.
 };
 
 /// A job before it is written out: what sorting needs, and no more.
 struct MadeJob {
-  std::int64_t second = 0;  ///< Of submission, since the start of the span.
+  std::int64_t second = 0;  ///< Submission, since the start of the period.
   std::uint32_t recipe = 0;
   std::uint32_t run_s = 0;
   std::uint32_t sequence = 0;  ///< Position in MadeJobs::jobs as they were made.
@@ -40,7 +40,7 @@ struct MadeJobs {
   std::vector<MadeRecipe> recipes;
 };
 
-/// What all cells share.
+/// Settings shared by all cells.
 struct Setting {
   const Workload& workload;
   const Plan& plan;

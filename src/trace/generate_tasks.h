@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes a log of tasks that tell their batch, their steps and by when they are to end: the load of
-/// GENIE's evaluation. Used by generate() where a workload has rows of `task`.
+/// Generates a log of tasks with batch size, steps and deadline: the load of GENIE's evaluation.
+/// generate() uses it if a workload has rows of `task`.
 ///
-/// Arrivals are Poisson (given their number), stretched by the rhythm. Model and kind, batch
-/// (powers of two), steps, user and class are drawn each for itself. A task asks one GPU and may
+/// Arrivals are Poisson (given their number), stretched by the rhythm. Model and kind, batch size
+/// (powers of two), steps, user and class are drawn independently. A task requests one GPU and may
 /// run on as many as its batch has samples, up to `work.most_gpus`; its run time is that on one
 /// GPU.
 ///
-/// Source   GENIE (Chen et al., TPDS'20) 7.1, Table 3; docs/guide/generator.md says what the paper
-/// leaves
-///          open.
+/// Source   GENIE (Chen et al., TPDS'20) 7.1, Table 3; docs/guide/generator.md lists what the paper
+///          leaves open.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct MadeUser {
 
 struct Users {
   std::vector<MadeUser> users;        ///< By virtual cluster.
-  std::vector<std::uint32_t> bounds;  ///< Those of VC v are bounds[v] .. bounds[v + 1].
+  std::vector<std::uint32_t> bounds;  ///< The bounds of VC v are bounds[v] .. bounds[v + 1].
 };
 
 Users make_users(const Workload& workload, std::uint64_t seed, Names& names);

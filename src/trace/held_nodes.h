@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which nodes jobs held and what of each, as far as a log tells: Outcome::node_list, or the
-/// pieces of Trace::attempts. A log tells of a job what it held in all; on one node that is certain
-/// only if the job had one node, or if its nodes had equal parts.
+/// The nodes that jobs held, and how much of each, as far as a log shows: Outcome::node_list, or
+/// Trace::attempts. A log gives the total of a job. The amount on one node is certain only if the
+/// job had one node, or equal parts of its nodes.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace almanac::trace {
 
-/// What a job held of a node.
+/// What a job held on a node.
 struct Held {
   std::uint32_t node = 0;  ///< Position in HeldNodes::names().
   std::int32_t gpus = -1;  ///< At least; -1 = an equal part of the job's.
 };
 
-/// One stretch of time in which a job held nodes.
+/// A period in which a job held nodes.
 struct Stay {
   std::uint32_t job = 0;  ///< Position in Trace::jobs.
   Time from{};
@@ -44,7 +44,7 @@ class HeldNodes {
   std::span<const Held> held_in(const Stay& stay) const {
     return std::span(held_).subspan(stay.first, stay.count);
   }
-  /// Jobs that ran, and those of them of which nodes are told; the same of GPU jobs alone.
+  /// Jobs that ran, and those of them with known nodes; likewise for GPU jobs.
   struct Counts {
     std::int64_t ran = 0;
     std::int64_t told = 0;
@@ -68,8 +68,8 @@ bool comes_before(std::string_view a, std::string_view b);
 /// The name without its numbers: nodes that share it are often alike.
 std::string stem_of(std::string_view node);
 
-/// GPUs that `stay` surely held on each of its nodes: an equal part, rounded down; 0 where the
-/// nodes that are named are not as many as the job had.
+/// Returns the GPUs that `stay` certainly held on each of its nodes: an equal part, rounded down. 0
+/// if the number of named nodes differs from the job's.
 int sure_gpus(const Request& request, const Stay& stay, const Held& held);
 
 }  // namespace almanac::trace

@@ -32,10 +32,10 @@ class Intake {
   void expect_clock_changes() { expects_clock_changes_ = true; }
   Where where(std::int64_t line) const { return {trace_->path, line}; }
 
-  /// Takes the job of the record in `line`; its attempts, if any, were added with the position
-  /// trace().jobs.size(). Refuses a job with submit < 0 or run < 0, an end before its start, or a
-  /// request that contradicts itself: value that ends before the deadline, fewer GPUs at most than
-  /// asked.
+  /// Adds the job of the record in `line`; its attempts, if any, must already be added with
+  /// position trace().jobs.size(). Refuses a job with submit < 0 or run < 0, with an end before its
+  /// start, or with a contradictory request: its value ends before the deadline, or its largest
+  /// number of GPUs is below the requested one.
   Result<void> add(const Job& job, std::int64_t line);
   /// Drops a record for `error` when lenient, else gives the error. Only what is invalid can be
   /// dropped: damage is always an error.
@@ -66,7 +66,7 @@ class Intake {
   bool expects_clock_changes_ = false;
   std::int64_t moved_ = 0;           // jobs submitted earlier than the one before them
   std::vector<std::int64_t> lines_;  // of each job
-  std::vector<bool> doubled_;        // jobs to drop for their id; empty = none
+  std::vector<bool> doubled_;        // jobs to drop for a duplicate id; empty for none
   std::map<std::string_view, std::int64_t> remarks_;
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> dropped_;  // why -> count, line
 };

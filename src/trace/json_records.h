@@ -34,8 +34,8 @@ std::optional<std::int64_t> number_of(JsonObject& record, const char* key);
 std::optional<JsonObject> object_of(JsonObject& record, const char* key);
 std::optional<simdjson::ondemand::array> array_of(JsonObject& record, const char* key);
 
-/// Calls `take` for each record of the array under `key` ("" = at the top) with its line. A
-/// BadRecord that it throws is refused to `intake`; broken JSON is corrupt.
+/// Calls `take` for each record of the array under `key` ("" for the top level) with its line. If
+/// it throws BadRecord, `intake` refuses the record. Broken JSON fails with `corrupt`.
 Result<void> read_records(const std::string& path, const char* key, Intake& intake,
                           const std::function<Result<void>(JsonObject&, std::int64_t)>& take);
 

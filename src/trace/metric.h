@@ -10,14 +10,14 @@
 
 namespace almanac::trace {
 
-/// A metric, the larger the better, after so many steps.
+/// A metric after a number of steps; larger is better.
 struct MetricPoint {
   double steps = 0;
   double value = 0;
 };
 
-/// Separated by `|`, each `STEPS:VALUE`, steps above 0 and ascending. Nothing where the text is not
-/// like that.
+/// Parses `STEPS:VALUE` pairs separated by `|`, with steps above 0 and ascending. Returns nothing
+/// if the text has another form.
 std::optional<std::vector<MetricPoint>> parse_metric(std::string_view text);
 
 }  // namespace almanac::trace

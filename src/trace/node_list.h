@@ -8,9 +8,9 @@
 
 namespace almanac::trace {
 
-/// The number of nodes that `text` names, where it cannot be a count or a word: it begins with a
-/// letter and has a digit. Else 0: "4", "None assigned", "(null)".
-/// Cost: linear in the names.
+/// Returns the number of nodes that `text` names, if it starts with a letter and contains a digit.
+/// Otherwise 0, because it may be a count or a word: "4", "None assigned", "(null)". Cost: linear
+/// in the names.
 int nodes_in(std::string_view text);
 
 /// Whether `text` names at least one node; a node whose name is a number counts.

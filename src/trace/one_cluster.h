@@ -19,8 +19,8 @@ namespace almanac::trace {
 
 class OneCluster {
  public:
-  /// Returns what is wrong with a row if a row before it was of another cluster, else nothing.
-  /// `cluster` "" = the row does not say.
+  /// Returns the error for a row of another cluster than the rows before it, otherwise nothing.
+  /// `cluster` "" means that the row does not say.
   std::optional<Error> check(std::string_view cluster, Where where) {
     if (cluster.empty() || cluster == first_) return std::nullopt;
     if (first_.empty()) {

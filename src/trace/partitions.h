@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which partitions of a Slurm are one set of nodes. A partition is a view on nodes, several may
-/// show the same ones; a virtual cluster has nodes of its own.
+/// Finds the Slurm partitions that form one set of nodes. A partition is a view of nodes, and
+/// several partitions may show the same nodes; a virtual cluster has nodes of its own.
 #pragma once
 
 #include <map>
@@ -18,8 +18,9 @@ namespace almanac::trace {
 /// Filled while a log of sacct is read. Cost: the distinct pairs of partition and node.
 class Partitions {
  public:
-  /// The partition of a job as sacct writes it: one, or several with commas, of which the first is
-  /// taken. `nodes` is its NodeList; "" or what is no list of nodes tells nothing.
+  /// Returns the partition of a job as sacct prints it: one, or several separated by commas, of
+  /// which the first counts. `nodes` is the job's NodeList; "" and anything but a list of nodes is
+  /// ignored.
   NameId take(std::string_view partition, std::string_view nodes, Intake& intake);
 
   /// Gives the jobs of partitions that share nodes one virtual cluster, "debug+gpu", and notes what
@@ -27,14 +28,14 @@ class Partitions {
   void conclude(Intake& intake);
 
  private:
-  std::map<NameId, std::set<std::string>> nodes_;  // of each partition; empty: not told
+  std::map<NameId, std::set<std::string>> nodes_;  // by partition; empty if unknown
   std::set<std::pair<NameId, std::string>> seen_;  // lists already expanded
 };
 
-/// Notes where no job of a log of Slurm has a GPU: its accounting may not record them.
+/// Adds a note if no job of a Slurm log has a GPU, because accounting may not record GPUs.
 void note_no_gpus(Intake& intake);
 
-/// What prints all that is read of a job: the exact command.
+/// The exact command that prints everything Almanac reads about jobs.
 inline constexpr const char* kSacctCommand =
     "sacct -aPX -S now-60days -o "
     "JobID,JobName,User,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,"

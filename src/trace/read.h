@@ -12,13 +12,13 @@
 namespace almanac::trace {
 
 struct ReadOptions {
-  std::string format{};      ///< A name of formats(); "" = found out from the content.
+  std::string format{};      ///< One of formats(); "" to detect it from the content.
   std::string column_map{};  ///< TOML file that says which column means what; implies any CSV.
-  std::string time_zone{};   ///< Of times that have none (text/time_zone.h); "" = read as UTC.
+  std::string time_zone{};   ///< For times without a zone (text/time_zone.h); "" for UTC.
   bool lenient = false;      ///< Drop bad rows and say how many and why, rather than fail.
 };
 
-/// What messages call a log that came that way.
+/// Name in messages of a log read from there.
 inline constexpr const char* kStandardInput = "standard input";
 
 /// Reads the log at `path`, or of "-" standard input; ".gz" and ".zst" are unpacked by their

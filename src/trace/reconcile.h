@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Looks for a job log whose times disagree with each other as a rule, not by accident: a duration
-/// that counts from submission or in another unit, starts before submissions, clocks of two zones.
+/// Finds job logs whose times contradict each other systematically: durations that count from
+/// submission or use another unit, starts before submissions, clocks of two zones.
 #pragma once
 
 #include "trace/trace.h"
 
 namespace almanac::trace {
 
-/// What the run times of a format are.
+/// Meaning of the run times of a format.
 enum class RunTimes {
-  recorded,   ///< End minus start, where both are there.
+  recorded,   ///< End minus start, if both are given.
   measured,   ///< A figure of its own, which may differ: at the reference speed, or without the
               ///< time in which a job was suspended.
-  simulated,  ///< Of one of our runs: nothing to check.
+  simulated,  ///< From one of our simulations; nothing to check.
 };
 
-/// Where most run times are not end minus start, sets them to that. Notes what it changed and
-/// what is odd about many jobs. O(jobs).
+/// If most run times are not end minus start, replaces them by that. Adds notes on its changes and
+/// on oddities of many jobs. O(jobs).
 void reconcile(Trace& trace, RunTimes run_times);
 
 }  // namespace almanac::trace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The columns of sacct, and how their values look: what tells whether a text can stand in a
-/// column, and the codes by which Slurm says that it has no value.
+/// The columns of sacct and the form of their values: which texts a column can contain, and the
+/// codes that Slurm uses for missing values.
 ///
 /// Source   sacct(1), slurm/slurm.h and src/sacct of Slurm 20.11 to 25.05.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace almanac::trace {
 
-/// What the values of a column look like.
+/// The form of the values of a column.
 enum class SacctKind {
   id,       ///< "12", "12_3", "12_[1-9%2]", "12+1", "12.batch": never empty.
   time,     ///< "2025-01-31T10:00:00" in whatever zone, seconds since 1970, "Unknown".
@@ -24,18 +24,19 @@ enum class SacctKind {
   word,     ///< A name without blanks: a user, a partition.
   nodes,    ///< "n[01-04]", "None assigned".
   exit,     ///< "0:9".
-  feature,  ///< What --constraint takes: "a100|h100". May hold the delimiter.
+  feature,  ///< Argument of --constraint: "a100|h100". May contain the delimiter.
   text,     ///< Whatever a user wrote. May hold the delimiter and newlines.
   nothing,  ///< Behind the last delimiter of sacct -p.
 };
 
-/// In which rows sacct leaves no cell of a column empty, even where there is no value.
+/// The rows in which sacct never leaves the column empty, even without a value.
 enum class SacctFilled { any, jobs, all };
 
 struct SacctColumn {
   std::string_view name{};
   SacctKind kind = SacctKind::text;
-  /// Size of the number that Slurm keeps: codes for "no value" depend on it. 0 = no number.
+  /// Width of the number in Slurm, which determines its codes for "no value"; 0 if it is not a
+  /// number.
   int bits = 0;
   SacctFilled filled = SacctFilled::any;
 };
@@ -55,8 +56,8 @@ bool fits(SacctKind kind, std::string_view cell);
 /// Whether `number`, kept in that many bits, is one of Slurm's codes for "no value" or "infinite".
 bool is_no_value(double number, int bits);
 
-/// The value of a cell: "" for every way in which Slurm says that there is none, of a time
-/// "Unknown"; counts without unit prefixes. `scratch` keeps what is not a part of `cell`.
+/// Returns the value of a cell: "" for every form of a missing value, including "Unknown" for a
+/// time; counts without unit prefixes. `scratch` keeps text that is not part of `cell`.
 std::string_view value_in(const SacctColumn& column, std::string_view cell, std::string& scratch);
 
 /// Whether the id is that of a job step, "12.batch".

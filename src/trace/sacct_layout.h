@@ -2,7 +2,7 @@
 
 /// \file
 /// Splits a record of sacct into its columns. sacct quotes nothing, so a delimiter inside a job's
-/// name or a constraint shifts what follows; the columns whose values can be checked show where.
+/// name or a constraint shifts the following cells. Columns whose values can be checked show where.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class SacctLayout {
  public:
   enum class Fit {
     good,       ///< Read in one way only.
-    odd,        ///< As many fields as columns, but a value that its column does not have.
+    odd,        ///< As many fields as columns, but a value does not suit its column.
     few,        ///< Fewer fields than columns.
     ambiguous,  ///< Read in several ways, which differ in a column that is used.
     none,       ///< No way to read it.
@@ -31,9 +31,9 @@ class SacctLayout {
   /// `used` says of each column whether the caller reads it.
   SacctLayout(std::vector<SacctColumn> columns, std::vector<bool> used, std::string delimiter);
 
-  /// Splits `record`; blanks around cells are dropped. Where it is ambiguous or none, `cells` is
-  /// what the delimiters alone say. Cost: linear for a record without surplus delimiters, else
-  /// columns times the square of the surplus.
+  /// Splits `record` and drops blanks around cells. If the record is ambiguous or invalid, `cells`
+  /// is what the delimiters alone give. Cost: linear for a record without surplus delimiters,
+  /// otherwise columns times the square of the surplus.
   Fit split(std::string_view record, std::vector<std::string_view>& cells) const;
   /// Splits an ambiguous record by what other rows have: its users, partitions and other names must
   /// be known ones. `known` has a set for each column.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The rows that sacct prints, for everybody who reads them: `sacct -P` or `-p`, any columns, any
-/// delimiter but the comma.
+/// Reads the rows that sacct prints: `sacct -P` or `-p`, with any columns and any delimiter except
+/// the comma.
 ///
-/// Cells are values (trace/sacct_columns.h): "" for every way of Slurm to say that there is none.
-/// Delimiters and newlines inside texts are put back where they belong (trace/sacct_layout.h);
-/// a newline in a text becomes a blank. States are the words that trace/sacct_states.h gives.
+/// Cells are values (trace/sacct_columns.h): "" for every form of a missing value. Delimiters and
+/// newlines inside texts are repaired (trace/sacct_layout.h); a newline becomes a blank. States are
+/// the words of trace/sacct_states.h.
 #pragma once
 
 #include <deque>
@@ -24,30 +24,30 @@
 
 namespace almanac::trace {
 
-/// What a first line says of a file: whether sacct wrote it, and what is wrong with how.
+/// The header of a file: whether sacct wrote it, and what is wrong with it.
 struct SacctHeader {
   std::string delimiter{};
   std::vector<std::string> names{};  ///< As sacct spells them.
   std::string trouble{};             ///< Not empty = cannot be read; what is wrong, in a sentence.
 };
 
-/// Nothing if it is no header of sacct, and no row of sacct without a header.
+/// Returns nothing if the line is neither a header of sacct nor a row without one.
 std::optional<SacctHeader> sacct_header(std::string_view first_line);
 
 class SacctRows final : public table::Rows {
  public:
-  /// `used` names the columns that the caller reads; `steps` says whether it reads those of job
-  /// steps too: otherwise a step has an id and no more. `command` is the hint where the file cannot
-  /// be read. Fails as table::Lines does, and with invalid for a header that is not sacct's.
+  /// `used` names the columns that the caller reads; `steps` says whether it also reads those of
+  /// job steps, which otherwise have only an id. `command` is the hint for an unreadable file.
+  /// Fails like table::Lines, and with `invalid` for another header than sacct's.
   static Result<std::unique_ptr<SacctRows>> open(const std::string& path,
                                                  const std::vector<std::string>& used, bool steps,
                                                  std::string command);
 
-  /// Fails with invalid for a row that cannot be read, or in more than one way, or that is of
-  /// another cluster than those before it.
+  /// Fails with `invalid` for a row that cannot be read, that can be read in more than one way, or
+  /// that is of another cluster than earlier rows.
   Result<bool> next() override;
   Where where() const override { return {path_, line_}; }
-  /// What was mended or taken for unknown, one line each, with counts.
+  /// Returns what was repaired or treated as unknown, one line each, with counts.
   std::vector<std::string> notes() const;
 
  private:

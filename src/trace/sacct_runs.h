@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes jobs of the rows of Slurm's accounting. One id may have several: a job that was requeued
-/// has a row for each run (`sacct --duplicates`), one that was resized a row for each size, logs
-/// that overlap tell a run twice, and an id is given again once numbers run out.
+/// Combines the rows of Slurm's accounting into jobs. One id may have several rows: one per run of
+/// a requeued job (`sacct --duplicates`), one per size of a resized job, duplicates from
+/// overlapping logs, and rows of other jobs once ids are reused.
 #pragma once
 
 #include <set>
@@ -15,7 +15,7 @@
 
 namespace almanac::trace {
 
-/// What tells whether two rows of one id are of one job.
+/// What decides whether two rows with one id are of one job.
 struct SacctRun {
   std::string_view user{};
   std::string_view name{};
@@ -25,9 +25,9 @@ struct SacctRun {
   JobState state = JobState::unknown;
 };
 
-/// Whether `later` is the next row of the job of `run`, rather than that of another job that got
-/// the same id. Both are rows of one id, in order of submission and start. Slurm submits a job anew
-/// when it requeues it.
+/// Whether `later` is the next row of the job of `run`, rather than a row of another job with the
+/// same id. Rows of an id come in order of submission and start. Slurm resubmits a job when it
+/// requeues it.
 bool is_same_job(const SacctRun& run, const SacctRun& later);
 
 class SacctRuns {
@@ -36,8 +36,8 @@ class SacctRuns {
   void resized(const Job& job) { resized_.emplace(job.id, job.outcome.run); }
 
   /// Merges the rows of each job into one: submitted with the first, started with the first that
-  /// ran, ended as the last. It has the GPUs of the first that ran and a run time that keeps the
-  /// GPU time of all. A job that got the id of another is called "ID#2".
+  /// ran, ended with the last. It has the GPUs of the first row that ran, and a run time that keeps
+  /// the total GPU time. A job that reuses the id of another is called "ID#2".
   void conclude(Intake& intake) const;
 
  private:

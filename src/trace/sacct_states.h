@@ -11,10 +11,10 @@
 
 namespace almanac::trace {
 
-/// The one word that a state means: "CANCELLED by 1001" is CANCELLED, "OUT_OF_ME+" (cut to a narrow
-/// column) OUT_OF_MEMORY, "COMPLETED,COMPLETING" COMPLETED. RESIZING and REQUEUED, which say that
-/// the row is not the last of its job, stand before others. Nothing for a word of which it is not
-/// known how its job stands: a flag, or a state of a later release.
+/// Returns the one word for a state: "CANCELLED by 1001" is CANCELLED, "OUT_OF_ME+" (cut to a
+/// narrow column) is OUT_OF_MEMORY, "COMPLETED,COMPLETING" is COMPLETED. RESIZING and REQUEUED take
+/// precedence, because they say that the row is not the last of its job. Returns nothing for a word
+/// with an unknown meaning: a flag, or a state of a later release.
 std::optional<std::string_view> sacct_state(std::string_view text);
 
 }  // namespace almanac::trace

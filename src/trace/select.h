@@ -19,15 +19,15 @@ namespace almanac::trace {
 /// Keeps the jobs at the positions of `order`, in that order; attempts follow their jobs.
 void select_jobs(Trace& trace, std::span<const std::uint32_t> order);
 
-/// What to keep. Everything not given keeps all.
+/// What to keep; members without a value keep everything.
 struct Sample {
   Time from = Time::min();  ///< Submitted at this time or later,
   Time to = kNever;         ///< and before this one.
   std::vector<std::string> vcs{};
   std::vector<std::string> users{};
   int min_gpus = 0;
-  std::optional<double> fraction{};     ///< Of the jobs that the above leaves, drawn at random.
-  std::optional<std::int64_t> count{};  ///< So many of them, drawn at random.
+  std::optional<double> fraction{};  ///< Random fraction of the jobs that the members above leave.
+  std::optional<std::int64_t> count{};  ///< Random number of those jobs.
   std::uint64_t seed = 1;
 };
 

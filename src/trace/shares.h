@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What part of a GPU jobs hold that Slurm gave shards (gres/shard) or MPS (gres/mps): it counts
-/// parts, and how many a GPU has only its configuration says.
+/// The part of a GPU of jobs with shards (gres/shard) or MPS (gres/mps). Slurm counts parts; only
+/// its configuration says how many a GPU has.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace almanac::trace {
 
-/// Parts that a GPU is divided in; 0 = not known.
+/// Number of parts per GPU; 0 for unknown.
 struct PartsPerGpu {
   int shards = 0;
   int mps = 0;
 };
 
-/// Gives each job that holds shards or MPS and no whole GPU its GPUs: a part of one, or as many as
-/// its parts are, rounded up. `parts` says how many a GPU has where the job ran; where it does not,
-/// the job is left as it is. Gives how many were given GPUs.
+/// Converts the shards or MPS of each job without a whole GPU to GPUs: a part of one, or the number
+/// of GPUs that its parts add up to, rounded up. `parts` returns the parts per GPU where the job
+/// ran; jobs for which it is unknown are unchanged. Returns the number of jobs changed.
 std::int64_t share_gpus(Trace& trace, const std::function<PartsPerGpu(const Job&)>& parts);
 
-/// The same by what the log tells, with notes of how: jobs that hold whole GPUs and their shards
-/// say how many a GPU has. Else a GPU is taken to have as many shards as were ever held at once on
-/// one node, the most that it can have if the node has one, so that each job holds the least that
-/// it may; without names of nodes as many as the largest job. Of MPS a GPU has 100 (gres.conf(5)).
+/// Same from the log alone, with notes on the method. Jobs that hold whole GPUs and their shards
+/// show the shards per GPU. Otherwise a GPU counts as having the most shards ever held at once on
+/// one node (exact for nodes with one GPU), so that no job gets too large a part; without node
+/// names, as many as the largest job. A GPU has 100 MPS (gres.conf(5)).
 void share_gpus(Trace& trace);
 
 }  // namespace almanac::trace

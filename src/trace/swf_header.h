@@ -28,7 +28,8 @@ class SwfHeader {
   /// it. A comment that is no field is passed over.
   std::string read(std::string_view text);
 
-  /// The name of a queue or partition; its number where the header has no name; kNoName below 0.
+  /// Returns the name of a queue or partition; its number if the header gives no name; kNoName if
+  /// negative.
   NameId queue(double number, Names& names) const { return named(queues_, number, names); }
   NameId partition(double number, Names& names) const { return named(partitions_, number, names); }
 
@@ -41,7 +42,7 @@ class SwfHeader {
   using NamesOf = std::map<double, std::string>;
   static NameId named(const NamesOf& known, double number, Names& names);
   void judge_machine(Trace& trace) const;
-  /// When second 0 of the log was; kNoTime = the header does not say. Notes what is assumed.
+  /// Returns the time of second 0; kNoTime if the header does not say. Adds notes on assumptions.
   Time start(Trace& trace, const std::optional<text::TimeZone>& zone) const;
 
   Time unix_start_ = kNoTime;

@@ -19,9 +19,9 @@ struct SwfStart {
   bool has_zone = false;  ///< The date says UTC, GMT or an offset.
 };
 
-/// Reads "Tue Feb 21 18:44:15 IST 2006", with or without weekday and zone, or a date as ISO 8601
-/// writes it; nothing = it is neither. Abbreviations of zones but UTC and GMT are not used: IST is
-/// Israel, India or Ireland.
+/// Parses "Tue Feb 21 18:44:15 IST 2006", with or without weekday and zone, or an ISO 8601 date;
+/// returns nothing for other texts. Zone abbreviations except UTC and GMT are ignored, because IST
+/// may be Israel, India or Ireland.
 std::optional<SwfStart> parse_swf_start(std::string_view text);
 
 }  // namespace almanac::trace

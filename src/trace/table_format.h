@@ -24,17 +24,17 @@ struct TableFormat {
   std::string name{};
   std::string summary{};
   ColumnMap map{};
-  /// Columns that only this format has: a table without any of them is of another. Empty = the
-  /// names of `map` are enough.
+  /// Columns that only this format has. A table without any of them has another format. Empty if
+  /// the names of `map` are enough.
   std::vector<std::string> marks{};
   bool is_plain = false;  ///< A table of nothing but its columns needs no mark.
   RunTimes run_times = RunTimes::recorded;
   std::vector<std::string> extras{};   ///< Columns that finish() looks at.
-  std::size_t needed_extras = 0;       ///< One of the first so many extras must be there.
+  std::size_t needed_extras = 0;       ///< One of the first this many extras is required.
   std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
   bool numbers_rows = false;           ///< Rows without an id get the row number as id.
-  std::string command{};               ///< What prints all columns; told where one is missing.
-  /// Opens the table; empty = as CSV with the map's delimiter.
+  std::string command{};  ///< Command that prints all columns; shown if one is missing.
+  /// Opens the table; empty for CSV with the map's delimiter.
   std::function<Result<std::unique_ptr<table::Rows>>(const std::string& path)> open{};
   /// Completes a row; a message instead of "" refuses it.
   std::function<std::string(Draft&, Intake&)> finish{};
@@ -44,7 +44,7 @@ struct TableFormat {
 
 /// The share of the header's columns that `format` knows.
 double resemblance(const TableFormat& format, const Head& head);
-/// The same; 0 for a table that has none of the format's marks.
+/// Same, but 0 for a table without any mark of the format.
 double likeness(const TableFormat& format, const Head& head);
 
 /// Reads the table at `path` into `intake`.

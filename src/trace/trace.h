@@ -15,7 +15,7 @@
 
 namespace almanac::trace {
 
-/// One try at running a job, where the log tells them apart (Philly).
+/// One attempt to run a job, if the log separates them (Philly).
 struct Attempt {
   std::uint32_t job = 0;  ///< Position in Trace::jobs.
   Time start = kNoTime;
@@ -28,13 +28,13 @@ struct Attempt {
 struct Piece {
   NameId machine = kNoName;
   std::int32_t gpus = 0;
-  std::uint64_t gpu_mask = 0;  ///< Bit i = the machine's GPU i; 0 = not known which.
+  std::uint64_t gpu_mask = 0;  ///< Bit i stands for GPU i of the machine; 0 for unknown.
 };
 
-/// The machine that a log is from, as far as its header says; 0 = unknown.
+/// The machine of a log, as its header describes it; 0 for unknown.
 struct Machine {
   std::int32_t nodes = 0;
-  std::int32_t gpus = 0;  ///< Of all nodes.
+  std::int32_t gpus = 0;  ///< On all nodes.
 };
 
 /// Jobs in the order in which they joined the queue (Request::submit); ties keep the order of the
@@ -43,25 +43,26 @@ struct Machine {
 /// Cost: 256 bytes a job plus its distinct strings.
 struct Trace {
   std::vector<Job> jobs;
-  std::vector<Attempt> attempts;  ///< Grouped by job; empty where the log has none.
+  std::vector<Attempt> attempts;  ///< Grouped by job; empty if the log has none.
   std::vector<Piece> pieces;
   Names names;  ///< Every NameId of the trace, job ids that are not numbers too.
 
   Machine machine;
 
-  std::string path;                ///< Where it came from; "" = made here.
-  std::string format;              ///< "helios", "philly", "sacct", ...
-  bool local_times = false;        ///< Its times were written without a zone,
-  std::string time_zone;           ///< and read in this one; "" = as if they were UTC.
-  std::string sha256;              ///< Of the file as it lies on disk; "" = made here.
-  std::int64_t rows = 0;           ///< Rows (or records) read, dropped ones included.
-  std::int64_t dropped = 0;        ///< Rows left out by --lenient.
-  std::int64_t unsuccessful = 0;   ///< Jobs read as FAILED of which the log says only that they did
-                                   ///< not complete: some were cancelled.
-  bool knows_eligible = false;     ///< The log says when jobs became eligible; where it does not,
-                                   ///< waits may hold time of dependencies, begin times and holds.
-  std::vector<std::string> notes;  ///< What the user should know: sorted, dropped, assumed. One
-                                   ///< line each.
+  std::string path;          ///< Source file; "" if generated.
+  std::string format;        ///< "helios", "philly", "sacct", ...
+  bool local_times = false;  ///< Its times were written without a zone,
+  std::string time_zone;     ///< Zone used to read times without one; "" for UTC.
+  std::string sha256;        ///< Of the file on disk; "" if generated.
+  std::int64_t rows = 0;     ///< Rows (or records) read, dropped ones included.
+  std::int64_t dropped = 0;  ///< Rows left out by --lenient.
+  /// Jobs read as FAILED because the log only says that they did not complete; some were cancelled.
+  std::int64_t unsuccessful = 0;
+  /// Whether the log says when jobs became eligible. If not, waits may include dependencies, begin
+  /// times and holds.
+  bool knows_eligible = false;
+  /// What the user should know (sorted, dropped, assumed), one line each.
+  std::vector<std::string> notes;
 
   /// The key of an id as its source spells it. Digits without a leading zero become a number.
   JobKey key(std::string_view id);

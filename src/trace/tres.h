@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what Slurm says a job asked for or was given: "cpu=8,gres/gpu:a100=8,mem=100G,node=1".
+/// Parses the resources that Slurm reports for a job: "cpu=8,gres/gpu:a100=8,mem=100G,node=1".
 #pragma once
 
 #include <cmath>
@@ -17,11 +17,12 @@ namespace almanac::trace {
 struct Tres {
   std::int32_t gpus = 0;
   std::int32_t nodes = 0;
-  std::int32_t shards = 0;  ///< gres/shard: parts of GPUs, of which the site says how many one has.
+  std::int32_t shards = 0;  ///< gres/shard: parts of GPUs; the site's configuration says how many a
+                            ///< GPU has.
   std::int32_t mps = 0;     ///< gres/mps, the same.
   std::string gpu_type{};   ///< "a100"; several as "a100|h100".
   float cpus = std::numeric_limits<float>::quiet_NaN();
-  float memory_gb = std::numeric_limits<float>::quiet_NaN();  ///< Of 1024 MiB.
+  float memory_gb = std::numeric_limits<float>::quiet_NaN();  ///< In units of 1024 MiB.
 
   /// Adds `count` of a resource: "gres/gpu", "gres/gpu:a100", "cpu", "node"; others are passed
   /// over. gres/gpu counts all types together, so typed counts matter only without it; the same
@@ -29,7 +30,7 @@ struct Tres {
   void add(std::string_view resource, double count);
 
  private:
-  /// What is counted of all types together, and by type.
+  /// Total of all types, and counts by type.
   struct Count {
     double all = -1;
     double typed = 0;
@@ -43,7 +44,7 @@ struct Tres {
   Count mps_count_;
 };
 
-/// Reads a TRES list; also the older GRES spelling "gpu:a100:8". Nothing when it is neither.
+/// Parses a TRES list, or the older GRES form "gpu:a100:8". Returns nothing for other texts.
 std::optional<Tres> parse_tres(std::string_view text);
 
 }  // namespace almanac::trace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Looks for what is possible in a trace and still odd. What is impossible, reading has refused.
+/// Finds possible but odd facts in a trace. Readers refuse impossible ones.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Finding {
   std::string first_job;
 };
 
-/// Everything odd, in a fixed order; empty = nothing.
+/// Returns all oddities in a fixed order.
 std::vector<Finding> find_oddities(const Trace& trace);
 
 }  // namespace almanac::trace

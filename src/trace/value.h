@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the end of a job is worth, and how late it came.
+/// The value of a job's end, and its tardiness.
 ///
-/// A job that ends by its deadline earns its whole value; then its value falls in a line, to
-/// nothing at `worthless_at`. Where that is not given it is worth nothing from the deadline on: the
-/// deadline is strict. A job without a deadline is best effort: late it cannot be.
+/// A job that ends by its deadline earns its full value. After that its value falls linearly to
+/// nothing at `worthless_at`; without that, the deadline is strict. A job without a deadline is
+/// best effort and never late.
 ///
-/// Source: GENIE (TPDS'20) 5.3 for deadlines. Differs: the paper knows strict ones of
-/// equal worth only.
+/// Source: GENIE (TPDS'20) 5.3 for deadlines. Differs: the paper only has strict deadlines of equal
+/// value.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@
 
 namespace almanac::trace {
 
-/// Of having ended in time.
+/// Returns the value of ending in time.
 inline double full_value(const Request& request) {
   return std::isnan(request.value) ? 1.0 : double{request.value};
 }
 
-/// Of having ended at `end`.
+/// Returns the value of ending at `end`.
 inline double value_at(const Request& request, Time end) {
   const double full = full_value(request);
   if (request.deadline == kNoTime || end <= request.deadline) return full;

@@ -25,11 +25,11 @@ struct Workload {
     std::string name{};
     std::int64_t nodes = 1;
     std::int64_t users = 1;
-    std::int64_t largest = 0;  ///< GPUs of the largest job it takes; 0 = all that it has.
+    std::int64_t largest = 0;  ///< Largest number of GPUs per job; 0 for all of them.
     double jobs = 1;           ///< Weight of its jobs among all jobs.
     double gpu_time = 1;       ///< Weight of its GPU time among all GPU time.
   };
-  /// What jobs of one size are like.
+  /// Properties of the jobs of one size.
   struct Size {
     std::int64_t gpus = 1;
     double jobs = 1;
@@ -38,13 +38,13 @@ struct Workload {
     double cancelled = 0;
     double failed = 0;
   };
-  /// What jobs train.
+  /// Models that jobs train.
   struct Model {
     std::string name{};
-    std::string kind{};  ///< "" = not said.
+    std::string kind{};  ///< "" for unknown.
     double jobs = 1;
   };
-  /// Cores that a GPU job asks for each GPU: each whole number from `least` to `most` as often.
+  /// Cores per GPU of a GPU job: uniform over the whole numbers from `least` to `most`.
   struct Cores {
     std::int64_t least = 1;
     std::int64_t most = 1;
@@ -55,7 +55,7 @@ struct Workload {
     std::int64_t cpus = 1;
     double jobs = 1;
   };
-  /// A model in training or inference whose jobs tell their batch and steps
+  /// A model in training or inference whose jobs give their batch size and steps
   /// (trace/generate_tasks.h). A step of b samples takes step_s + sample_s b on one GPU.
   struct Task {
     std::string model{};
@@ -87,9 +87,9 @@ struct Workload {
   /// Run times are known at powers of two, or log-normal.
   struct Run {
     std::vector<double> octaves{};  ///< Jobs with run <= 1 s, 1 to 2 s, 2 to 4 s, 4 to 8 s ...
-    double median_s = 0;            ///< Of a log-normal; 0 = `octaves` it is.
+    double median_s = 0;            ///< Of a log-normal; 0 to use `octaves`.
     double spread = 1;              ///< Standard deviation of its logarithm.
-    double most_s = 0;              ///< Longer ones last so long; 0 = no end.
+    double most_s = 0;              ///< Cap on run times; 0 for none.
     bool unlimited_cpus = false;    ///< Recorded with all the cores that a job can use.
   };
   /// CPU jobs: log-normal run times, so long that they want `load` of the cores.
@@ -102,7 +102,7 @@ struct Workload {
   struct Bandwidth {
     double gpu = 0;
     double cpu = 0;
-    double heavy = 0;  ///< Of each core of those CPU jobs that are hogs.
+    double heavy = 0;  ///< Per core of CPU jobs with heavy use.
     double heavy_share = 0;
   };
   struct Rhythm {
@@ -114,8 +114,9 @@ struct Workload {
     double tail = 1.3;   ///< P(a session has n jobs or more) = n^-tail.
     double gap_s = 120;  ///< Median pause before the next job of a session.
     double gap_spread = 1.5;
-    double serial = 0.5;    ///< Share of jobs that wait for the one before to end.
-    double together = 0.1;  ///< Of the others, share submitted in the same second as it.
+    double serial = 0.5;  ///< Share of jobs that wait for the one before to end.
+    /// Of the other jobs, the fraction submitted in the same second.
+    double together = 0.1;
   };
   struct User {
     double activity_spread = 1.4;  ///< Standard deviation of ln(jobs of a user).
@@ -146,7 +147,7 @@ struct Workload {
   std::vector<Size> size;
   std::vector<Model> model;       ///< None = jobs say nothing of their model.
   std::vector<Cores> cores;       ///< None = a job gets its GPUs' part of the node's.
-  std::vector<CpuSize> cpu_size;  ///< None = no CPU jobs.
+  std::vector<CpuSize> cpu_size;  ///< Empty for no CPU jobs.
   std::vector<Task> task;         ///< In place of sizes and run times.
   Span span;
   Node node;
@@ -160,13 +161,13 @@ struct Workload {
   Ending ending;
   Limit limit;
   Work work;
-  DeadlineMix deadline;  ///< Of tasks.
+  DeadlineMix deadline;  ///< For tasks.
 };
 
 /// Says what makes `workload` impossible to generate, if anything does.
 Result<void> check(const Workload& workload);
 
-/// The same rhythm and mix with `jobs` jobs: the span becomes longer or shorter.
+/// Returns the same rhythm and mix with `jobs` jobs; the period becomes longer or shorter.
 Workload stretched(Workload workload, std::int64_t jobs);
 
 /// `copies` times the nodes, users and jobs in the same span.

@@ -12,13 +12,13 @@
 
 namespace almanac::trace {
 
-/// Reads the file at `path`. What it leaves out keeps its default.
+/// Reads the file at `path`. Missing values keep their defaults.
 ///
 /// Fails with not_found, or with invalid and the place of the first mistake: an unknown key, a
 /// wrong type, a value out of range, or parameters that contradict each other.
 Result<Workload> load_workload(const std::string& path);
 
-/// The same for text that came from `name`.
+/// Parses the same from text; `name` is used in errors.
 Result<Workload> parse_workload(std::string_view text, const std::string& name);
 
 /// All parameters, with a comment on each.

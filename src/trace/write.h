@@ -14,8 +14,8 @@
 
 namespace almanac::trace {
 
-/// Writes our CSV: of the optional columns only those that say anything. Reading it back gives the
-/// same jobs. `progress` is told the share that is written; may be empty.
+/// Writes our CSV with those optional columns that have any value. Reading it back gives the same
+/// jobs. `progress` is called with the fraction written; may be empty.
 void write_csv(const Trace& trace, table::OutputFile& out,
                const std::function<void(double)>& progress = {});
 
@@ -24,14 +24,15 @@ void write_csv(const Trace& trace, table::OutputFile& out,
 void write_swf(const Trace& trace, table::OutputFile& out,
                const std::function<void(double)>& progress = {});
 
-/// The same CSV with each moment as an ISO 8601 date too, in a column without the unit: `submit`
-/// beside `submit_s`. Of a log whose times are not of the epoch these are days of 1970.
+/// Writes the same CSV with an additional ISO 8601 column for each time, named without the unit:
+/// `submit` next to `submit_s`. For a log whose times do not count from the epoch, these are days
+/// of 1970.
 void write_dated_csv(const Trace& trace, table::OutputFile& out,
                      const std::function<void(double)>& progress = {});
 
-/// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv", "dated" or
-/// "swf"; "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
-/// `progress` is told the share that is written; may be empty.
+/// Saves the trace completely or not at all; "-" is standard output. `format` is "csv", "dated" or
+/// "swf"; "" chooses by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), otherwise CSV. `progress`
+/// is called with the fraction written; may be empty.
 Result<void> save_trace(const Trace& trace, const std::string& path, std::string format = {},
                         const std::function<void(double)>& progress = {});
 

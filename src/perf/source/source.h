@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the readers of published profiles share: a table read by the names of its columns.
+/// Shared by the readers of published profiles: a table read by column names.
 #pragma once
 
 #include <array>
