@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who had how much of what was due to it in a run: tenants of the cluster by their guarantees,
-/// else users, all alike. A tenant without a guarantee, and jobs of none, are due what is left.
-/// GPUs are those that a job asks (rules/fairness/dues.h).
+/// Usage against fair share in a run: tenants of the cluster by their guarantees, otherwise all
+/// users equally. A tenant without a guarantee, and jobs without a tenant, share what is left.
+/// Counts the GPUs that a job requests (rules/fairness/dues.h).
 ///
-/// Cost     as fairness::judge(), and 56 bytes a GPU job.
+/// Cost     that of fairness::judge(), plus 56 bytes per GPU job.
 #pragma once
 
 #include "cluster/cluster.h"
@@ -19,7 +19,7 @@ using fairness::Dues;
 using fairness::Loan;
 using fairness::Owner;
 
-/// No owners where there are not two with a GPU job.
+/// No owners unless at least two have a GPU job.
 Dues judge(const trace::Trace& trace, const cluster::Cluster& cluster,
            const sim::Schedule& schedule);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The fill experiment: jobs arrive at a cluster and none leaves; one that does not fit is dropped.
+/// The fill experiment: jobs arrive at a cluster and none leaves; a job that does not fit is
+/// dropped.
 ///
 /// Source   Weng et al., ATC'23 (FGD), section 6, and the program published with it.
 #pragma once
@@ -21,30 +22,29 @@ namespace almanac::experiment {
 
 struct Filled {
   fragment::Curve curve{};
-  /// The node and GPUs of each job that arrived; nothing = it fitted nowhere.
+  /// Node and GPUs of each arriving job; nothing if it did not fit.
   std::vector<std::optional<cluster::Grant>> places{};
 };
 
-/// Gives `arrivals` to the first virtual cluster of `machines`, one after the other; each has one
-/// node or is dropped. What is a fragment is measured by `mix`, over nodes in order of `order`
-/// (the number of each node, or empty = as they come): sums that are to equal published ones have
-/// an order.
-/// Cost: a placement each, and about 1 us for the measure on 1,200 nodes.
+/// Places `arrivals` in the first virtual cluster of `machines`, one after the other; each gets one
+/// node or is dropped. Measures fragmentation by `mix`, over nodes in the order `order` (node
+/// numbers; empty for the natural order), because sums that must equal published ones depend on the
+/// order. Cost: one placement each, plus about 1 us for the measure on 1,200 nodes.
 Filled fill(const cluster::Cluster& machines, const policy::Placement& placement,
             std::span<const cluster::Demand> arrivals, const fragment::Mix& mix, Rng rng,
             std::span<const NodeId> order = {});
 
-/// What jobs ask of the first virtual cluster of a cluster that takes every job.
+/// Demands of jobs on the first virtual cluster of a cluster that takes every job.
 struct Demands {
   std::vector<cluster::Demand> jobs{};  ///< In order of submission.
-  std::size_t left_out = 0;             ///< That can never start, or need several nodes.
+  std::size_t left_out = 0;             ///< Jobs that can never start, or need several nodes.
   fragment::Mix mix{};                  ///< Of all of them.
 };
 Demands demands_of(const trace::Trace& trace, const cluster::Cluster& machines);
 
-/// Draws jobs until they ask `part` of the GPUs of `machines`: each once, in a random order, then
-/// again any of them.
-/// Source   the program published with FGD, which shuffles and inflates so.
+/// Draws jobs until they request `part` of the GPUs of `machines`: each once in random order, then
+/// any of them again. Source   the program published with FGD, which shuffles and inflates in this
+/// way.
 std::vector<cluster::Demand> draw_arrivals(std::span<const cluster::Demand> jobs,
                                            const cluster::Cluster& machines, double part, Rng rng);
 

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much of a cluster could be given at the most, whatever the placement knows and however long
-/// it thinks.
+/// An upper bound on how much of a cluster any placement can allocate.
 ///
-/// A linear program over kinds of jobs and classes of nodes: so many jobs of a kind lie on nodes of
-/// a class, no more than arrive, and together they keep to
+/// A linear program over kinds of jobs and classes of nodes. A number of jobs of each kind is on
+/// nodes of each class, no more than arrive, subject to:
 ///
-///   cores            of all nodes of the class
-///   GPUs             weighed by functions under which no GPU holds more than 1 whatever lies on
-///   it,
-///                    so that two jobs of 0.6 never count as fitting one GPU
-///   GPUs of a node   likewise: of jobs of 5 to 8 GPUs a node of 8 holds one, of 4 two ...
+/// - cores: the total of all nodes of the class
+/// - GPUs: weighted by functions under which no GPU ever holds more than 1, so that two jobs of
+///   0.6 never fit one GPU
+/// - GPUs of a node: likewise; a node of 8 holds one job of 5 to 8 GPUs, two jobs of 4, ...
 ///
-/// and any may be turned away. That is more than any placement can do: nodes of a class are taken
-/// as one, memory is not asked, and parts of jobs may lie anywhere.
+/// Any job may be rejected. No placement can reach more, because nodes of a class are merged,
+/// memory is ignored, and jobs may be split.
 ///
 /// Source   dual feasible functions: Fekete and Schepers, "New classes of fast lower bounds for bin
 ///          packing problems", 2001; the rest is ours.
@@ -28,9 +26,9 @@
 
 namespace almanac::experiment {
 
-/// Of the GPUs of `machines`, as a part, what the first of `arrivals` that together ask `demand` of
-/// them could be given at the most; all of them if they ask less. They arrive at the first virtual
-/// cluster, as for fill().
+/// Returns the largest fraction of the GPUs of `machines` that could be allocated to the first of
+/// `arrivals` that together request `demand` of them; all of them if they request less. They arrive
+/// at the first virtual cluster, as for fill().
 double most_given(const cluster::Cluster& machines, std::span<const cluster::Demand> arrivals,
                   double demand);
 

@@ -9,9 +9,9 @@
 
 namespace almanac::experiment {
 
-/// Notes in `cluster` how many jobs held more GPUs of a named node than it has, the first of them
-/// by name, and how many ran on nodes that the cluster does not have. Does nothing where the log or
-/// the cluster has no names of nodes.
+/// Adds notes to `cluster` on jobs that held more GPUs of a named node than it has (the first ones
+/// by name), and on jobs on nodes that the cluster lacks. Does nothing if log or cluster has no
+/// node names.
 void note_impossible_jobs(cluster::Cluster& cluster, const trace::Trace& trace);
 
 }  // namespace almanac::experiment

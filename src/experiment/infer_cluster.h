@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Guesses the cluster that a job log came from, when it is not said.
+/// Infers the cluster of a job log, if it is not given.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@
 
 namespace almanac::experiment {
 
-/// What a line of an inferred cluster rests on.
+/// The source of a value of an inferred cluster.
 struct Basis {
   VcId vc{};
-  std::uint32_t node_class = 0;  ///< Of the nodes that it is about; kAnyClass = of the whole.
-  std::string key{};             ///< Of the TOML line: "nodes", "gpus", "gpu_type", ...
+  std::uint32_t node_class = 0;  ///< Of the nodes concerned; kAnyClass for the whole cluster.
+  std::string key{};             ///< Key in the TOML file: "nodes", "gpus", "gpu_type", ...
   std::string why{};
 
   static constexpr std::uint32_t kAnyClass = ~std::uint32_t{0};
@@ -28,16 +28,20 @@ struct InferredCluster {
   std::vector<Basis> bases{};
 };
 
-/// A cluster on which `trace` can run; its notes say what was assumed.
+/// Returns a cluster on which `trace` can run; its notes list the assumptions.
 ///
 /// If the log's header gives the machine (Trace::machine) and its jobs name at most one virtual
-/// cluster, that machine. Else, if the log names the nodes of at least half of the GPU jobs that
-/// ran, those (experiment/named_nodes.h). Else
-/// GPUs per node: the most that a job had on one node; 8 when the log has no nodes. Virtual
-/// clusters: those that jobs name, if at least half of the jobs name one; else a single one. Size
-/// of each: the most GPUs that ran at once, where the log has start times; else so many that every
-/// job could start when it is submitted, 90 % of the time; always enough for its largest job that
-/// ran. That is a lower bound of what was there (Cluster::lower_bound). Fails with invalid when no
+/// cluster, returns that machine. Otherwise, if the log names the nodes of at least half of the GPU
+/// jobs that ran, returns those (experiment/named_nodes.h). Otherwise:
+///
+/// - GPUs per node: the most of any job on one node; 8 if the log has no nodes
+/// - virtual clusters: those that jobs name, if at least half of the jobs name one; otherwise a
+///   single one
+/// - size of each: the most GPUs in use at once, if the log has start times; otherwise enough for
+///   every job to start at submission 90 % of the time; always enough for its largest job that
+///   ran
+///
+/// The size is a lower bound (Cluster::lower_bound). Fails with `invalid` if no job requests a GPU.
 /// job asks a GPU.
 Result<InferredCluster> infer(const trace::Trace& trace);
 

@@ -18,7 +18,7 @@ namespace almanac::experiment {
 /// A stretch of waiting.
 struct KeptWait {
   Time from = kNoTime;
-  Time until = kNoTime;  ///< kNoTime = it can never start.
+  Time until = kNoTime;  ///< kNoTime if it can never start.
   policy::Reason reason{};
   std::string other{};  ///< Id of the job that it waited behind or for.
 };
@@ -33,19 +33,20 @@ struct KeptJob {
   Time end = kNoTime;
   Duration waited{0};
   Duration ran{0};   ///< Time on GPUs.
-  Duration work{0};  ///< Its run time, as the log has it.
+  Duration work{0};  ///< Its run time in the log.
   int preemptions = 0;
   std::vector<KeptWait> waits{};
   std::string vc{};
   std::string user{};
-  std::string tenant{};  ///< "tenant vision got 14 % more than its fair share"; "" = it is of none.
+  /// "tenant vision got 14 % more than its fair share"; "" without a tenant.
+  std::string tenant{};
 };
 
 /// How the tenant of a job fared: the one that its virtual cluster names, else its user.
 std::string tenant_of(const KeptJob& job, const experiment::Summary& summary);
 
-/// Fails with usage where the run has no such job, and with not_found where it keeps no reasons.
-/// Cost: the two files are read once.
+/// Fails with `usage` if the run has no such job, and with `not_found` if it has no reasons. Cost:
+/// reads two files once.
 Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
                           const std::string& job);
 

@@ -13,19 +13,19 @@
 
 namespace almanac::experiment {
 
-/// What stands for it in place of the name of a catalogue.
+/// Used in place of a catalogue's name.
 inline constexpr const char* kLogSpeeds = "log";
-/// And for what policies learn as jobs run, with nothing to begin with.
+/// For what policies learn as jobs run, starting without knowledge.
 inline constexpr const char* kLearnedSpeeds = "learned";
 
 struct LogSpeeds {
-  perf::Catalogue catalogue;  ///< A model for each name of which it is known; types alone.
+  perf::Catalogue catalogue;  ///< A model for each name with known speeds; GPU types only.
   std::vector<std::string> notes;
 };
 
-/// Names are those of models where jobs tell them. Of a name the mean counts, in logarithms, of its
-/// users and numbers of GPUs. Jobs that failed or were cancelled are left out, and those that
-/// accept several types, of which the log does not say which one they had. Cost: O(jobs).
+/// Names are those of models if jobs give them. For each name, the mean over users and numbers of
+/// GPUs counts, in logarithms. Leaves out failed and cancelled jobs, and jobs that accept several
+/// types, because the log does not say which one they had. Cost: O(jobs).
 LogSpeeds speeds_by_log(const trace::Trace& log);
 
 }  // namespace almanac::experiment

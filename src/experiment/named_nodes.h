@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The cluster that a log tells of by the names of the nodes that each job ran on.
+/// The cluster of a log that names the nodes of each job.
 #pragma once
 
 #include "experiment/infer_cluster.h"
@@ -12,14 +12,14 @@ namespace almanac::experiment {
 /// Whether the log names the nodes of at least half of the GPU jobs that ran.
 bool names_nodes(const trace::HeldNodes& held);
 
-/// A node for each name. Its GPUs, cores and memory are the most that jobs held of it at once, its
-/// GPU type that of its jobs.
+/// Returns a node for each name. Its GPUs, cores and memory are the most that jobs held on it at
+/// once; its GPU type is that of its jobs.
 ///
-/// A node that hardly showed its size (reached it twice at most, or for less than a tenth of the
-/// time in which jobs ran there) is taken to be as large as the next larger one of which the name
-/// differs in numbers only. GPUs of several types in a node become a node for each type. Virtual
-/// clusters are those that jobs name, if `by_vc`; where they share nodes they are one. Jobs without
-/// nodes fit as well: where they would not, nodes without a name are added.
+/// A node that rarely reached its size (at most twice, or for less than a tenth of its busy time)
+/// counts as large as the next larger one whose name differs only in numbers. Several GPU types in
+/// a node become a node for each type. Virtual clusters are those that jobs name, if `by_vc`; those
+/// that share nodes are merged. Jobs without nodes must fit as well; if needed, nodes without a
+/// name are added.
 InferredCluster infer_named_nodes(const trace::Trace& trace, const trace::HeldNodes& held,
                                   bool by_vc);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a site's jobs did, and what they claim of its quotas: all that it takes to play its past.
+/// The past jobs of a site, and their quota claims: everything needed to simulate its past.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace almanac::experiment {
 /// A site's quotas as they are today, and what the jobs of its log claim of them.
 struct SiteQuotas {
   policy::Quotas book{};
-  /// So many of them say how many GPUs; the others keep associations apart.
+  /// Number of them with a GPU limit; the others only separate associations.
   std::int64_t limits = 0;
   std::unordered_map<trace::JobKey, ClaimId> claims{};
 

@@ -15,9 +15,9 @@
 
 namespace almanac::experiment {
 
-/// Makes the folder `path`, or empties it of an earlier run, and keeps others from writing a run
-/// there as long as the result lives. Fails with conflict when it holds anything else, or while
-/// another process writes a run there.
+/// Creates the folder `path`, or clears an earlier run from it, and locks it while the result
+/// lives. Fails with `conflict` if it contains anything else, or while another process writes a run
+/// there.
 Result<process::Descriptor> open_run_directory(const std::string& path);
 
 /// Writes <policy>/jobs.csv, waits.csv.zst and timeline.csv.
@@ -29,7 +29,7 @@ Result<void> write_run(const std::string& path, const Prepared& prepared,
                        const std::vector<Summary>& summaries,
                        const std::vector<std::string>& command, bool complete);
 
-/// What run.json says.
+/// The contents of run.json.
 struct RunRecord {
   Experiment experiment;
   std::string trace_sha256;
@@ -41,7 +41,7 @@ struct RunRecord {
 Result<RunRecord> read_run(const std::string& path);
 Result<std::vector<Summary>> read_summaries(const std::string& path);
 
-/// The summaries as the text of summary.json, and back; `file` is where errors say that it lies.
+/// Converts summaries to the text of summary.json, and back; errors name `file`.
 std::string to_json(const std::vector<Summary>& summaries);
 Result<std::vector<Summary>> parse_summaries(const std::string& text, const std::string& file);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a user should know of a run before it begins: assumptions, and what is left out.
+/// Notes for the user before a run: assumptions, and what is left out.
 #pragma once
 
 #include <string>

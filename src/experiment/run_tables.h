@@ -11,7 +11,7 @@
 
 namespace almanac::experiment {
 
-/// jobs.csv. Columns of cores and of speeds are there only where those are simulated.
+/// Writes jobs.csv. Columns of cores and speeds exist only if those are simulated.
 Result<void> write_jobs(const std::string& path, const Prepared& prepared,
                         const sim::Schedule& schedule);
 

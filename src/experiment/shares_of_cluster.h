@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What part of a GPU jobs with shards or MPS hold, where the cluster says how many a GPU has.
+/// The part of a GPU of jobs with shards or MPS, if the cluster gives the number of parts per GPU.
 #pragma once
 
 #include "cluster/cluster.h"
@@ -9,9 +9,10 @@
 
 namespace almanac::experiment {
 
-/// Sets the GPUs of jobs that hold gres/shard or gres/mps by the shards_per_gpu and mps_per_gpu of
-/// the nodes: of the one that the job ran on, else of those of its type, else of the most. Notes in
-/// `cluster` how many. Does nothing where the cluster says neither.
+/// Sets the GPUs of jobs with gres/shard or gres/mps from the shards_per_gpu and mps_per_gpu of
+/// nodes: of the node that the job ran on, otherwise of nodes with its type, otherwise of most
+/// nodes. Adds a note to `cluster` with the number of jobs. Does nothing if the cluster gives
+/// neither.
 void share_gpus_by(cluster::Cluster& cluster, trace::Trace& trace);
 
 }  // namespace almanac::experiment

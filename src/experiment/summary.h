@@ -25,14 +25,14 @@ namespace almanac::experiment {
 /// A job that starts so close to its start in the log has started as recorded.
 inline constexpr Duration kSameStart = 10min;
 
-/// As fairness::Owner, which says what these are.
+/// See fairness::Owner.
 struct TenantDue {
   std::string name{};  ///< "vision"
   double used_gpu_s = 0;
   double fair_share_gpu_s = 0;
 };
 
-/// What one tenant did not ask of its part, and another had beyond its own.
+/// Share that one tenant did not request, and another used beyond its own.
 struct TenantLoan {
   std::string from{};  ///< "vision"; "others" = jobs of no tenant.
   std::string to{};

@@ -4,7 +4,7 @@
 /// How jobs that share a node's memory bandwidth slow each other: once they need more than a node
 /// can sustain, all are slowed by the same factor.
 ///
-/// speed = min(1, 0.75 * peak / total demand at the speed that cores and GPUs allow)
+///   speed = min(1, 0.75 * peak / total demand at the speed that cores and GPUs allow)
 ///
 /// Source   CODA (Zhao et al., ICDCS'20); the form and the 0.75 are a reconstruction, because only
 ///          the abstract is available and nothing public measures it.

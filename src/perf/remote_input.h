@@ -3,7 +3,7 @@
 /// \file
 /// The speed of jobs that read their data sets from remote storage through a cache.
 ///
-/// speed = min(1, given / (full * (1 - cached / data set)))
+///   speed = min(1, given / (full * (1 - cached / data set)))
 ///
 /// A job reads its data set over and over, in a new random order each time. The cached part of its
 /// reads comes from the cache, fast enough; the rest comes from remote storage at the rate that the

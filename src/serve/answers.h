@@ -15,17 +15,17 @@ namespace almanac::serve {
 
 /// {"error": {"code", "message", "hint"}} with a status of HTTP.
 Answer problem(int status, const std::string& message, const std::string& hint = {});
-/// The same of an Error of ours.
+/// Same for one of our Errors.
 Answer problem(const Error& error);
 /// "code" of an Error of ours.
 const char* code_word(Code code);
 /// JSON text that may change at any time.
 Answer json(std::string text);
-/// The same, good as long as `revision` stays; 304 when the client has it already.
+/// Same, valid while `revision` stays; 304 if the client has it already.
 Answer json_at(const Ask& ask, std::uint64_t revision,
                const std::function<Result<std::string>()>& text);
 
-/// 204: what is asked for may be there later.
+/// 204: the resource may exist later.
 Answer none_yet();
 
 /// Adds what every answer carries: nothing is guessed, framed, kept or loaded from elsewhere.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The API, version 1: what src/serve/openapi.json says, answered by a Service.
+/// The API, version 1, as src/serve/openapi.json defines it, implemented by a Service.
 ///
-/// Every user of this machine may look. A user changes only their own jobs; what stands in a log is
-/// told to users who may change the job. Environments and scripts are not told at all.
+/// Every user of this machine may read. A user changes only their own jobs, and reads the logs only
+/// of jobs that they may change. Environments and scripts are never returned.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace almanac::serve {
 
 class Api {
  public:
-  /// `page` is the dashboard; "" = this build has none. `service` and `tokens` outlive this.
+  /// `page` is the dashboard; "" if this build has none. `service` and `tokens` must outlive this.
   Api(service::Service& service, Tokens& tokens, Guard guard, std::string page);
 
   /// Any thread may call it.
@@ -43,7 +43,7 @@ class Api {
   void add_maintenance();
   void add_sweeps();
 
-  /// Whether whoever asks may see what the job's log says.
+  /// Whether the requesting user may read the log of the job.
   service::Eyes eyes_of(const Ask& ask, const store::Job& job) const;
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
@@ -51,7 +51,7 @@ class Api {
       std::function<Result<void>(const std::vector<store::JobNumber>&, const service::Caller&)>;
   /// Lets `act` change the jobs that `part` names, if they are the caller's to change.
   Answer change(const Ask& ask, const std::string& part, const Act& act) const;
-  /// The same of the jobs that the request's body means (which.h).
+  /// Same for the jobs selected by the request's body (which.h).
   Answer change_many(const Ask& ask, bool ended_too, const LeavesAlone& leaves_alone,
                      const std::function<Result<void>(const Chosen&, const Which&,
                                                       const service::Caller&)>& act) const;

@@ -8,7 +8,7 @@
 
 namespace almanac::serve {
 
-/// openapi.json, with the attributes of store/ask.h in its schemas of submissions and jobs.
+/// Returns openapi.json, with the attributes of store/ask.h in its schemas of submissions and jobs.
 std::string api_document();
 
 }  // namespace almanac::serve

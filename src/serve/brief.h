@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs as lists show them. A job may come after three thousand others and have hundreds of
-/// kilobytes of parameters, and an array of 100,000 tasks has it all 100,000 times: a list shows
-/// the beginning.
+/// Jobs as lists show them. A job may depend on three thousand others and have hundreds of
+/// kilobytes of parameters, and an array repeats that for each of up to 100,000 tasks. A list
+/// therefore shows only the beginning.
 #pragma once
 
 #include <cstddef>
@@ -15,28 +15,28 @@
 
 namespace almanac::serve {
 
-/// A list ends behind the job with which it has so many bytes; the next page goes on there.
+/// Size of a list page; the page ends after the job that reaches it.
 inline constexpr std::size_t kMostListBytes = 32 << 20;
-/// A command, and the parameters of a trial, have at most so many bytes in a list ...
+/// Most bytes of a command, and of a trial's parameters, in a list ...
 inline constexpr std::size_t kMostBriefBytes = 4096;
-/// ... and each list of the jobs that one comes after so many jobs.
+/// ... and most jobs in each list of dependencies.
 inline constexpr std::size_t kMostBriefJobs = 100;
 
-/// Shortens what jobs ask, once for all that share it.
+/// Shortens the requests of jobs, once for all jobs that share one.
 class Brief {
  public:
-  /// The same view, or one that says less; `is_shortened` says which.
+  /// The same view, or a shortened one, see `is_shortened`.
   struct Shown {
     const service::JobView* view = nullptr;
     bool is_shortened = false;
-    std::size_t bytes = 0;  ///< Of it in a list, about.
+    std::size_t bytes = 0;  ///< Approximate size in a list.
   };
   /// Valid until the next call.
   Shown of(const service::JobView& view);
 
  private:
   struct Known {
-    store::Asked whole;  // keeps its address from being another's
+    store::Asked whole;  // keeps its address from being reused
     std::optional<store::Asked> brief{};
     std::size_t bytes = 0;
   };

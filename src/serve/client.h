@@ -17,14 +17,14 @@
 
 namespace almanac::serve {
 
-/// Where a service is looked for. All empty: $ALMANAC_SOCKET; else the user's own service, else
-/// that of the machine.
+/// Where to look for a service. All empty: $ALMANAC_SOCKET; otherwise the user's own service,
+/// otherwise that of the machine.
 struct Place {
   std::string socket{};
   std::string url{};    ///< "http://127.0.0.1:PORT", "https://HOST:PORT".
-  std::string token{};  ///< With `url`; "" = $ALMANAC_TOKEN.
-  std::string ca{};     ///< PEM of the authorities of the service; "" = $ALMANAC_CA, else the
-                        ///< system's.
+  std::string token{};  ///< With `url`; "" for $ALMANAC_TOKEN.
+  /// PEM of the certificate authorities; "" for $ALMANAC_CA, otherwise the system's.
+  std::string ca{};
 };
 
 /// Its one connection is kept between questions; one thread at a time uses it.
@@ -40,25 +40,25 @@ class Client {
   struct Said {
     int status = 0;
     std::string body{};
-    std::int64_t next_offset = 0;  ///< Of a log.
+    std::int64_t next_offset = 0;  ///< For a log.
     std::int64_t size = 0;         ///< Likewise.
   };
-  /// Fails as the service does; with unavailable where none answers.
+  /// Fails like the service, and with `unavailable` if none answers.
   Result<Said> get(const std::string& path, const Query& query = {});
   Result<Said> post(const std::string& path, const std::string& json = {});
   Result<Said> put(const std::string& path, const std::string& json);
 
   /// Whether submit() would be taken now; fails as it would.
   Result<void> judge(const store::Submission& submission);
-  /// POST /v1/jobs. With a key, made up where there is none, so that what was asked again because
-  /// its answer was lost is submitted once.
+  /// POST /v1/jobs. Uses a key, generated if there is none, so that a repeat after a lost answer
+  /// does not submit twice.
   Result<std::vector<store::JobNumber>> submit(const store::Submission& submission);
 
   struct Changed {
     std::vector<store::JobNumber> numbers{};
     std::vector<RefusedJob> refused{};
   };
-  /// POST /v1/jobs/`verb`: cancel, hold, release, requeue. One request, however many are meant.
+  /// POST /v1/jobs/`verb`: cancel, hold, release, requeue. One request, however many jobs.
   Result<Changed> change(const std::string& verb, const Which& which);
 
  private:
@@ -67,8 +67,8 @@ class Client {
   std::unique_ptr<State> state_;
 };
 
-/// Where state folders are if nothing else is said: root's /var/lib/almanac, a user's own in
-/// $XDG_STATE_HOME or ~/.local/state.
+/// Returns the default place of state folders: root's /var/lib/almanac, a user's in $XDG_STATE_HOME
+/// or ~/.local/state.
 std::string default_state();
 
 }  // namespace almanac::serve

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One client's connection: bytes in until a request is whole, bytes out until an answer is taken.
+/// One client's connection: collects bytes until a request is complete, sends bytes until an answer
+/// is delivered.
 #pragma once
 
 #include <chrono>
@@ -24,17 +25,18 @@ class Connection {
   enum class Phase {
     idle,       ///< Between requests.
     receiving,  ///< A request has begun.
-    answering,  ///< A worker has it.
+    answering,  ///< A worker has the request.
     sending,    ///< An answer goes out.
-    closing,    ///< All is said; what the client still sends is dropped until it has read that.
+    /// Everything is sent; further input is dropped until the client has read it.
+    closing,
     closed,
   };
 
-  /// `tls`: of the socket; null = it is not encrypted.
+  /// `tls`: TLS for the socket; null for none.
   Connection(process::Descriptor socket, const Peer& peer, const Limits& limits, Instant now,
              std::unique_ptr<TlsSession> tls);
 
-  /// Takes what has come and goes on as far as it can without waiting; so does send().
+  /// Processes input as far as possible without waiting; so does send() for output.
   void receive(Instant now);
   void send(Instant now);
   /// A request is whole: its bytes. The connection is then answering.
@@ -50,7 +52,7 @@ class Connection {
   const Peer& peer() const { return peer_; }
   Phase phase() const { return phase_; }
   Instant deadline() const { return deadline_; }
-  /// Whether it goes on when the socket can be written, in whatever phase.
+  /// Whether it continues when the socket becomes writable, in any phase.
   bool wants_to_write() const {
     return phase_ == Phase::sending || (tls_ && tls_->wants_to_write());
   }

@@ -87,7 +87,7 @@ class Writer {
   /// Nothing: the old name of a field is only read.
   template <typename T>
   void formerly(const char*, const T&) {}
-  /// A number that is never negative; -1 = it was not measured.
+  /// A number that is never negative; -1 if it was not measured.
   void measured(const char* name, double value) {
     if (value >= 0) out_[name] = value;
   }
@@ -152,7 +152,7 @@ class Reader {
     field(name, value);
   }
   void measured(const char* name, double& value) { field(name, value); }
-  /// Refuses what is none of the fields.
+  /// Refuses unknown fields.
   void end() const {
     for (const auto& [name, value] : in_.items()) {
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
@@ -248,10 +248,10 @@ Record read_record(const Json& json) {
   return record;
 }
 
-/// What `read` makes of JSON text, or invalid with what is wrong.
+/// Returns the result of `read` on JSON text, or `invalid` with what is wrong.
 ///
-/// The library copies and writes lists of lists by recursion: what is deeper than anything of ours
-/// is refused before it has taken the stack.
+/// The library copies and writes nested lists recursively, so text that is nested deeper than any
+/// of ours is refused before it exhausts the stack.
 template <typename Read>
 auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{}))> {
   static constexpr int kDeepest = 32;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Finds where a request ends, so that it is looked at only once it is there: a client that sends
-/// slowly costs a buffer, not a thread.
+/// Finds the end of a request, so that it is processed only once it is complete: a slow client
+/// costs a buffer, not a thread.
 ///
 /// Source   RFC 9112 §2, §6.
-/// Differs  strict where the RFC allows to be lenient: no bare line feeds, no folded lines, no two
-///          lengths. Bodies have a Content-Length: chunked ones, coded ones and ranges are refused.
-///          So what is handed on reads the same to every reader.
+/// Differs  strict where the RFC may be lenient: no bare line feeds, no folded lines, no two
+///          lengths. Bodies have a Content-Length; chunked and encoded ones, and ranges, are
+///          refused. Every reader therefore interprets an accepted request in the same way.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class Frame {
   /// The sizes of a request that is whole.
   std::size_t head_size() const { return head_; }
   std::size_t size() const { return head_ + body_; }
-  /// True once: the client waits to be told to send its body.
+  /// Returns true once if the client waits for permission to send its body.
   bool wants_continue();
 
   /// The answer to a request that is refused.
@@ -42,7 +42,7 @@ class Frame {
   State read_head(std::string_view head, const Limits& limits);
 
   std::size_t seen_ = 0;  // bytes in which the head does not end
-  std::size_t head_ = 0;  // 0 = not all there
+  std::size_t head_ = 0;  // 0 until it is complete
   std::size_t body_ = 0;
   bool wants_continue_ = false;
   int status_ = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides whether a request is let in, and as which user's.
+/// Decides whether a request is accepted, and as which user.
 ///
-/// By the Unix socket a user is the one that the kernel says. By TCP every user of this machine,
-/// and any page in their browsers, can send anything: so a Host that is not this machine is refused
-/// (a name that was made to point here), so is a change that another site's page asks for, and a
-/// change needs a token (tokens.h). Who comes from another machine needs one to look, too.
+/// On the Unix socket, the kernel names the user. Over TCP, every user of this machine, and any
+/// page in their browsers, can send anything. So a Host other than this machine (a name that was
+/// made to point here) is refused, as is a change requested by another site's page, and a change
+/// needs a token (tokens.h). A client on another machine needs a token to read, too.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class Guard {
   std::optional<Answer> refuses(const Ask& ask) const;
   /// Why a log of the user `uid` is not shown, or nothing: it may say what is for that user alone.
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
-  /// Why no job is taken of `caller`, who asks: a token never acts as root, and one that has just
-  /// been revoked as nobody.
+  /// Returns why no job is accepted from `caller`: a token never acts as root, and a token that was
+  /// just revoked acts as no user.
   static std::optional<Answer> refuses_job(const Ask& ask, const service::Caller& caller);
-  /// The user who asks, of a request that is not refused and changes something. Nobody, a user that
-  /// has nothing, where the token has been revoked meanwhile.
+  /// Returns the user of an accepted request that changes something. A user without any rights, if
+  /// the token has been revoked meanwhile.
   service::Caller caller(const Ask& ask) const;
 
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }

@@ -17,7 +17,7 @@ namespace almanac::serve {
 /// GET /v1/sweeps/{name}. Fails with not_found.
 Result<ListedTuning> look_at_tuning(Client& client, const std::string& name);
 
-/// Whether none of its trials waits or runs.
+/// Whether none of its trials is pending or running.
 bool is_over(const ListedTuning& tuning);
 
 /// A line: how many trials run, wait and have ended, and the GPU hours of all.
@@ -25,10 +25,11 @@ std::string summary_of(const ListedTuning& tuning, Time now);
 /// A row for each trial, with a column for each parameter.
 figure::Listing trial_rows(const ListedTuning& tuning, Time now);
 
-/// The same for a report.
+/// Same for a report.
 report::TrialsInput trials_input(const ListedTuning& tuning, Time now);
 
-/// "The best is mnist-7: 0.93 at step 400, with lr=0.01 batch=64"; or that none reported.
+/// Returns "The best is mnist-7: 0.93 at step 400, with lr=0.01 batch=64", or that no trial has
+/// reported.
 std::string best_in_words(const ListedTuning& tuning);
 
 }  // namespace almanac::serve

@@ -3,11 +3,11 @@
 /// \file
 /// Accepts connections and answers requests.
 ///
-/// One thread moves all bytes and never waits for a single client; a few workers answer requests
-/// that are wholly there. A client that sends or reads slowly holds a buffer of bounded size until
-/// its deadline, nothing else.
+/// One thread moves all bytes and never waits for a single client; a few workers answer complete
+/// requests. A client that sends or reads slowly holds a bounded buffer until its deadline, nothing
+/// else.
 ///
-/// Cost     idle: none, the thread sleeps in epoll_wait(2). A request: two changes of thread.
+/// Cost     idle: none, the thread sleeps in epoll_wait(2). A request: two thread switches.
 #pragma once
 
 #include <memory>
@@ -23,8 +23,8 @@ namespace almanac::serve {
 
 class Listener {
  public:
-  /// Answers on `sockets` from now on. Fails with unavailable when the system has no more to give.
-  /// `tls` is for those who come by TCP; null = what they say is not encrypted.
+  /// Answers on `sockets` from now on. Fails with `unavailable` if the system lacks resources.
+  /// `tls` is for TCP clients; null for no encryption.
   static Result<std::unique_ptr<Listener>> start(std::vector<process::Descriptor> sockets,
                                                  Handler handler, const Limits& limits = {},
                                                  std::unique_ptr<Tls> tls = nullptr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a client asks and what it is answered, without the library that carries it.
+/// Requests and answers, without the library that transports them.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Peer {
   std::uint32_t uid = 0;  ///< Of a local peer.
   std::uint32_t gid = 0;
   pid_t process = 0;
-  /// Whose connections share limits: a user, also one of this machine that comes by TCP; else an
-  /// address. Who may do what it does not say.
+  /// Client for limits on connections: a user, including one of this machine over TCP, otherwise an
+  /// address. Does not decide permissions.
   std::uint64_t client = 0;
   bool is_here = false;  ///< On this machine, by its address.
-  bool is_tls = false;   ///< Encrypted, and sure to have asked for this service.
+  bool is_tls = false;   ///< Encrypted, so the client has verified this service.
 };
 
 struct Ask {

@@ -19,13 +19,13 @@ class Metrics {
   Metrics();
   ~Metrics();
 
-  /// A request was answered. `route` is its pattern, not what was asked.
+  /// Counts an answered request. `route` is its pattern, not the requested path.
   void count(const std::string& method, const std::string& route, int status, double taken_s);
   /// Everything, now.
   std::string text(const service::Service& service) const;
 
  private:
-  struct Own;  // what is counted here; the rest is asked from the service
+  struct Own;  // what is counted here; the rest is read from the service
   std::unique_ptr<Own> own_;
 };
 

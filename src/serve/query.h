@@ -22,13 +22,13 @@ Result<std::int64_t> whole(const Ask& ask, const char* name, std::int64_t otherw
 Result<Time> time(const Ask& ask, const char* name);
 /// "" if it is not there.
 std::string word(const Ask& ask, const char* name);
-/// Fails with usage, and the nearest known, at a name of the query that is none of `known`.
+/// Fails with `usage`, and the nearest known name, if a name in the query is not in `known`.
 Result<void> knows(const Ask& ask, const std::vector<std::string>& known);
 
 /// The job that "17" or "12_3" names. Fails with usage or not_found.
 Result<service::JobView> find_job(const service::Service& service, const std::string& id);
-/// Likewise; the number of an array means all its tasks that have not ended, or, where all have,
-/// all.
+/// Likewise. The number of an array stands for its unfinished tasks, or for all tasks if all have
+/// ended.
 Result<std::vector<store::JobNumber>> find_jobs(const service::Service& service,
                                                 const std::string& id);
 

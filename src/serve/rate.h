@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Holds each client to so many requests a second in the long run, and so many at once.
+/// Limits the requests of each client: a rate per second, and a burst.
 ///
 /// Source   Turner 1986 (leaky bucket as a meter); a bucket refills as time passes.
 #pragma once
@@ -20,7 +20,7 @@ class Rate {
 
   Rate(double per_second, double burst) : per_second_(per_second), burst_(burst) {}
 
-  /// Whole seconds to wait until `client` may ask; 0 = it may, and has.
+  /// Returns whole seconds to wait until `client` may send; 0 if it may, which counts the request.
   int take(std::uint64_t client, Instant now) {
     if (buckets_.size() > kMany) forget_full(now);
     Bucket& bucket = buckets_.try_emplace(client, Bucket{burst_, now}).first->second;

@@ -31,7 +31,7 @@ class ReplicaJobs final : public replicas::Jobs {
   Result<std::vector<Job>> left() override;
 
  private:
-  /// What the names of its replicas begin with.
+  /// Prefix of the names of its replicas.
   std::string prefix() const { return replica_.name + "-replica-"; }
 
   Client client_;

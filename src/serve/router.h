@@ -13,7 +13,7 @@
 
 namespace almanac::serve {
 
-/// What stood in place of "{name}" in a path; "" = nothing did.
+/// `part` is what the path has in place of "{name}"; "" for nothing.
 using Answerer = std::function<Answer(const Ask& ask, const std::string& part)>;
 
 class Router {

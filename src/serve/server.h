@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The service over HTTP: STATE/almanac.sock, and TCP where an address is given.
+/// The service over HTTP: STATE/almanac.sock, and TCP if an address is given.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@
 namespace almanac::serve {
 
 struct Config {
-  std::optional<Address> listen{};  ///< None = the Unix socket only.
-  std::string certificate{};        ///< PEM, of what comes by TCP; "" = that is not encrypted.
+  std::optional<Address> listen{};  ///< Nothing for the Unix socket only.
+  std::string certificate{};        ///< PEM, for TCP; "" for no encryption.
   std::string key{};                ///< Its key.
   std::string page{};               ///< The dashboard.
   Limits limits{};
@@ -36,7 +36,7 @@ class Server {
 
   const std::string& socket() const { return socket_; }
   std::optional<int> port() const { return port_; }
-  /// What a change by TCP must show one of.
+  /// Changes over TCP must present one of these.
   Tokens& tokens() { return tokens_; }
 
  private:
@@ -49,7 +49,7 @@ class Server {
   std::unique_ptr<Listener> listener_;
 };
 
-/// Where the socket of a state folder is.
+/// Returns the socket of a state folder.
 std::string socket_of(const std::string& state);
 
 }  // namespace almanac::serve

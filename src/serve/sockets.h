@@ -12,14 +12,15 @@
 
 namespace almanac::serve {
 
-/// Listens on a Unix socket that every user of this machine may connect to. One that a dead service
-/// left is replaced; fails with conflict where one answers, usage where the path is too long.
+/// Listens on a Unix socket that every user of this machine may connect to. Replaces the socket of
+/// a dead service; fails with `conflict` if a service answers, and with `usage` if the path is too
+/// long.
 Result<process::Descriptor> listen_unix(const std::string& path);
-/// Where TCP is listened on.
+/// An address for TCP.
 struct Address {
   std::string host = "127.0.0.1";  ///< A number of IPv4 or IPv6: "0.0.0.0" or "::" = every
                                    ///< address of the kind that there is.
-  int port = 0;                    ///< 0 = any that is free.
+  int port = 0;                    ///< 0 for any free port.
 
   /// Whether only this machine reaches it.
   bool is_here() const { return host.starts_with("127.") || host == "::1"; }

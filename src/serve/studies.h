@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Studies of the service's own job log, as pages: made when a request asks for them, one at a
-/// time, by a thread that rounds and answers go before.
+/// Studies of the service's own job log as pages, made on request, one at a time, by a thread with
+/// lower priority than rounds and answers.
 ///
-/// A page is good until a job comes, starts or ends; five minutes at least, an hour at most.
+/// A page stays valid until a job is submitted, starts or ends; at least five minutes, at most an
+/// hour.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,8 @@ namespace almanac::serve {
 
 class Studies {
  public:
-  static constexpr int kLongest = 366;  ///< Days; a service keeps no more unless it is told to.
+  /// Days; the default retention of a service.
+  static constexpr int kLongest = 366;
 
   struct Page {
     std::string html{};
@@ -40,8 +42,9 @@ class Studies {
   Studies(const Studies&) = delete;
   Studies& operator=(const Studies&) = delete;
 
-  /// A study of the jobs that ended within so many days, 1 to kLongest; nothing = it is being made,
-  /// ask again. Fails with not_found where none has, unsupported where the build has no page.
+  /// Returns a study of the jobs that ended within this many days, 1 to kLongest; nothing while it
+  /// is being made: ask again. Fails with `not_found` if no job has ended, and with `unsupported`
+  /// if the build has no page.
   std::optional<Made> ask(int days);
 
  private:
@@ -62,7 +65,7 @@ class Studies {
   std::map<int, Kept> kept_;  // by days
   std::deque<int> asked_;
   bool stop_ = false;
-  std::thread thread_;  // the last: all else is there when it begins
+  std::thread thread_;  // last member: all others exist when it starts
 };
 
 /// A page that says that it is not there yet, and looks again by itself.

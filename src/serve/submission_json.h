@@ -16,12 +16,12 @@ std::string to_json(const store::Submission& submission);
 
 /// The body of POST /v1/jobs/{number}/update.
 std::string to_json(const store::Amended& wanted);
-/// Fails as read_submission(), and where nothing is to change.
+/// Fails like read_submission(), and if there is nothing to change.
 Result<store::Amended> read_amended(std::string_view text);
 
-/// A submission without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the
-/// first field that is unknown or of another type. Whether it makes sense the service decides
-/// (submission/validate.h).
+/// Reads a submission without `user`, `uid` and `gid`, which the socket provides. Fails with
+/// `invalid` at the first field that is unknown or has another type. The service decides whether it
+/// makes sense (submission/validate.h).
 Result<store::Submission> read_submission(std::string_view text);
 
 }  // namespace almanac::serve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What goes over TCP, encrypted (TLS 1.2 or later, by OpenSSL): the service's certificate, and one
-/// session a connection.
+/// Encryption for TCP (TLS 1.2 or later, by OpenSSL): the service's certificate, and one session
+/// per connection.
 #pragma once
 
 #include <memory>
@@ -19,16 +19,16 @@ class TlsSession;
 /// Not thread-safe.
 class Tls {
  public:
-  /// Of a certificate, with those that vouch for it behind it, and its key, both PEM. Fails with
-  /// invalid where they do not belong together, or others may read the key.
+  /// Reads a certificate, followed by its chain, and its key, both PEM. Fails with `invalid` if
+  /// they do not match, or if others may read the key.
   static Result<Tls> of(const std::string& certificate, const std::string& key);
   Tls(Tls&&) noexcept;
   Tls& operator=(Tls&&) noexcept;
   ~Tls();
 
-  /// Of a socket that does not wait, and outlives the session; null = no memory. Takes the files
-  /// anew where they have changed since, as when the certificate was renewed; where they cannot be
-  /// taken, a warning says so and the old certificate stays.
+  /// Starts a session on a non-blocking socket, which must outlive it; null if memory is short.
+  /// Reloads the files if they have changed, as after a renewal. If they cannot be loaded, logs a
+  /// warning and keeps the old certificate.
   std::unique_ptr<TlsSession> begin(int socket);
 
  private:
@@ -37,8 +37,8 @@ class Tls {
   std::unique_ptr<State> state_;
 };
 
-/// As recv(2) and send(2) of a socket that does not wait: bytes; 0 = the other end is gone; -1 with
-/// errno EAGAIN = not now, else broken. Raises SIGPIPE as write(2) does.
+/// Like recv(2) and send(2) on a non-blocking socket: bytes; 0 if the peer has closed; -1 with
+/// errno EAGAIN for not now, otherwise an error. Raises SIGPIPE like write(2).
 class TlsSession {
  public:
   struct State;
@@ -49,7 +49,7 @@ class TlsSession {
   ssize_t send(const char* bytes, std::size_t size);
   /// Tells the other end that nothing more comes.
   void end();
-  /// Whether it goes on when the socket can be written, not when there is something to read.
+  /// Whether it continues when the socket becomes writable, rather than readable.
   bool wants_to_write() const { return wants_to_write_; }
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who may ask by TCP: tokens, each of one user, with what it may do and until when.
+/// Tokens for access over TCP, each with a user, a scope and an expiry.
 ///
-/// A token is 256 random bits that are told once; the file has their SHA-256 only. One file of the
-/// state folder, written anew by each change, whole or not at all.
+/// A token is 256 random bits that are shown once; the file only has their SHA-256. The file in the
+/// state folder is rewritten atomically with every change.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace almanac::serve {
 
-/// What the holder of a token may do; each may what those before it may.
+/// What the holder of a token may do; each scope includes the earlier ones.
 enum class Scope : std::uint8_t {
   read,     ///< Look at everything that all users see, and at the user's own logs.
   own,      ///< Submit jobs as the user, and change the user's own.
@@ -32,7 +32,7 @@ std::optional<Scope> parse_scope(std::string_view text);
 
 struct Token {
   std::string id{};    ///< To revoke it by; not secret.
-  std::string name{};  ///< What its user calls it.
+  std::string name{};  ///< Name chosen by its user.
   std::uint32_t uid = 0;
   Scope scope = Scope::own;
   Time made{};
@@ -44,8 +44,8 @@ struct Token {
 /// Thread-safe.
 class Tokens {
  public:
-  /// Reads the file of a state folder, if it is there. Fails with invalid when it belongs to
-  /// another user or others may read it, corrupt when it is not as it was written.
+  /// Reads the file of a state folder, if it exists. Fails with `invalid` if it belongs to another
+  /// user or others may read it, and with `corrupt` if it is damaged.
   static Result<Tokens> open(std::string path);
   Tokens(Tokens&& other) noexcept;
 
@@ -53,13 +53,13 @@ class Tokens {
     Token token{};
     std::string secret{};  ///< Told nobody again.
   };
-  /// Fails with conflict where the user has too many, unavailable where it cannot be kept.
+  /// Fails with `conflict` if the user has too many, and with `unavailable` if it cannot be stored.
   Result<Made> make(Token asked, Time now);
-  /// Those that have not expired.
+  /// Returns the tokens that have not expired.
   std::vector<Token> all(Time now) const;
   /// Fails with not_found.
   Result<void> revoke(const std::string& id);
-  /// The token of a header "Bearer SECRET"; nothing = it is unknown, or has expired.
+  /// Returns the token of a header "Bearer SECRET"; nothing if it is unknown or expired.
   std::optional<Token> shown(std::string_view header, Time now) const;
 
  private:

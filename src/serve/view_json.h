@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the service tells, as JSON, and what a client reads of it.
+/// What the service reports, as JSON, and the forms in which a client reads it.
 #pragma once
 
 #include <cstdint>
@@ -41,30 +41,31 @@ std::string to_json(const std::vector<store::SweepCount>& sweeps);
 struct Trial {
   service::JobView view{};
   std::vector<store::Report> reports{};  ///< In order of the step.
-  std::optional<store::Report> best{};   ///< Of them, the first where several are; none reported.
+  /// The best of them, the first one if several are; nothing if none reported.
+  std::optional<store::Report> best{};
 };
 /// {"name", "smaller_is_better", "trials": [{"job", "best", "best_step", "reports"}]}, in the order
 /// given.
 std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
                     const cluster::Cluster& cluster);
 
-/// A job as a client has it: what is held stands in words.
+/// A job as clients see it; its allocation is in words.
 struct ListedJob {
   service::JobView view{};
   std::string id{};
   std::string nodes{};      ///< "box", "box[0-1]".
   std::string gpus_held{};  ///< "box:0,1".
-  int num_gpus_held = 0;    ///< GPUs, or instances, of which it holds all or a part.
+  int num_gpus_held = 0;    ///< GPUs, or instances, that it holds in whole or in part.
 };
 
-/// A trial as a client has it.
+/// A trial as clients see it.
 struct ListedTrial {
   ListedJob job{};
   std::optional<double> best{}, best_step{};
-  std::vector<std::vector<double>> reports{};  ///< Of step and metric.
+  std::vector<std::vector<double>> reports{};  ///< Pairs of step and metric.
 };
 
-/// A tuning run as GET /v1/sweeps/{name} has it: the best trial first.
+/// A tuning run from GET /v1/sweeps/{name}: the best trial first.
 struct ListedTuning {
   std::string name{};
   bool smaller_is_better = false;
@@ -73,7 +74,8 @@ struct ListedTuning {
 
 struct JobList {
   std::vector<ListedJob> jobs{};
-  std::optional<store::JobNumber> next{};  ///< More are there: ask for those after it.
+  /// Set if there are more: ask for those after it.
+  std::optional<store::JobNumber> next{};
 };
 
 Result<ListedJob> read_job(std::string_view text);
@@ -84,7 +86,7 @@ Result<std::vector<service::NodeView>> read_nodes(std::string_view text);
 Result<service::Tenancy> read_tenancy(std::string_view text);
 Result<sim::Compactions> read_compactions(std::string_view text);
 Result<std::vector<std::string>> read_explanation(std::string_view text);
-/// Of GET /v1/policy and /v1/shadow.
+/// Reads GET /v1/policy and /v1/shadow.
 Result<std::string> read_policy(std::string_view text);
 Result<service::Expected> read_expected(std::string_view text);
 

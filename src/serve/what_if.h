@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When a job would start that nobody has submitted yet: asks the service for each combination of
+/// When a job that is not submitted yet would start: asks the service for each combination of
 /// virtual cluster, number of GPUs and time limit.
 #pragma once
 
@@ -25,7 +25,7 @@ struct WhatIf {
   std::string gpu_type{};
   std::string cpus{};
   std::string memory{};
-  std::string name{};  ///< Of the job: run times of earlier jobs of this name are expected of it.
+  std::string name{};  ///< Of the job; past run times of this name predict its run time.
 
   bool any() const { return !gpus.empty() || !limits.empty() || !vcs.empty(); }
 };

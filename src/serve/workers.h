@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The threads that answer whole requests.
+/// The threads that answer complete requests.
 ///
-/// Clients take turns, and one has all threads but two at most: whoever asks much, or what takes
-/// long, waits for itself.
+/// Clients take turns, and one client uses at most all threads but two, so a client with many or
+/// slow requests waits for itself.
 #pragma once
 
 #include <condition_variable>
@@ -45,7 +45,7 @@ class Workers {
   std::vector<Done> collect();
 
  private:
-  /// Those of one client that wait, and how many of its are being answered.
+  /// Waiting requests of one client, and the number being answered.
   struct Line {
     std::deque<Task> tasks{};
     int answering = 0;

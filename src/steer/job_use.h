@@ -29,28 +29,28 @@ class JobUse {
   /// Takes the report of an agent about the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
             Time now);
-  /// To be called after reports were taken. `held`: fewer cores than Slurm's, on the nodes where
-  /// that is wanted.
+  /// Call after reports were received. `held`: fewer cores than Slurm's, on the nodes where that is
+  /// wanted.
   void look(const Cores& held, Time now);
 
-  /// 0 to 1 and, by chance, a little more; nothing = too early to tell, no agent tells it, or the
-  /// job does not hold what is wanted.
+  /// Returns 0 to 1, sometimes slightly more; nothing if it is too early, no agent reports it, or
+  /// the job does not yet hold what is wanted.
   std::optional<double> gpu_use() const { return told_; }
   /// Over all of its nodes.
   std::optional<double> bandwidth_gbs(Time now) const;
-  /// All of its nodes hold it to what is wanted, as they said last.
+  /// Whether all of its nodes limit it as wanted, by their last report.
   bool is_held() const { return is_held_; }
   /// When looked at last it was to have all that Slurm gave.
   bool has_all() const { return has_all_; }
   /// Since when its GPUs are much less busy than with all its cores; kNoTime = they are not.
   Time hurt_since() const { return hurt_since_; }
-  /// "", or of which node and why it is not held.
+  /// Returns "", or the node and the reason why it is not limited.
   std::string trouble() const;
-  /// Cores that it keeps busy, and how busy its GPUs are, as told last.
+  /// Returns the busy cores, and how busy its GPUs are, by the last report.
   std::optional<double> cores_busy(Time now) const;
   std::optional<double> gpus_busy() const { return mean(); }
-  /// What it used of its cores and GPUs since it is followed, over the time of which all of its
-  /// nodes told; of memory agents tell nothing.
+  /// Returns the cores and GPUs used since it was first observed, over the time that all of its
+  /// nodes reported. Agents do not report memory.
   store::Used used() const;
 
  private:
@@ -76,7 +76,7 @@ class JobUse {
   Time hurt_since_ = kNoTime;
 };
 
-/// How busy the GPUs of a mask are; nothing = not all of them tell.
+/// Returns how busy the GPUs of a mask are; nothing unless all of them report.
 std::optional<double> mean_use(std::uint64_t gpus, const agent::Report& report);
 
 }  // namespace almanac::steer

@@ -22,9 +22,9 @@ Duration lease_for(std::size_t held, double changes_per_s);
 std::size_t count_leases(const Mirror& mirror);
 /// The change that holds a job until `end`, in whole seconds.
 slurm::JobChange held_until(slurm::JobNumber job, Time end);
-/// The leases of length `lease` that are to be put off, those that end first before the others, but
-/// for the jobs of `but`; from a quarter of their length on `some` at most, in their last quarter
-/// `most`.
+/// Returns the leases of length `lease` to postpone, the earliest ends first, except for jobs in
+/// `but`: at most `some` from a quarter of their length on, and at most `most` in their last
+/// quarter.
 std::vector<slurm::JobChange> renewals(const Mirror& mirror, Duration lease, std::size_t some,
                                        std::size_t most, const std::set<slurm::JobNumber>& but);
 

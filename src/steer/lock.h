@@ -18,13 +18,13 @@ namespace almanac::steer {
 /// Held until it is destroyed, or its process is dead.
 class Lock {
  public:
-  /// `what` names the thing that is locked, for the message where it is taken: "the folder
-  /// /var/lib/almanac". Fails with conflict where it is taken, with unavailable where the file
-  /// cannot be made, and with invalid where it is a symbolic link or another user's.
+  /// `what` names what is locked, for the error message: "the folder /var/lib/almanac". Fails with
+  /// `conflict` if it is locked, with `unavailable` if the file cannot be created, and with
+  /// `invalid` if it is a symbolic link or another user's.
   static Result<Lock> take(const std::string& path, const std::string& what);
-  /// The lock of a Slurm, for all processes of this user on this host: in /run/almanac for root,
-  /// else in a folder of the user's in /tmp. Fails as take() does, and where that folder is another
-  /// user's.
+  /// Takes the lock of a Slurm cluster, for all processes of this user on this host: in
+  /// /run/almanac for root, otherwise in a folder of the user's in /tmp. Fails like take(), and if
+  /// that folder is another user's.
   static Result<Lock> of_cluster(const std::string& cluster, const std::string& controller);
   /// Locks a folder for as long as it takes to read, change and write one of its small files. Waits
   /// for a second; fails with conflict then, and as take() does.

@@ -3,14 +3,14 @@
 /// \file
 /// The weights of nodes that are not on.
 ///
-/// To Slurm a node that boots is as good as one that is on. Of nodes of equal weight it takes the
-/// fewest in a row that do, and a node that boots is often alone between others that sleep: a job
-/// then waits for it beside GPUs that are free. So nodes that boot weigh more, and those that sleep
-/// most. A bit that no site sets says that it was us, and from it what a node weighed before.
+/// To Slurm, a booting node is as good as one that is on. Of nodes with equal weight it prefers the
+/// fewest consecutive ones, and a booting node is often alone between sleeping ones. A job then
+/// waits for it although other GPUs are free. Booting nodes therefore get a higher weight, and
+/// sleeping ones the highest. A bit that no site uses marks our weights, and lets us restore the
+/// original.
 ///
-/// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/guide/slurm.md): of a
-/// weight only
-/// the lower 16 bits count when nodes are chosen, so one of these is set too.
+/// Source   Slurm 22.05, select/cons_tres as observed (docs/guide/slurm.md): only the lower 16 bits
+///          of a weight count when nodes are chosen, so one of these is set too.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline std::uint32_t usual_weight(const slurm::Node& node) {
   return node.weight;
 }
 
-/// Which of the nodes that weigh more by us are to have which weight again.
+/// Returns the nodes with our weights and the weights to restore.
 inline std::map<std::uint32_t, std::vector<std::string>> usual_weights(
     const std::map<std::string, slurm::Node>& nodes) {
   std::map<std::uint32_t, std::vector<std::string>> made;

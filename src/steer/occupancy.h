@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the running jobs of a Slurm cluster hold, as grants that a ledger can take.
+/// What the running jobs of a Slurm cluster hold, as grants for a ledger.
 ///
-/// A ledger aborts when something is taken twice; a Slurm may well give it twice (OverSubscribe,
-/// jobs of a node that was made smaller), or tell how many GPUs a job has and not which. So all is
-/// counted out here first: which GPUs are known goes first, then numbers get what is left, and what
-/// there is no room for is cut off.
+/// A ledger aborts if something is taken twice. Slurm may allocate it twice (OverSubscribe, jobs on
+/// a node that was made smaller), or report only how many GPUs a job has. So everything is counted
+/// here first: known GPUs take precedence, counts get what is left, and the excess is cut off.
 #pragma once
 
 #include <vector>
@@ -21,8 +20,8 @@ struct Occupied {
   std::vector<cluster::Grant> stray{};  ///< GPUs on nodes of others.
 };
 
-/// For each of `jobs`, in order. A job of shards holds what its shards are of a GPU, or with
-/// `evenly` as much of it as the others there: all where it is alone.
+/// Returns the grants of each of `jobs`, in order. A job of shards holds its shards' part of a GPU,
+/// or, with `evenly`, an equal part: all of the GPU if it is alone.
 std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs,
                                 bool evenly = false);
 

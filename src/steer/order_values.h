@@ -21,11 +21,11 @@ struct Window {
 /// The usual distance of neighbours: large enough for many jobs to come between two.
 std::int64_t usual_step(const Window& window);
 
-/// New numbers for jobs that have `present` ones, in the order of the line: each is less than the
-/// one before. As many as possible stay as they are: those of the longest part of the line that is
-/// in order already and leaves room for the others; these get numbers between their neighbours',
-/// far from both. Where the window has fewer numbers than the line has jobs, those at its end share
-/// the lowest. O(n log n).
+/// Returns new numbers for jobs with `present` ones, in the order of the line, each lower than the
+/// previous one. As many as possible keep theirs: those in the longest ordered part of the line
+/// that leaves room for the others, which get numbers in the middle between their neighbors'. If
+/// the window has fewer numbers than the line has jobs, the jobs at the end share the lowest. O(n
+/// log n).
 std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const Window& window);
 
 /// Whether Slurm orders jobs by their site factors; otherwise by their priorities: priority/basic

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs that jobs share by gres/shard: which jobs request a part, and what is in use of each GPU.
+/// GPUs that jobs share by gres/shard: which jobs request a part, and what is in use on each GPU.
 ///
-/// Which GPU of a node a job of shards gets is for Slurm to say: the first with room (22.05), of
-/// one socket or another where GPUs belong to sockets. What can be told whatever the order: it lies
-/// beside another job only on a GPU that is taken in part, so where there is one such GPU there is
-/// one such job, and where there is none it is alone.
+/// Slurm chooses the GPU for a job of shards: the first one with room (22.05), in one socket or
+/// another if GPUs belong to sockets. Independent of that order, it shares a GPU with another job
+/// only on a GPU that is partly taken. If there is one such GPU, there is one such job; if there is
+/// none, it is alone.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,8 @@ struct SharedNode {
   std::vector<Gpu> gpus{};
   /// Slurm does not report on which GPU a job has its shards.
   bool is_unclear = false;
-  /// Jobs of whole GPUs run or wait in one of its partitions. When one of two jobs on a GPU ends,
-  /// Slurm 22.05.8 takes the GPU for free as far as such jobs go.
+  /// Whether jobs with whole GPUs run or wait in one of its partitions. When one of two jobs on a
+  /// GPU ends, Slurm 22.05.8 treats the GPU as free for such jobs.
   bool is_mixed = false;
 
   /// Shards of each of two jobs that share a GPU.

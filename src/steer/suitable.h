@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which nodes suit a waiting job beside having room: its partition's, those that it names (`-w`)
-/// and does not leave out (`-x`), those with its features. Policies know nothing of these, so what
-/// they plan is looked at here.
+/// Which nodes suit a waiting job, apart from room: those of its partition, those that it names
+/// (`-w`), except those that it excludes (`-x`), with its features. Policies do not know about
+/// these, so their plans are checked here.
 ///
-/// Features in brackets or with counts, which Slurm spreads over nodes in ways of its own, are not
-/// looked at. Nor are the nodes of a job that asks for a part of a GPU.
+/// Features in brackets or with counts, which Slurm distributes over nodes in its own way, are not
+/// checked, nor are the nodes of a job that requests part of a GPU.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@
 
 namespace almanac::steer {
 
-/// Whether a node that has `own` ("a,b") has the features of `asked` ("a&b", "a|b"); nothing where
-/// that is not looked at.
+/// Whether a node with features `own` ("a,b") has the requested features ("a&b", "a|b"); nothing if
+/// that cannot be checked.
 std::optional<bool> has_features(const std::string& own, const std::string& asked);
 
 /// For one look at a cluster, which must outlive it.
@@ -48,7 +48,7 @@ class Suitable {
   struct Choice {
     std::vector<NodeId> nodes{};  // those that it names first
     std::size_t named = 0;
-    bool is_possible = true;  // it names none that does not suit it
+    bool is_possible = true;  // false if it names a node that does not suit it
   };
   struct Piece {
     NodeId node{};

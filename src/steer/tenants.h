@@ -23,7 +23,7 @@
 
 namespace almanac::steer {
 
-/// Whose a job is: "" for the user = all of the account, for the partition = all but its own.
+/// Owner of jobs: user "" for the whole account, partition "" for all others.
 struct AccountOwner {
   std::string account{};
   std::string user{};
@@ -35,13 +35,14 @@ struct AccountOwner {
 std::string name_of(const AccountOwner& owner);
 using TenantsByOwner = std::map<AccountOwner, TenantId>;
 
-/// Tenants called by their owners, each guaranteed its part of `gpus`
-/// by shares, and whose each association's jobs are. The root is none of them. None where there are
-/// more than TenantId can tell apart.
+/// Returns tenants named after their owners, each guaranteed its share of `gpus`, and the tenant of
+/// each association's jobs. The root is not a tenant. Empty if there are more than TenantId can
+/// number.
 std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
     const std::vector<slurm::Association>& associations, double gpus);
 
-/// The tenant of a job of `user` of `account` in one of `partitions` ("a,b"); kNoTenant = none.
+/// Returns the tenant of a job of `user` in `account` and one of `partitions` ("a,b"); kNoTenant if
+/// none.
 TenantId tenant_of(const TenantsByOwner& tenants, const std::string& account,
                    const std::string& user, const std::string& partitions);
 

@@ -28,9 +28,10 @@ struct World {
   /// its cores and memory.
   std::unordered_multimap<std::string, NodeId> nodes{};
   std::map<std::string, VcId> vcs{};               ///< By partition.
-  std::map<std::string, double> share_of_shard{};  ///< Of a GPU, by partition; none without.
-  std::map<std::string, double> share_of_mps{};    ///< The same of one of gres/mps.
-  TenantsByOwner tenants{};                        ///< Of Cluster::tenants; none without accounts.
+  std::map<std::string, double> share_of_shard{};  ///< By partition, of a GPU; empty without
+                                                   ///< shards.
+  std::map<std::string, double> share_of_mps{};    ///< Same for gres/mps.
+  TenantsByOwner tenants{};                        ///< Of Cluster::tenants; empty without accounts.
 
   /// In order of number; more than one if its GPUs are of several types.
   std::vector<NodeId> parts(const std::string& name) const {
@@ -47,8 +48,8 @@ struct World {
     for (auto at = first; at != last; ++at) made = std::min(made, at->second);
     return made;
   }
-  /// Of them the one of whose GPUs `job` asks: of its types, or where it names none of that which
-  /// it has most of. kNoNode = it has none such.
+  /// Returns the part of the node whose GPUs `job` requests: with its types, or, if it names none,
+  /// with the most GPUs. kNoNode if it has none such.
   NodeId part_for(const slurm::Job& job, const std::string& name) const;
   /// The first known one of "a,b"; kNoVc if none is known.
   VcId vc_of(const std::string& partitions) const;

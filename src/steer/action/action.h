@@ -2,7 +2,7 @@
 
 /// \file
 /// The kinds of changes to a Slurm cluster, each with everything about it in one file. Driver,
-/// journal and undo know no kind by name, so another kind is one more file and one more word in
+/// journal and undo know no kind by name, so a new kind is one more file and one more word in
 /// `Change`.
 #pragma once
 
@@ -32,8 +32,8 @@ namespace almanac::steer {
 using Change =
     std::variant<QueueChange, FateChange, PowerChange, WeightChange, CoresChange, WordChange>;
 
-/// What a kind of change can be asked. Its claims are what stands of all that were made: they take
-/// each in the order in which they were done, also from the journal.
+/// The operations of a kind of change. Its claims are what is still in effect of all changes made;
+/// they receive each change in the order in which it was made, also from the journal.
 template <typename Kind>
 concept Act = requires(const Kind& change, const Scene& scene, slurm::Link& link,
                        std::span<const Kind* const> several, const nlohmann::json& line,
@@ -41,21 +41,20 @@ concept Act = requires(const Kind& change, const Scene& scene, slurm::Link& link
                        const typename Kind::Claims& all, const Mirror& mirror, const Done& done) {
   /// Describe: "job 12: site_factor 0 -> 500".
   { change.describe() } -> std::same_as<std::string>;
-  /// Guard: why it must not be done, whatever a lever wants; nothing = it may be.
+  /// Guard: returns why the change is forbidden, whatever a lever wants; nothing if it is allowed.
   { change.forbidden(scene) } -> std::same_as<std::optional<std::string>>;
   /// Guard: whether it is about jobs and nodes that levers are for (scope.h), or gives back.
   { change.is_in_scope(scene) } -> std::same_as<bool>;
-  /// Execute: so many at once at most; an answer for each, as Link::change.
+  /// Execute: this many at once at most; returns a result for each, like Link::change.
   { Kind::kAtOnce } -> std::convertible_to<std::size_t>;
   { Kind::execute(several, link) } -> std::same_as<std::vector<Result<void>>>;
-  /// Record: its fields of a line of the journal, and back; nothing where the line has another
-  /// kind.
+  /// Record: the fields of a journal line, and back; nothing if the line has another kind.
   change.record(into);
   { Kind::read(line) } -> std::same_as<std::optional<Kind>>;
-  claims.take(change, done);  // and, where that matters, claims.refused(change, done.at)
+  claims.take(change, done);  // and, if needed, claims.refused(change, done.at)
   /// Forgets what needs no undoing any more.
   claims.forget_gone(mirror);
-  /// Invert: what brings back what was, as far as it still is as we left it.
+  /// Invert: returns the changes that restore the earlier state, as far as ours is still in effect.
   { all.invert(mirror) } -> std::same_as<std::vector<Kind>>;
   /// All of it, and when it was done: claims that take that are the same.
   { all.standing(done.at) } -> std::same_as<std::vector<std::pair<Time, Kind>>>;
@@ -67,7 +66,7 @@ constexpr bool are_acts(const std::variant<Kinds...>*) {
 }
 static_assert(are_acts(static_cast<const Change*>(nullptr)));
 
-/// One that a lever wants.
+/// A change that a lever wants.
 struct Action {
   Change change{};
   std::string why{};  ///< "place 3 of 120 in v100".

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that runs is held to fewer cores than Slurm gave it, by the agents on its nodes: to a core
-/// on each of them at least. What is undone has all of them.
+/// Limits a running job to fewer cores than Slurm allocated, through the agents on its nodes, to at
+/// least one core on each. Undo gives all cores back.
 #pragma once
 
 #include <cstddef>
@@ -27,23 +27,24 @@ class CoresClaims;
 struct CoresChange {
   using Claims = CoresClaims;
   slurm::JobNumber job{};
-  Cores cores{};  ///< On each node where that is so; none = all that Slurm gave.
+  /// By node where the job is limited; empty for all that Slurm allocated.
+  Cores cores{};
   Meant meant{};
 
   static constexpr std::size_t kAtOnce = 1;
-  /// Notes of which job.
+  /// Records the job.
   void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
   bool is_in_scope(const Scene& scene) const;
-  /// Agents are told all that stands, again and again: it stands from here on.
+  /// Agents receive all limits in effect again and again, so a limit is in effect from here on.
   static std::vector<Result<void>> execute(std::span<const CoresChange* const> changes,
                                            slurm::Link& link);
   void record(nlohmann::json& into) const;
   static std::optional<CoresChange> read(const nlohmann::json& line);
 };
 
-/// Which jobs we hold to fewer cores.
+/// The jobs that we limit to fewer cores.
 class CoresClaims {
  public:
   void take(const CoresChange& change, const Done& done);

@@ -11,7 +11,7 @@ namespace almanac::steer {
 struct Done {
   Time at{};             ///< By the controller's clock.
   bool is_undo = false;  ///< Takes back what others did.
-  bool is_known = true;  ///< False = the controller did not answer, and may have done it.
+  bool is_known = true;  ///< False if the controller did not answer, and may have made the change.
 };
 
 }  // namespace almanac::steer

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Another fate for a job that runs: only jobs that may be requeued are requeued or suspended, and
-/// none is cancelled. A requeue cannot be taken back; what is suspended resumes.
+/// Requeues, suspends or resumes a running job. Only jobs that may be requeued are requeued or
+/// suspended, and none is cancelled. A requeue cannot be undone; a suspended job resumes.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct FateChange {
   Meant meant{};
 
   static constexpr std::size_t kAtOnce = 1;
-  /// Notes of which job.
+  /// Records the job.
   void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
@@ -41,7 +41,7 @@ struct FateChange {
   static std::optional<FateChange> read(const nlohmann::json& line);
 };
 
-/// Which jobs we have suspended, and when each was last to change.
+/// The jobs that we have suspended, and the time of the last change of each.
 class FateClaims {
  public:
   void take(const FateChange& change, const Done& done);
@@ -50,9 +50,9 @@ class FateClaims {
   std::vector<FateChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, FateChange>> standing(Time at) const;
 
-  /// kNoTime = it is not suspended by us.
+  /// Returns kNoTime if we have not suspended it.
   Time suspended_at(const slurm::Job& job) const;
-  /// When it was last given another fate, or Slurm refused that; kNoTime = never.
+  /// Returns when its fate was last changed, or Slurm refused that; kNoTime for never.
   Time tried_at(const slurm::Job& job) const;
 
  private:

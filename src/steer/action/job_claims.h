@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What stands of the changes of jobs, for each job that was meant (meant.h) and no other of its
-/// number.
+/// What is in effect of the changes to jobs, for each job that was meant (meant.h) and no other job
+/// with its number.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace almanac::steer {
 
-/// Of a job that is there; else of any of the number.
+/// Identifies a job that exists; otherwise any job with the number.
 inline Meant meant_in(const Mirror& mirror, slurm::JobNumber number) {
   const slurm::Job* const job = mirror.find(number);
   return job == nullptr ? Meant{} : meant_by(*job);
@@ -28,23 +28,24 @@ class JobClaims {
     Value value{};
   };
 
-  /// Of that job; made where there is none, or one of another of the number.
+  /// Returns the value of that job; creates it if there is none, or one of another job with the
+  /// number.
   Value& of(slurm::JobNumber job, const Meant& meant) {
     Claim& claim = jobs_[job];
     if (!is_same(claim.meant, meant)) claim = {};
     if (meant.submit != kNoTime) claim.meant = meant;
     return claim.value;
   }
-  /// Null = there is none of that job.
+  /// Returns null if there is none for that job.
   const Value* find(const slurm::Job& job) const {
     const auto found = jobs_.find(job.number);
     const bool is_it = found != jobs_.end() && is_same(found->second.meant, meant_by(job));
     return is_it ? &found->second.value : nullptr;
   }
   void erase(slurm::JobNumber job) { jobs_.erase(job); }
-  /// Of one that is there.
+  /// Returns the value of a job that has one.
   Value& at(slurm::JobNumber job) { return jobs_.at(job).value; }
-  /// Forgets what is of jobs that are gone, or of which nothing stands any more.
+  /// Forgets jobs that are gone, or of which nothing is in effect any more.
   template <typename Stands>
   void forget_gone(const Mirror& mirror, Stands&& stands) {
     for (auto at = jobs_.begin(); at != jobs_.end();) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes powered on or off: none is powered off that has a job, or a reservation that runs or is
-/// due before it could be back. What is undone is powered on.
+/// Powers nodes on or off. A node is not powered off if it has a job, or a reservation that is
+/// active or due before the node could be back. Undo powers nodes on.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct PowerChange {
   static std::optional<PowerChange> read(const nlohmann::json& line);
 };
 
-/// Which nodes we have powered off.
+/// The nodes that we have powered off.
 class PowerClaims {
  public:
   void take(const PowerChange& change, const Done& done);
@@ -46,12 +46,12 @@ class PowerClaims {
   std::vector<PowerChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, PowerChange>> standing(Time at) const;
 
-  /// Those that are not on yet.
+  /// Returns those that are not on yet.
   std::vector<std::string> asleep(const Mirror& mirror) const;
 
  private:
   struct Sleep {
-    Time off{};         // when that was asked
+    Time off{};         // when it was requested
     Time on = kNoTime;  // the same, last
   };
   std::map<std::string, Sleep> nodes_;

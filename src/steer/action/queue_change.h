@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What changes of a job that waits: its place in the queue, when it may begin, and where. No
-/// job is held or released but by a lease of ours (slurm/mark.h), and no choice of nodes changed
-/// but ours. What is undone has all that it had before the first change, unless somebody else has
-/// changed that since.
+/// Changes to a pending job: its place in the queue, when it may start, and where. Jobs are only
+/// held or released by our leases (slurm/mark.h), and only our own choices of nodes are changed.
+/// Undo restores what the job had before the first change, unless somebody else has changed it
+/// since.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,13 @@ class QueueClaims;
 struct QueueChange {
   using Claims = QueueClaims;
   slurm::JobChange becomes{};
-  slurm::JobChange was{};  ///< The same fields before.
+  slurm::JobChange was{};  ///< The same fields before the change.
   Meant meant{};
-  bool leaves = false;  ///< It is Slurm's from then on, whatever levers want.
-  int in_vain = 0;      ///< It was released so often by now without being started; 0 = not told.
-  bool is_taken_over = false;  ///< Its order is somebody else's from then on. It may change
-                               ///< nothing.
+  /// Left to Slurm from then on, whatever levers want.
+  bool leaves = false;
+  int in_vain = 0;  ///< Number of releases without a start so far; 0 if unknown.
+  /// Somebody else controls its order from then on. Such a change may have no other effect.
+  bool is_taken_over = false;
 
   QueueChange() = default;
   QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
@@ -43,7 +44,7 @@ struct QueueChange {
       : becomes(std::move(after)), was(std::move(before)), meant(of) {}
 
   static constexpr std::size_t kAtOnce = 50;
-  /// Notes what it was, and of which job.
+  /// Records the job and its previous state.
   void begin(const Scene& scene);
   std::string describe() const;
   std::optional<std::string> forbidden(const Scene& scene) const;
@@ -54,46 +55,48 @@ struct QueueChange {
   static std::optional<QueueChange> read(const nlohmann::json& line);
 };
 
-/// What stands of what was done to each job.
+/// What is in effect of the changes to each job.
 class QueueClaims {
  public:
   /// How one run of a job was held and released.
   struct Tries {
-    int restarts = 0;               ///< Which run.
-    Time released = kNoTime;        ///< Since when; kNoTime = it is held, or was never.
+    int restarts = 0;               ///< Identifies the run.
+    Time released = kNoTime;        ///< Time of its release; kNoTime if it is held, or was never
+                                    ///< released.
     int in_vain = 0;                ///< So often it was taken back.
     Time taken_back = kNoTime;      ///< The last time.
     bool is_nodes_refused = false;  ///< Slurm does not let it run on those that were chosen.
   };
 
   void take(const QueueChange& change, const Done& done);
-  /// Slurm has said no.
+  /// Slurm has refused the change.
   void refused(const QueueChange& change, Time at);
-  /// A job that has ended needs no undoing. One that runs may yet be requeued.
+  /// A job that has ended needs no undo. A running one may yet be requeued.
   void forget_gone(const Mirror& mirror);
   std::vector<QueueChange> invert(const Mirror& mirror) const;
   std::vector<std::pair<Time, QueueChange>> standing(Time at) const;
 
-  /// Of jobs that have a site factor or priority by now that we never gave them, and did not have
-  /// before: that they are taken over. Each is told once.
+  /// Returns, once for each job, that it is taken over: it has a site factor or priority that we
+  /// did not set, and that it did not have before.
   std::vector<QueueChange> take_over(const Mirror& mirror);
   bool is_taken_over(const slurm::Job& job) const;
-  /// Whether the nodes that a marked job asks for are those that we chose for it. Without a journal
-  /// that tells they are, but for one that we hold: then it asks for none of ours.
+  /// Whether we chose the nodes that a marked job requests. Without a journal entry they count as
+  /// ours, except for a held job, which requests none of ours.
   bool chose_nodes_of(const slurm::Job& job, Time at) const;
-  /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
+  /// Returns the change that leaves a pending job to Slurm as if it had never been marked; nothing
+  /// if it is not marked.
   std::optional<slurm::JobChange> without_mark(const slurm::Job& job, Time at) const;
-  /// When it may begin by its user's word and Slurm's; a time that is past = at once.
+  /// Returns when it may start by its user's and Slurm's settings; a past time means at once.
   Time may_begin(const slurm::Job& job) const;
-  /// The shards of each node that it asked before we changed that; what it asks now where we did
-  /// not, or somebody else has since.
+  /// Returns the shards per node that it requested before we changed that; its current request if
+  /// we did not, or if somebody else has changed it since.
   int asked_shards(const slurm::Job& job) const;
-  /// Whether an administrator has given a waiting job its priority: Slurm heeds no site factor
-  /// then.
+  /// Whether an administrator has set the priority of a pending job. Slurm then ignores its site
+  /// factor.
   bool has_own_priority(const slurm::Job& job) const;
   /// Whether it was given back for good.
   bool is_left(const slurm::Job& job) const;
-  /// Of its present run.
+  /// Of its current run.
   Tries tries(const slurm::Job& job) const;
 
  private:
@@ -106,7 +109,7 @@ class QueueClaims {
     bool is_taken_over = false;        // its order is somebody else's
     Tries tries{};
 
-    /// What else was done to it stands.
+    /// Other changes to it remain in effect.
     void lose_order();
   };
   /// Of the run that a change was made to.
@@ -116,9 +119,9 @@ class QueueClaims {
   std::set<slurm::JobNumber> undone_;  // since there was news
 };
 
-/// One change after the other: of both the last word counts.
+/// Combines two changes; for each field, the later value counts.
 slurm::JobChange with(slurm::JobChange change, const slurm::JobChange& other);
-/// Those fields of the job that `change` would change.
+/// Returns the current values of the fields that `change` would change.
 slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
                           bool priority_is_basic, Time at);
 

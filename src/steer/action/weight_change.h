@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nodes that are to weigh as much when Slurm chooses where jobs go (node_weight.h).
+/// Sets the weight of nodes in Slurm's choice of nodes (node_weight.h).
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct WeightChange {
   static std::optional<WeightChange> read(const nlohmann::json& line);
 };
 
-/// What stands of it is seen at the nodes themselves.
+/// The nodes themselves show what is in effect.
 class WeightClaims {
  public:
   void take(const WeightChange& change, const Done& done);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A word to the user of a job that runs. It changes nothing at the Slurm and cannot be taken back;
-/// how it reaches the user is for the lever that wants it.
+/// Sends a message to the user of a running job. It changes nothing in Slurm and cannot be undone;
+/// the lever that wants it delivers it.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct WordChange {
   static std::optional<WordChange> read(const nlohmann::json& line);
 };
 
-/// Nothing stands of a word.
+/// A message has no lasting effect.
 class WordClaims {
  public:
   void take(const WordChange&, const Done&) {}
