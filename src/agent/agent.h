@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The agent of a node: reports to the daemon how Slurm's jobs here fare, and holds them to the
-/// cores that it says.
+/// The agent of a node: reports on Slurm's jobs there to the daemon, and limits their cores as
+/// ordered.
 ///
-/// It dials the daemon, and again when the line breaks. Orders stand as long as the daemon gave
-/// them; when it has said nothing for so long, and when the agent ends, all is as Slurm has it.
+/// It connects to the daemon, and reconnects after a failure. Each order has a time limit. When the
+/// daemon is silent for longer, and when the agent ends, everything returns to Slurm's settings.
 ///
 /// Why so    docs/decisions/0011-agents-dial-the-daemon.md
 #pragma once
@@ -31,14 +31,14 @@ class Agent {
  public:
   struct Config {
     std::string daemon;  ///< "HOST:PORT"
-    std::string node;    ///< As Slurm calls it.
+    std::string node;    ///< Slurm's name of the node.
     Secret secret;
     std::string memory;  ///< Path, see limits.h.
     Mounts mounts{};
     Places places{};
     Duration every = kEvery;
   };
-  /// One line for the log.
+  /// Logs one line.
   using Say = std::function<void(const std::string&)>;
 
   /// Lets go what an earlier agent held. Fails as Limits::open().
@@ -56,7 +56,7 @@ class Agent {
   void hang_up(const std::string& why);
   void wait();
   void hear();
-  /// False = it is none of the daemon's.
+  /// Returns false if the line is not from the daemon.
   bool take(std::string_view line);
   void hold();
   void report();
@@ -68,9 +68,9 @@ class Agent {
   Look look_;
   process::Bell bell_;
   std::optional<LineSocket> line_;
-  std::optional<Seal> towards_daemon_;  // none = it has not greeted
+  std::optional<Seal> towards_daemon_;  // empty until the daemon has greeted
   std::optional<Seal> towards_agent_;
-  bool is_known_ = false;  // the daemon has said something that only it can
+  bool is_known_ = false;  // whether the daemon has proved its identity
   Time next_dial_{};
   Time next_report_{};
   Orders orders_;

@@ -13,9 +13,10 @@
 
 namespace almanac::agent {
 
-/// Rising, each once; nothing = it is no such list. Of "" none.
+/// Returns the processors in ascending order, without duplicates; nothing if the text is not such a
+/// list. Empty for "".
 std::optional<std::vector<int>> read_cpus(std::string_view list);
-/// As the kernel would write it. `cpus` rise.
+/// Formats ascending `cpus` as the kernel does.
 std::string to_list(const std::vector<int>& cpus);
 
 }  // namespace almanac::agent

@@ -9,7 +9,7 @@
 
 namespace almanac::agent {
 
-/// Its text without the newlines at its end; nothing where it cannot be read.
+/// Returns its text without trailing newlines; nothing if it cannot be read.
 std::optional<std::string> read_file(const std::string& path);
 /// False with errno. Makes no file.
 bool write_file(const std::string& path, const std::string& text);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where the control groups of Slurm's jobs are on this node.
+/// The control groups of Slurm's jobs on this node.
 ///
 ///   v2  MOUNT/system.slice/slurmstepd.scope/job_J/step_S/user/task_T
 ///   v1  MOUNT/slurm/uid_U/job_J/step_S/task_T, in each controller
 ///
-/// A slurmd that shares its machine with others, as those of Debian may, has the name of its node
-/// in it: NODE_slurmstepd.scope, slurm_NODE.
+/// A slurmd that shares its machine with others, as on Debian, includes the name of its node:
+/// NODE_slurmstepd.scope, slurm_NODE.
 ///
 /// Source   Slurm 22.05 to 24.11, src/plugins/cgroup/v2/cgroup_v2.c and v1/cgroup_v1.c.
 #pragma once
@@ -21,7 +21,7 @@
 
 namespace almanac::agent {
 
-/// Where the hierarchies are mounted; "" = not. Those of v1 may be one folder.
+/// Mount points of the hierarchies; "" if not mounted. Those of v1 may be one folder.
 struct Mounts {
   std::string unified{};  ///< v2.
   std::string cpu{};
@@ -30,10 +30,10 @@ struct Mounts {
   std::string freezer{};
 };
 
-/// As proc_pid_mountinfo(5) has it.
+/// Parses the format of proc_pid_mountinfo(5).
 Mounts find_mounts(const std::string& mountinfo = "/proc/self/mountinfo");
 
-/// The folder of one job in each hierarchy; "" = it has none there. Either `unified` or others.
+/// Folder of a job in each hierarchy; "" if it has none. Either `unified` or the others are set.
 struct JobGroups {
   slurm::JobNumber job{};
   std::string unified{};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The keys of agents: each node has its own, made from the service's secret and the node's name,
-/// so that whoever reads one can speak for that node only. Beside the secret lies the list of keys
-/// that are good no more, FILE.revoked: a line with the node's name for each. A node's next key is
-/// another.
+/// The keys of agents. Each node has its own, derived from the service's secret and the node's
+/// name, so that a stolen key can only impersonate that node. The file of revoked keys,
+/// FILE.revoked, is next to the secret: each line is a node's name and invalidates its current key.
+/// Its next key differs.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +19,25 @@ namespace almanac::agent {
 /// Not thread-safe.
 class Keys {
  public:
-  /// Fails as Secret::read() does, with invalid where a line of the list names no node, and where
+  /// Fails like Secret::read(), with `invalid` if a line of the list does not name a node, and if
   /// others may write the list.
   static Result<Keys> read(const std::string& path);
-  /// Keys of which none was revoked.
+  /// Keys without any revocation.
   explicit Keys(Secret secret) : secret_(std::move(secret)) {}
 
-  /// What the agent of a node has as its secret: 64 hexadecimal digits.
+  /// Returns the secret of a node's agent: 64 hexadecimal digits.
   Secret of(const std::string& node) const;
-  /// Which of its keys is good: 1 = the first.
+  /// Returns the number of the valid key, from 1.
   std::uint64_t number(const std::string& node) const;
-  /// Reads the list anew where it has changed. One that cannot be read leaves what is known.
+  /// Reloads the list if it has changed. If it cannot be read, keeps the known one.
   void look();
-  /// The present key of a node is good no more. Fails with invalid for no name of a node, with
-  /// unavailable where the list cannot be written.
+  /// Revokes the current key of a node. Fails with `invalid` for an invalid name, and with
+  /// `unavailable` if the list cannot be written.
   static Result<void> revoke(const std::string& path, const std::string& node);
 
  private:
   Secret secret_;
-  std::string list_;                           // its path; "" = there is none
+  std::string list_;                           // its path; "" for none
   std::int64_t changed_ns_ = -1;               // when, as of the last look
   std::map<std::string, std::uint64_t> gone_;  // how many keys of a node are
 };

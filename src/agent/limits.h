@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Holds jobs of Slurm to fewer cores than it gave them, and lets go again.
+/// Limits jobs of Slurm to fewer cores than allocated, and restores them.
 ///
-/// By the processor time of the job's own group (cpu.max, cpu.cfs_quota_us), which changes nothing
-/// that Slurm or the job have set; where Slurm has made no group for that, by its processors
-/// (cpuset.cpus), of which the first stay. Never more than Slurm gave: a job that is to have that,
-/// or more, is let go.
+/// Limits the processor time of the job's own group (cpu.max, cpu.cfs_quota_us), which changes
+/// nothing that Slurm or the job have set. If Slurm has created no such group, limits its
+/// processors (cpuset.cpus) to the first ones. Never more than Slurm allocated: a job that may have
+/// that, or more, is restored.
 ///
-/// What a file said before is in a file of ours before it is changed, so that an agent that comes
-/// after a crash lets go. What another process has written since is its own and stays; Slurm writes
-/// its own again when a step begins, and is held again at the next look.
+/// The previous content of a file is saved in a file of ours before it is changed, so that an agent
+/// that restarts after a crash can restore it. What another process has written since stays; Slurm
+/// rewrites its own settings when a step begins, and the next look limits them again.
 ///
-/// Source   Linux, cgroup-v2.rst "CPU", sched-bwc.rst, cpusets.rst: a group's processors are a part
+/// Source   Linux, cgroup-v2.rst "CPU", sched-bwc.rst, cpusets.rst: a group's processors are a
+///          subset of its parent's, in v1 as written.
 ///          of its parent's, in v1 as written.
 #pragma once
 
@@ -29,8 +30,8 @@ namespace almanac::agent {
 
 class Limits {
  public:
-  /// `memory` is a path for what is to be remembered; what an earlier one left there is let go.
-  /// Fails with unavailable where it cannot be written, with corrupt where it is none of ours.
+  /// `memory` is the path of the saved settings; an earlier agent's changes are restored from it.
+  /// Fails with `unavailable` if it cannot be written, and with `corrupt` if it is not ours.
   static Result<Limits> open(std::string memory);
 
   /// Holds these, and no others. `there` are the jobs of this node. Gives why some cannot be held.
@@ -38,9 +39,9 @@ class Limits {
                                                const std::vector<JobGroups>& there);
   /// Lets all go.
   void lift_all();
-  /// Cores that a job is held to; nothing = it is as Slurm has it.
+  /// Returns the cores that a job is limited to; nothing if it has Slurm's setting.
   std::optional<double> of(slurm::JobNumber job) const;
-  /// Processors that Slurm lets a job use, whatever we have made of that; nothing = any.
+  /// Returns the processors that Slurm allows a job, regardless of our changes; nothing for any.
   std::optional<std::vector<int>> cpus_of(const JobGroups& job) const;
   bool none() const { return held_.empty(); }
 
@@ -49,7 +50,7 @@ class Limits {
     std::string file{};
     std::string was{};
     std::string becomes{};
-    std::string before{};  ///< What we had made of it before; "" = nothing yet.
+    std::string before{};  ///< Our last content; "" for none yet.
   };
 
  private:
@@ -62,7 +63,7 @@ class Limits {
   explicit Limits(std::string memory) : memory_(std::move(memory)) {}
   Result<void> remember() const;
   static Result<All> recall(const std::string& memory);
-  /// Changes what is not as it should be; "" = done.
+  /// Corrects whatever is not as required; returns "" on success.
   std::string hold_one(const JobGroups& job, double cores);
   static void lift(const Held& held);
 

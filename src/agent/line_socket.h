@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lines over TCP, between the daemon and an agent. A peer that does not take what it is sent for
-/// two seconds is taken for gone.
+/// Lines over TCP, between the daemon and an agent. A peer that accepts no data for two seconds
+/// counts as gone.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace almanac::agent {
 Result<void> check_address(const std::string& address);
 /// Such an address. Waits at most `patience`.
 Result<process::Descriptor> dial(const std::string& address, Duration patience);
-/// The same, to be dialled at; port 0 = any.
+/// Same, for listening; port 0 for any.
 Result<process::Descriptor> listen_at(const std::string& address);
 /// The port of a socket that listens.
 int port_of(const process::Descriptor& socket);
@@ -30,13 +30,14 @@ class LineSocket {
   LineSocket(process::Descriptor socket, std::size_t longest);
 
   int get() const { return socket_.get(); }
-  /// Takes what has come; false = the other has hung up.
+  /// Receives available data; returns false if the peer has hung up.
   bool take();
-  /// The next line that is here in whole, valid until the next call; one too long is told as such.
+  /// Returns the next complete line, valid until the next call; a line that is too long is reported
+  /// as such.
   std::optional<slurm::Lines::Line> next() { return lines_.next(); }
-  /// Sends a line with its newline; false = the other is gone.
+  /// Sends a line with its newline; returns false if the peer is gone.
   bool send(std::string_view line);
-  /// From now on lines may be so long. Nothing must have been taken that is not read.
+  /// Sets the maximum length of lines. Requires that no received data is unread.
   void allow(std::size_t longest) { lines_ = slurm::Lines(longest); }
 
  private:

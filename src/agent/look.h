@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What an agent sees of its node and of Slurm's jobs on it. What is not there to be asked is left
-/// out of the report: each of driver, counters of memory traffic and of processor time, pressure.
+/// What an agent observes of its node and of Slurm's jobs on it. A source that is missing is left
+/// out of the report: the driver, counters of memory traffic and processor time, pressure.
 ///
-/// A job that writes "gpu_use 0.83" into the file PROGRESS/JOB says itself how busy it keeps its
-/// GPUs. The file must be of a user whose processes are in the job.
+/// A job can report its own GPU use by writing "gpu_use 0.83" into the file PROGRESS/JOB. The file
+/// must belong to a user whose processes are in the job.
 ///
-/// Cost     every five seconds: some files a job, one question a GPU, one pass over the job's
-///          processes where memory traffic is counted.
+/// Cost     every five seconds: some files per job, one query per GPU, one pass over the job's
+///          processes if memory traffic is counted.
 #pragma once
 
 #include <map>
@@ -25,19 +25,19 @@
 
 namespace almanac::agent {
 
-/// Where things are, on a machine or in a test.
+/// Paths, on a machine or in a test.
 struct Places {
   std::string pressure = "/proc/pressure";
   std::string load = "/proc/loadavg";
   std::string resctrl = "/sys/fs/resctrl";
-  std::string progress{};  ///< "" = jobs say nothing of themselves.
+  std::string progress{};  ///< "" if jobs do not report their use.
 };
 
 class Look {
  public:
   Look(Places places, const std::string& node);
 
-  /// `now` never goes back. What `limits` says of jobs is in it.
+  /// `now` must never go back. Includes what `limits` knows about jobs.
   Report look(Time now, const std::vector<JobGroups>& jobs, const Limits& limits);
 
  private:

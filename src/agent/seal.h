@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// By what the daemon and its agents know each other: a key that both have (keys.h), which never
-/// goes over the wire. Each line is sealed (HMAC-SHA256) with a key of this connection, this
-/// direction and its place among the lines; so none can be made, changed, repeated or moved without
-/// the secret. Lines are not hidden: there is nothing in them but job numbers and how busy they
-/// are.
+/// How the daemon and its agents authenticate each other: by a shared key (keys.h) that is never
+/// sent. Each line is sealed (HMAC-SHA256) with a key for this connection, direction and line
+/// number, so no line can be forged, changed, repeated or moved without the secret. Lines are not
+/// encrypted: they contain only job numbers and utilization.
 ///
 ///   daemon  almanac-agents 1 NONCE
 ///   agent   SEAL almanac-agent 1 NODE NONCE
 ///   both    SEAL text
 ///
-/// Both numbers used once are in the keys, so an earlier conversation is of no use. The daemon is
-/// known by its first sealed line.
+/// Both nonces are part of the keys, so an earlier conversation cannot be replayed. The daemon
+/// proves its identity with its first sealed line.
 #pragma once
 
 #include <array>
@@ -28,7 +27,7 @@ namespace almanac::agent {
 /// The longest line before both know each other, in bytes.
 inline constexpr std::size_t kLongestHello = 512;
 
-/// What both have.
+/// The shared secret.
 class Secret {
  public:
   /// Reads a file of 16 bytes or more, which others than its owner cannot read: fails with invalid.
@@ -36,7 +35,7 @@ class Secret {
   explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
 
   const std::string& bytes() const { return bytes_; }
-  /// One that only its owner can make: the `number`th of a node (keys.h).
+  /// Derives the `number`th key of a node (keys.h), which only the owner of the secret can compute.
   Secret of_node(const std::string& node, std::uint64_t number) const;
 
  private:
@@ -57,8 +56,8 @@ class Seal {
 
   /// The next line, with its newline.
   std::string close(std::string_view text);
-  /// The text of the next line, which is given without its newline; nothing = it is not of a peer
-  /// that has the secret, or not the next.
+  /// Returns the text of the next line, given without its newline; nothing if its sender lacks the
+  /// secret, or if it is not the next line.
   std::optional<std::string_view> open(std::string_view line);
 
  private:
@@ -71,16 +70,16 @@ class Seal {
 
 /// The daemon's first line, with its newline.
 std::string greeting(const std::string& nonce);
-/// The nonce in it. Fails with unsupported where it speaks another protocol, with invalid where it
-/// is none.
+/// Returns the nonce in it. Fails with `unsupported` for another protocol, and with `invalid` for
+/// anything else.
 Result<std::string> read_greeting(std::string_view line);
 
-/// What an agent says it is.
+/// The identity that an agent claims.
 struct Hello {
   std::string node{};
   std::string nonce{};
 };
-/// The agent's first line, which is to be sealed.
+/// Formats the agent's first line, to be sealed.
 std::string to_text(const Hello& hello);
 /// Reads a sealed line; to open it, the node that it names must be known. Fails as read_greeting().
 Result<Hello> read_hello(std::string_view line);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the agent of a node and the daemon say to each other, as JSON: reports up, orders down. How
-/// a line is known to be theirs is in seal.h.
+/// The protocol between the agent of a node and the daemon, in JSON: reports up, orders down.
+/// seal.h authenticates the lines.
 ///
 ///   {"report": {"length_ms": 5000, "load": 3.1, "gpu_use": [0.9, null], "jobs": [
 ///       {"job": 12, "cores": 7.9, "cpus": 16, "limit": 8, "gpu_use": 0.8, "gpu_use_ms": 5000}]}}
 ///   {"orders": {"patience_ms": 60000, "limits": [{"job": 12, "cores": 8}]}}
 ///
-/// Orders are all there are: a job that is not named is as Slurm has it. What is missing is not
-/// known.
+/// Orders are complete: a job that they do not name has Slurm's settings. A missing value is
+/// unknown.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ inline constexpr int kProtocol = 1;
 inline constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 /// How often an agent looks and reports.
 inline constexpr Duration kEvery = 5s;
-/// How long orders stand at most without being said again.
+/// Longest time limit of orders.
 inline constexpr Duration kLongestPatience = 1h;
 
 /// A job on this node since the last report.
@@ -37,9 +37,9 @@ struct JobReport {
   slurm::JobNumber job{};
   std::optional<double> cores{};    ///< Used, on average.
   std::optional<int> cpus{};        ///< Processors that Slurm lets it use.
-  std::optional<double> limit{};    ///< Cores that it is held to by us; nothing = as Slurm has it.
+  std::optional<double> limit{};    ///< Cores that we limit it to; nothing for Slurm's setting.
   std::optional<double> gpu_use{};  ///< 0 to 1, if it says so itself.
-  Duration gpu_use_length{0};       ///< Of so much time.
+  Duration gpu_use_length{0};       ///< Time that this was measured over.
   std::optional<double> bandwidth_gbs{};  ///< Through the memory.
   std::optional<double> cpu_pressure{};   ///< Share of the time in which some of it wanted for a
                                           ///< core.
@@ -49,17 +49,17 @@ struct JobReport {
 };
 
 struct Report {
-  Duration length{0};  ///< Since the last one; 0 = it is the first.
+  Duration length{0};  ///< Time since the previous report; 0 for the first one.
   double load = 0;
   std::optional<double> cpu_pressure{}, memory_pressure{}, io_pressure{};
   std::vector<std::optional<double>> gpu_use{};  ///< By the driver's number, at this moment.
-  std::optional<double> bandwidth_gbs{};         ///< Of all of the node.
+  std::optional<double> bandwidth_gbs{};         ///< Of the whole node.
   std::vector<JobReport> jobs{};
 
   bool operator==(const Report&) const = default;
 };
 
-/// At most so many cores on this node.
+/// A limit of a job's cores on this node.
 struct Limit {
   slurm::JobNumber job{};
   double cores = 0;

@@ -16,13 +16,13 @@ struct AdviceOptions {
   double boot_s = 300;
 };
 
-/// The time until `until`, which begins where the one before it ends.
+/// The time until `until`, starting at the end of the previous one.
 struct Ahead {
   Time until{};
-  double median = 0;  ///< Of the greatest demand from now on until then.
-  int enough = 0;     ///< Nodes that suffice until then, as surely as was asked for.
-  int wake = 0;       ///< Beyond those that are to be on before.
-  Time wake_at{};     ///< So that they are up when this time begins; never before now.
+  double median = 0;  ///< Median of the peak demand from now until then.
+  int enough = 0;     ///< Nodes that suffice until then, with the requested confidence.
+  int wake = 0;       ///< Nodes to wake, beyond those on earlier.
+  Time wake_at{};     ///< When to start, so that they are up in time; never before now.
 };
 
 struct Advice {
@@ -33,7 +33,7 @@ struct Advice {
   std::vector<Ahead> ahead{};  ///< 1, 2, 3, 6 and 12 hours from now.
 };
 
-/// Advice from all of `demand`, of which there must be a step.
+/// Returns advice from all of `demand`, which must have at least one step.
 Advice advise(const Demand& demand, const AdviceOptions& options);
 
 }  // namespace almanac::energy

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How good forecasts would have been: a series told step by step, each forecast held against what
-/// came.
+/// Measures how good forecasts would have been: replays a series step by step, and compares each
+/// forecast with the outcome.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@
 
 namespace almanac::energy {
 
-/// One forecast and what came; quantiles lie in Backtest::quantiles.
+/// A forecast and its outcome; Backtest::quantiles has the quantiles.
 struct Outcome {
   Time at{};  ///< The time that was forecast.
   double truth = 0;
   double forecast = 0;
-  double persistence = 0;  ///< What was measured `horizon` before.
+  double persistence = 0;  ///< Value measured `horizon` earlier.
 };
 
 struct Backtest {
   std::vector<Outcome> outcomes;
-  std::vector<std::vector<double>> quantiles;  ///< Of each outcome.
+  std::vector<std::vector<double>> quantiles;  ///< By outcome.
   double smape = 0;              ///< Percent: 200 * mean(|f - t| / (|f| + |t|)), 0 / 0 = 0.
-  double persistence_smape = 0;  ///< The same of persistence.
+  double persistence_smape = 0;  ///< Same for persistence.
   double mae = 0;
   double persistence_mae = 0;
-  std::vector<double> coverage;  ///< Of each level: how often the truth was not above its quantile.
+  /// By level: how often the outcome was not above its quantile.
+  std::vector<double> coverage;
 };
 
-/// Tells `values` from their beginning and scores the forecasts of steps at or after `from` that
-/// were measured, as was the step `horizon` before. `known`, where it is not empty, has
-/// options.known values for each step. Outages count as they were measured, for persistence and
-/// forecast alike. options.target must be Target::value.
+/// Replays `values` from the start and scores the forecasts of steps from `from` on that were
+/// measured, and whose value `horizon` earlier was too. `known`, if not empty, has options.known
+/// values for each step. Outages count as measured, for persistence and forecast alike.
+/// options.target must be Target::value.
 ///
-/// Source   SMAPE as in the Helios artifact (helios_philly.md, section 3.4).
+/// Source   SMAPE as in the Helios artifact.
 Backtest backtest(const std::vector<double>& values, Time from, const ForecastOptions& options,
                   const Table& known = {});
 

@@ -20,7 +20,7 @@ class Calendar {
   static Result<Calendar> read(const std::string& path);
 
   bool is_off(Time at) const;
-  /// 0 = Monday.
+  /// 0 is Monday.
   static int weekday(Time at);
 
  private:

@@ -35,11 +35,11 @@ Result<CesSettings> ces_profile(std::string_view cluster);
 /// The names that ces_profile() knows.
 std::vector<std::string> ces_profiles();
 
-/// What the loop decided at each step.
+/// Decisions of the loop at each step.
 struct CesTrack {
   std::vector<int> active;  ///< Nodes that are on.
   std::vector<int> change;  ///< Nodes woken (> 0) or sent to sleep (< 0).
-  std::vector<int> lack;    ///< Nodes asked for beyond those that were on.
+  std::vector<int> lack;    ///< Nodes requested beyond those on.
 };
 
 /// One step of a cluster as the loop sees it, in nodes.
@@ -58,7 +58,7 @@ class CesLoop {
   struct Decision {
     int active = 0;  ///< Nodes that shall be on.
     int change = 0;  ///< Nodes woken (> 0) or sent to sleep (< 0).
-    int lack = 0;    ///< Nodes asked for beyond those that were on.
+    int lack = 0;    ///< Nodes requested beyond those on.
   };
   /// Decides the next step of a cluster with `before` nodes on.
   Decision step(const CesStep& now, int before);
@@ -73,13 +73,13 @@ class CesLoop {
 
 /// Runs the loop over `used` nodes with a forecast `predicted` and `total` nodes, all of one
 /// length. Differs from Algorithm 2 where the artifact does: the first six steps are not capped by
-/// `total`, a change is noted before the cap, and no node sleeps when demand is expected to rise
+/// `total`, a change is recorded before the cap, and no node sleeps when demand is expected to rise
 /// again.
 CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
                  std::span<const int> total, const CesSettings& settings);
 
-/// The same with the means that are expected, at each step, of the next `future_steps` (`soon`) and
-/// of twice as many (`later`): for forecasts that are made anew at each step.
+/// Same with the expected means, at each step, of the next `future_steps` (`soon`) and of twice as
+/// many (`later`): for forecasts that are updated at each step.
 CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
                  std::span<const double> later, std::span<const int> total,
                  const CesSettings& settings);

@@ -12,8 +12,8 @@
 
 namespace almanac::energy {
 
-/// `plans` as compare_plans() gives them for `demand` and `options`. The caller says where the
-/// demand came from: title and provenance.
+/// `plans` must come from compare_plans() for `demand` and `options`. The caller adds the source of
+/// the demand: title and provenance.
 figure::Document energy_document(const Demand& demand, const std::vector<JudgedPlan>& plans,
                                  const FrontierOptions& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the past of a series tells of its next hours, as numbers that a line can weigh.
+/// Features of the past of a series that predict its next hours, as inputs of a linear model.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class History {
 
 /// The moment that features are of: the newest value of a history.
 struct Moment {
-  Time at{};  ///< Of the newest value.
+  Time at{};  ///< Of the latest value.
   Duration step{};
   std::size_t day = 144;     ///< Steps of a day.
   std::size_t horizon = 18;  ///< Steps to what is forecast.

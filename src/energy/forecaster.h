@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Forecasts how many nodes will be needed, with quantiles. It is told one value a step and keeps
-/// what it was told, so it cannot use what was not known.
+/// Forecasts how many nodes will be needed, with quantiles. It receives one value per step, so it
+/// cannot use anything from the future.
 ///
-/// The forecast is the newest value plus an expected change. The change is a mixture: of "none"
-/// (persistence), and of lines fitted to the least absolute error over lags, recent means and
-/// extremes, what followed at this time of earlier days, and whatever the caller knows besides (job
-/// log). The mixture follows what each would have achieved until now, so that a series that cannot
-/// be forecast is forecast as persistence does; where the mixture has been worse, persistence
-/// answers alone. An outage of the meter is expected to be over by then for an hour; after that, to
-/// go on. Quantiles come from the errors made until now, scaled by how restless the series is, and
+/// The forecast is the latest value plus an expected change. The change is a mixture of "none"
+/// (persistence) and of lines fitted to the least absolute error over lags, recent means and
+/// extremes, the values that followed at this time on earlier days, and additional inputs of the
+/// caller (job log). The mixture weights follow past performance, so a series that cannot be
+/// forecast gets the forecast of persistence; if the mixture has been worse, persistence alone
+/// answers. For an hour, an outage of the meter is expected to end by the forecast time; after
+/// that, to continue. Quantiles come from past errors, scaled by the volatility of the series, and
 /// are kept at their level (Gibbs & Candes, NeurIPS'21).
 ///
-/// Differs from the Helios artifact, whose lags reach into the future of the decision
-/// (helios_philly.md, section 3.4).
+/// Differs from the Helios artifact, whose lags reach into the future of the decision.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +29,7 @@
 
 namespace almanac::energy {
 
-/// What of the demand is forecast.
+/// What to forecast.
 enum class Target : std::uint8_t {
   value,  ///< At `horizon` from now.
   mean,   ///< Of the steps until then.
@@ -49,16 +48,16 @@ struct ForecastOptions {
 
 struct Forecast {
   double median = 0;
-  std::vector<double> quantiles;  ///< One a level, not falling; never negative.
+  std::vector<double> quantiles;  ///< One per level, non-decreasing, never negative.
 };
 
 class Forecaster {
  public:
   explicit Forecaster(ForecastOptions options);
 
-  /// The demand of the next step; NaN or an outage (outage.h) count as not measured. `known`
-  /// are further values of this moment that tell of the future, such as the change that running
-  /// jobs' predicted ends let expect, in nodes.
+  /// Adds the demand of the next step; NaN or an outage (outage.h) counts as not measured. `known`
+  /// are further values of this time that predict the future, such as the change expected from the
+  /// predicted ends of running jobs, in nodes.
   void observe(double value, std::span<const double> known = {});
   /// The forecast at the newest observation, which there must be. O(1) between observations.
   const Forecast& forecast() const { return forecast_; }

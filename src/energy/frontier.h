@@ -17,7 +17,7 @@ namespace almanac::energy {
 struct JudgedPlan {
   std::string family{};   ///< "always on", "follow the load", "published loop", "standby",
                           ///< "optimum".
-  std::string setting{};  ///< "buffer 5", "delay 64"; "" = has none.
+  std::string setting{};  ///< "buffer 5", "delay 64"; "" for none.
   Plan plan{};
   PlanFigures figures{};
 };
@@ -33,7 +33,7 @@ struct FrontierOptions {
 /// of a delay from 1 node-hour on, and the bound.
 std::vector<JudgedPlan> compare_plans(const Demand& demand, const FrontierOptions& options);
 
-/// Ours at the price that was asked for.
+/// Returns our plan at the requested price.
 const JudgedPlan& chosen_plan(const std::vector<JudgedPlan>& plans, const StandbyPrices& prices);
 
 }  // namespace almanac::energy

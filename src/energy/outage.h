@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tells outages of the meter from a cluster that is idle: Philly's counts fall from 300 nodes to
-/// none for some steps and come back as they were.
+/// Distinguishes outages of the meter from an idle cluster: Philly's counts fall from 300 nodes to
+/// none for some steps and return unchanged.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace almanac::energy {
 
-/// Judges one value after another, by those before it.
+/// Judges values one after another, each by those before it.
 class OutageFilter {
  public:
   /// `steps_a_day` is the window; an outage is believed for up to a week.
   explicit OutageFilter(std::size_t steps_a_day) : day_(steps_a_day) {}
 
-  /// Whether `value` is missing (NaN), or below a tenth of nearly all of the day before (its 5th
-  /// percentile), which was at least 100: so many do not fall
-  /// idle at once. O(steps of a day) where it falls that low, else O(1).
+  /// Whether `value` is missing (NaN), or below a tenth of nearly all of the previous day (its 5th
+  /// percentile), provided that this was at least 100: so many nodes do not become idle at once.
+  /// O(steps per day) for such a low value, otherwise O(1).
   bool is_outage(double value);
-  /// Steps of the outage that goes on, those without a value included; 0 = none does.
+  /// Steps of the current outage, including those without a value; 0 for none.
   std::size_t lasted() const { return lasted_; }
 
  private:

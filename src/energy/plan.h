@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which nodes sleep when: ways of deciding it, run over a series of demand, and what each costs.
+/// Which nodes sleep when: strategies, run over a demand series, and their costs.
 ///
-/// Demand is a number of nodes a step. Nodes that are asked for beyond those on are woken at once
-/// and late by the time of a boot; they count as delayed requests.
+/// Demand is a number of nodes per step. Nodes requested beyond those on are woken at once, and are
+/// late by the boot time; they count as delayed requests.
 #pragma once
 
 #include <string>
@@ -24,18 +24,18 @@ struct Demand {
   std::vector<int> total{};
 };
 
-/// What a way of deciding did at each step.
+/// Decisions of a strategy at each step.
 struct Plan {
   std::vector<int> on;    ///< Nodes on, those woken in the step included; never below those used.
-  std::vector<int> late;  ///< Nodes asked for that were asleep.
+  std::vector<int> late;  ///< Nodes requested while asleep.
 };
 
-/// Nothing sleeps.
+/// Returns the plan without sleep.
 Plan always_on(const Demand& demand);
-/// What is not used sleeps at once.
+/// Returns the plan in which unused nodes sleep at once.
 Plan follow_load(const Demand& demand);
-/// What the published loop looks at: the mean demand that is expected of the next steps and of
-/// twice as many, at each step from what was known then.
+/// Inputs of the published loop: the expected mean demand of the next steps and of twice as many,
+/// at each step from what was known then.
 struct Trend {
   std::vector<double> soon;
   std::vector<double> later;
@@ -45,9 +45,9 @@ Trend forecast_trend(const Demand& demand, const CesSettings& settings);
 /// The published loop on forecasts that were made at each step from what was known then.
 Plan published_loop(const Demand& demand, const Trend& trend, const CesSettings& settings);
 
-/// The bound: knows the future, delays no job, and lets a node sleep where that spares energy:
-/// where it idles for longer than the boot that follows takes and costs. `power.idle_w` is above
-/// asleep.
+/// Returns the optimum with a known future: it delays no job, and lets a node sleep if that saves
+/// energy, that is, if the idle time costs more than the following boot. Requires `power.idle_w`
+/// above asleep.
 Plan offline_optimum(const Demand& demand, const PowerModel& power);
 
 struct PlanFigures {
@@ -62,7 +62,7 @@ struct PlanFigures {
   double saved_kwh = 0;  ///< Against always_on().
 };
 
-/// What `plan` costs from step `first` on.
+/// Returns the costs of `plan` from step `first` on.
 PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan& plan,
                        const PowerModel& power, std::size_t first);
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a GPU draws and how fast it works, by how much it is used and by its power limit.
+/// The power and speed of a GPU, by its use and its power limit.
 ///
-/// Two parameters a type of GPU, fitted by power_fit.h. With x the draw above idle that a use asks
-/// for and h the headroom that the limit leaves, both as shares of the headroom without a limit:
+/// Two parameters per GPU type, fitted by power_fit.h. With x the power above idle that a use
+/// needs, and h the headroom under the limit, both as fractions of the headroom without a limit:
 ///
-///   draw above idle   y = (x^-bend + h^-bend - 1)^(-1/bend)      y = x where h = 1, y <= h
+///   power above idle  y = (x^-bend + h^-bend - 1)^(-1/bend)      y = x where h = 1, y <= h
 ///   speed             s = 1 - (1 - y/x)^strain                   1 where h = 1
 ///
-/// A limit is not a wall: a job is slowed in its peaks before its mean draw comes near the limit.
-/// And the last watts buy little: they go into clock, where draw grows faster than speed.
+/// A limit slows a job in its peaks before its mean power comes near the limit. The last watts gain
+/// little, because they raise the clock, where power grows faster than speed.
 ///
-/// Source   the form is ours, chosen on the Zeus profiles (You et al., NSDI'23); it has no more
-///          parameters than they support. Without a limit, draw is linear in use between idle and
-///          full: the profiles have no axis of utilisation, so that is assumed (as by Fan et al.,
-///          ISCA'07, of whole servers).
+/// Source   the form is ours, chosen on the Zeus profiles (You et al., NSDI'23), with no more
+///          parameters than they support. Without a limit, power is assumed to be linear in use
+///          between idle and full, because the profiles have no axis of utilization (as by Fan et
+///          al., ISCA'07, for whole servers).
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@
 
 namespace almanac::energy {
 
-/// Watts are shares of the board's highest limit, so a curve carries over to a board of the same
-/// type with another one. `use` is 0 (idle) to 1 (as much as the hungriest job measured); `limit`
-/// above 1 is no limit, and must be above `idle`.
+/// Watts are fractions of the board's highest limit, so a curve applies to a board of the same type
+/// with another limit. `use` is 0 (idle) to 1 (the most power-hungry job measured). A `limit` above
+/// 1 is no limit; it must be above `idle`.
 struct PowerCurve {
   double idle = 0;    ///< Draw of a GPU that no process uses.
   double full = 1;    ///< Draw at full use, without a limit; above idle, at most 1.
@@ -45,7 +45,7 @@ struct NetworkUse {
   double use = 1;
 };
 
-/// The mean of the networks; 1 where there is none.
+/// Returns the mean of the networks; 1 if there are none.
 double mean_use(const std::vector<NetworkUse>& uses);
 
 }  // namespace almanac::energy

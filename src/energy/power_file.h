@@ -18,16 +18,15 @@ namespace almanac::energy {
 /// The files of presets/power, sorted by name.
 std::span<const text::Preset> presets();
 
-/// Reads a preset by its name ("dgx1"), or a file by its path: what has a '/' or ends in ".toml". A
-/// file may extend a preset.
-/// Fails with usage for a name that is none, with not_found, or with invalid: file, line, and the
-/// nearest known key.
+/// Reads a preset by name ("dgx1"), or a file by path (with a '/' or ending in ".toml"). A file may
+/// extend a preset. Fails with `usage` for an unknown name, with `not_found`, or with `invalid`:
+/// file, line, and the nearest known key.
 Result<PowerModel> read_power(const std::string& name_or_path);
 
 /// Reads `text`; `path` is its name in errors and the model's, without folder and ".toml".
 Result<PowerModel> parse_power(std::string_view text, const std::string& path);
 
-/// As a file that parse_power() reads back alike.
+/// Formats a file that parse_power() reads back.
 std::string to_toml(const PowerModel& model);
 
 /// The table [gpu] of such a file.

@@ -5,12 +5,12 @@
 ///
 /// Source   Zeus (You et al., NSDI'23): time and average power of an epoch, for jobs (data set,
 ///          network, batch size, optimizer) at each limit of the board.
-/// Differs  a job's use is not measured. It is what the job draws at the highest limit, between the
-///          least and the greatest draw of any job; so `idle` is an upper bound of a free GPU's
-///          draw, and `errors` are those where the job was seen to run without a limit. Where only
-///          its network is known, the mean use of the network's jobs is taken; where that is not
-///          either, the mean of the networks.
-/// Cost     about 310 evaluations of the curve a row, for each network and once more.
+/// Differs  a job's use is not measured. It is derived from the job's power at the highest limit,
+///          between the lowest and the highest power of any job. So `idle` is an upper bound of a
+///          free GPU's power, and `errors` apply to jobs that were also measured without a limit.
+///          If only a job's network is known, the mean use of the network's jobs applies; if that
+///          is unknown too, the mean of the networks.
+/// Cost     about 310 evaluations of the curve per row, for each network and once more.
 #pragma once
 
 #include <optional>
@@ -57,7 +57,8 @@ struct PowerFit {
   PowerErrors errors;
   PowerErrors held_out;  ///< Each network's jobs, from a curve fitted to the other networks.
   std::vector<NetworkUse> uses;  ///< By name.
-  double speed_by_network = 0;   ///< Error of speed of each network's jobs, told by its use.
+  double speed_by_network = 0;   ///< Error of the speed of each network's jobs, predicted from its
+                                 ///< use.
   double speed_unseen = 0;  ///< Told by curve and use of the other networks, which are its mean.
   int rows = 0;             ///< Below the highest limit.
   int networks = 0;
@@ -67,8 +68,8 @@ struct PowerFit {
 /// one network or draw alike.
 Result<PowerFit> fit_power(const PowerProfile& profile);
 
-/// What `curve` gets wrong of the jobs of `network` ("" = all), each of its own use or all of
-/// `use`.
+/// Returns the errors of `curve` on the jobs of `network` ("" for all), each with its own use, or
+/// all with `use`.
 PowerErrors judge_curve(const PowerProfile& profile, const PowerCurve& curve,
                         const std::string& network = "", std::optional<double> use = {});
 

@@ -11,7 +11,7 @@
 
 namespace almanac::energy {
 
-/// Rows of features, one after another.
+/// Rows of features, stored consecutively.
 struct Table {
   std::size_t width = 0;
   std::vector<double> cells;
@@ -25,21 +25,21 @@ struct Table {
 
 /// y = weights . x / scale + offset.
 struct Line {
-  std::vector<double> scale;  ///< root of its mean square; 0 = the feature was always 0 and is left
-                              ///< out.
+  /// Root mean square; 0 if the feature was always 0, and is left out.
+  std::vector<double> scale;
   std::vector<double> weights;
   double offset = 0;
 
   double operator()(std::span<const double> x) const;
 };
 
-/// The line through `rows` of `table` with the least sum of weight * |y - line|, after a ridge of
-/// `ridge` times the sum of weights on the weights of the scaled features and on the offset:
-/// without evidence the line is zero. `y` and `weights` belong to `rows`, of which there must be at
-/// least one.
+/// Fits the line through `rows` of `table` with the least sum of weight * |y - line|. A ridge of
+/// `ridge` times the sum of weights applies to the weights of the scaled features and to the
+/// offset, so without evidence the line is zero. `y` and `weights` belong to `rows`, which must not
+/// be empty.
 ///
 /// Source   iteratively reweighted least squares (Schlossmacher, JASA 68, 1973).
-/// Cost     some 12 times rows * width^2.
+/// Cost     about 12 times rows * width^2.
 Line fit_median(const Table& table, std::span<const std::size_t> rows, std::span<const double> y,
                 std::span<const double> weights, double ridge);
 

@@ -17,17 +17,18 @@ namespace almanac::energy {
 inline constexpr Duration kUsualStep = 10min;
 
 struct SeriesOptions {
-  std::string time_column{};  ///< "" = told by its content.
-  Duration step{0};           ///< 0 = the file's own step, but at least kUsualStep.
-  Time start = kNoTime;       ///< Of the first row, where the file has no times; needs `step`.
+  std::string time_column{};  ///< "" to detect it by its content.
+  Duration step{0};           ///< 0 for the file's own step, at least kUsualStep.
+  /// Time of the first row, if the file has no times; needs `step`.
+  Time start = kNoTime;
 };
 
 /// Columns over equal steps; row i is [start + i * step, start + (i + 1) * step).
 struct Series {
   Time start{};
   Duration step{0};
-  std::vector<std::vector<double>> columns;  ///< In the order asked for; NaN = not measured.
-  std::vector<std::string> notes;            ///< What the user should know. One line each.
+  std::vector<std::vector<double>> columns;  ///< In the requested order; NaN if not measured.
+  std::vector<std::string> notes;            ///< Notes for the user, one line each.
 
   std::size_t size() const { return columns.empty() ? 0 : columns.front().size(); }
   Time at(std::size_t row) const { return start + step * static_cast<std::int64_t>(row); }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How many nodes to keep on, by prices: of a delayed request, of a wake-up, of a node-hour on.
+/// How many nodes to keep on, given prices for a delayed request, a wake-up and a node-hour on.
 ///
-/// Two numbers decide. Where fewer nodes are on than `need`, nodes wake: as many as are used, or
-/// the 95 % quantile of the next step. `keep` is what nodes are woken to, and what they are sent to
-/// sleep down to: a quantile of the forecast peak of the next hour or three, and never less than
-/// what was used at once in a past while. Which of each is a rule; 161 rules are replayed over the
-/// past, and once a day the one that would have cost least takes over. So the plan is fitted to no
-/// cluster, and sees nothing that was not known.
+/// Two numbers decide. If fewer nodes are on than `need`, nodes wake; `need` is the number in use,
+/// or the 95 % quantile of the next step. `keep` is the number to wake up to, and the number to let
+/// the others sleep down to: a quantile of the forecast peak of the next hour or three, and never
+/// less than the recent peak. A rule selects both; 161 rules are replayed over the past, and once a
+/// day the cheapest one takes over. So the plan is not fitted to any cluster, and uses only what
+/// was known.
 ///
 /// Source   hysteresis between two levels is the (s, S) rule of inventories (Scarf, 1960); choosing
 ///          by past cost is follow-the-leader.
@@ -26,9 +26,9 @@ namespace almanac::energy {
 
 /// In node-hours that a node is on.
 struct StandbyPrices {
-  double delayed = 64;     ///< Of a request that waits for a boot.
-  double wake_up = 4;      ///< Of a step in which nodes are woken, however many.
-  double boot = 1.0 / 12;  ///< Of each node that is woken.
+  double delayed = 64;     ///< Per request that waits for a boot.
+  double wake_up = 4;      ///< Per step in which nodes are woken, however many.
+  double boot = 1.0 / 12;  ///< Per node that is woken.
 };
 
 /// used <= need <= keep <= total.
@@ -37,7 +37,7 @@ struct Band {
   int keep = 0;
 };
 
-/// What was known at the end of a step, and each rule's answer to it.
+/// What was known at the end of a step, and the answer of each rule.
 struct Standby {
   int used = 0;
   int total = 0;            ///< Not below `used`.
@@ -64,7 +64,7 @@ class StandbyRules {
 
   /// Tells what is known at the end of a step; returns the nodes to have on in the next.
   int decide(const Standby& known);
-  /// Which rule decides.
+  /// The active rule.
   std::size_t rule() const { return rule_; }
 
  private:

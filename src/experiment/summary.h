@@ -39,16 +39,15 @@ struct TenantLoan {
   double gpu_s = 0;
 };
 
-/// Over the jobs that finished and joined the queue after the warm-up, unless said otherwise.
-/// *wait* = time not running between joining the queue (sim::joined) and the end; *jct* = all of
-/// that time. Jobs that their owners withdrew before they ran are in no figure. NaN where there is
-/// nothing to average.
+/// Over the jobs that finished and joined the queue after the warm-up, unless noted. *wait* is the
+/// time not running between joining the queue (sim::joined) and the end; *jct* is all of that time.
+/// Jobs withdrawn before they ran are excluded. NaN if there is nothing to average.
 struct Summary {
   std::string policy;
   bool bound = false;                ///< Told what no cluster can know (policy::is_bound).
   bool complete = true;              ///< False = interrupted: of the jobs until then.
   bool recorded = false;             ///< No policy's: what the log says that happened.
-  std::vector<std::string> needs{};  ///< As policy::needs_of() says them.
+  std::vector<std::string> needs{};  ///< See policy::needs_of().
   std::uint64_t jobs = 0;            ///< Simulated, finished or not, without those withdrawn.
   std::uint64_t withdrawn_jobs = 0;  ///< Never ran in the log, and left the queue without running.
   std::uint64_t finished = 0;
@@ -61,14 +60,15 @@ struct Summary {
   double p50_wait_s = 0;
   double p90_wait_s = 0;
   double p99_wait_s = 0;
-  double as_recorded = 0;  ///< Share of the jobs that start within kSameStart of their start in
-                           ///< the log; NaN where it tells none.
+  /// Fraction of the jobs that start within kSameStart of their recorded start; NaN if the log has
+  /// none.
+  double as_recorded = 0;
   std::uint64_t queued_jobs = 0;  ///< Jobs with wait > 0.
   double makespan_s = 0;          ///< First submission to last end.
   double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan, in which the
                                   ///< cluster empties after the last arrival.
-  /// While jobs arrived (Window): GPUs that computed and that were held / in service; NaN where not
-  /// simulated. Cores likewise. Tables show these.
+  /// While jobs arrived (Window): computing GPUs, and allocated GPUs, relative to those in service;
+  /// NaN if not simulated. Cores likewise. Tables show these.
   double gpu_utilization = 0;
   double gpu_allocation = 0;
   double cpu_allocation = 0;
@@ -90,7 +90,7 @@ struct Summary {
                                   ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
-  /// Of tenants, else users (experiment/dues.h); NaN and "" where there are not two.
+  /// Of tenants, otherwise users (experiment/dues.h); NaN and "" unless there are two.
   double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Part of the GPU time that
                                                                   ///< would have to change hands.
   double jain_due = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of what each had of
@@ -100,21 +100,22 @@ struct Summary {
   double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Part of the jobs with a
                                                                   ///< finish-time ratio above 1.05.
-  /// What each tenant had of its due over the run, in order of its first job; none without tenants.
+  /// Usage against fair share of each tenant, in order of its first job; empty without tenants.
   std::vector<TenantDue> tenants{};
   std::vector<TenantLoan> loans{};  ///< The largest first.
   double nodes_asleep = 0;          ///< Mean.
   double wake_ups_a_day = 0;        ///< Moments in which nodes were woken.
   double nodes_woken_a_day = 0;
   std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
-  double avg_hold_s = 0;             ///< Of those, by how much; NaN without any.
-  double energy_j = 0;               ///< Of the nodes, GPUs in use at full use.
+  double avg_hold_s = 0;             ///< Mean delay of those; NaN without any.
+  double energy_j = 0;               ///< Of the nodes, with GPUs in use at full use.
   double energy_saved_j = 0;         ///< Less than if nodes that slept or booted had idled.
-  double energy_bound_j = 0;         ///< Of the same schedule, were the future known: nodes
-                                     ///< sleep where that pays, and no job is delayed.
-  double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
-  /// Of the facility's power: in the currency of the power model, at the price (signal `price`) and
-  /// with the carbon (signal `carbon`) of each moment, else at the power model's constants.
+  /// Minimum for the same schedule with a known future: nodes sleep if that pays, and no job is
+  /// delayed.
+  double energy_bound_j = 0;
+  double facility_kwh = 0;  ///< Including cooling and losses.
+  /// Cost of the facility's power, in the currency of the power model: at the price (signal
+  /// `price`) and carbon (signal `carbon`) of each time, otherwise at the power model's constants.
   double cost = 0;
   double kg_co2 = 0;
   /// Rent of the GPUs that jobs held, by the signals `price/TYPE` (a GPU-hour); NaN without them.
@@ -131,20 +132,21 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
 /// Adds who had how much of its due.
 void add_dues(Summary& summary, const fairness::Dues& dues);
 
-/// What the log says that happened, as a row beside policies and of the same jobs: those that ran,
-/// without those that can `never` start on `cluster`. Nothing where fewer than 95 % of them tell
-/// their start; those that do not are left out. What a log does not tell (energy, stops, sleep) is
-/// NaN or 0; so is occupancy where the cluster was guessed from the log or changes.
+/// Returns the recorded outcome as a row next to policies, over the same jobs: those that ran,
+/// without those that can `never` start on `cluster`. Nothing if fewer than 95 % of them have a
+/// recorded start; those without one are left out. What a log does not contain (energy,
+/// preemptions, sleep) is NaN or 0; so is occupancy if the cluster was inferred from the log or
+/// changes.
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,
                                           const cluster::Cluster& cluster, Duration warm_up,
                                           std::span<const JobId> never);
 inline constexpr const char* kAsRecorded = "as recorded";
 
-/// "easy", "srtf (oracle)", "easy (interrupted)": a policy where it is compared with others.
+/// Returns "easy", "srtf (oracle)", "easy (interrupted)": a policy's name in comparisons.
 std::string marked_name(const Summary& summary);
 
-/// What all nodes draw at a sample, in W, with the GPUs in use at full use. A node with fewer or
-/// more GPUs than the model's draws in proportion.
+/// Returns the power of all nodes at a sample in W, with the GPUs in use at full use. The power of
+/// a node with another number of GPUs than the model's is scaled.
 double power_w(const sim::Sample& sample, const energy::PowerModel& power);
 
 /// The columns of a summary in CSV, and one summary under them, without an end of line.

@@ -21,9 +21,9 @@ struct SummaryField {
   enum class Where : std::uint8_t { everywhere, json, fairness } where = Where::everywhere;
 };
 
-/// In the order in which they are written, all but the policy's name, what is said of it
-/// (Summary::bound, needs, complete) and the signature. Those of `fairness` are an object of their
-/// own in JSON; `json` ones are no columns of CSV.
+/// Returns the fields in output order, without the policy's name, its properties (Summary::bound,
+/// needs, complete) and the signature. Those of `fairness` are a separate object in JSON; `json`
+/// fields are not CSV columns.
 std::span<const SummaryField> summary_fields();
 
 }  // namespace almanac::experiment

@@ -35,7 +35,7 @@ struct SweepPlan {
   /// Makes the prepared run of one load and seed; called from several threads at once.
   std::function<Result<Prepared>(double load, std::uint64_t seed)> prepare;
   SweepPart part{};
-  int threads = 0;  ///< 0 = all cores.
+  int threads = 0;  ///< 0 for all cores.
   const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint32_t>* done = nullptr;  ///< Counts finished (load, seed) pairs.
 
@@ -47,7 +47,7 @@ struct SweepPlan {
 /// the number of threads.
 Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan);
 
-/// One row a point: load, seed, then the columns of summary_csv_header().
+/// One row per point: load, seed, then the columns of summary_csv_header().
 std::string to_csv(const std::vector<SweepPoint>& points);
 
 }  // namespace almanac::experiment

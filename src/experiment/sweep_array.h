@@ -15,14 +15,14 @@
 namespace almanac::experiment {
 
 struct SweepArray {
-  std::vector<std::string> command{};  ///< That of a task, to which --part K/N is added.
+  std::vector<std::string> command{};  ///< Command of a task, to which --part K/N is added.
   std::vector<std::string> options{};  ///< More words for sbatch.
-  int cores = 1;                       ///< Of a task.
+  int cores = 1;                       ///< Per task.
 };
 
-/// What a caller sees of the wait.
+/// What a caller observes of the wait.
 struct ArrayWatch {
-  const std::atomic<bool>& stop;                     ///< Ends the wait; the array goes on.
+  const std::atomic<bool>& stop;                     ///< Ends the wait; the array continues.
   std::function<void(const std::string& line)> say;  ///< Hears of progress and of failed parts.
 };
 

@@ -14,9 +14,9 @@
 
 namespace almanac::experiment {
 
-/// What a part was made of: a hash over version, trace, cluster, policies, costs, loads and seeds.
-/// Hexadecimal. Cost: prepares the plan's first pair, so that a mistake shows before anything is
-/// simulated; fails as that does.
+/// Returns the identity of a part's inputs: a hexadecimal hash over version, trace, cluster,
+/// policies, costs, loads and seeds. Cost: prepares the plan's first pair, so that a mistake shows
+/// before any simulation; fails like that.
 Result<std::string> inputs_of(const SweepPlan& plan, const std::string& trace);
 
 /// Writes the points of a part, wholly or not at all.

@@ -10,13 +10,13 @@
 
 namespace almanac::process {
 
-/// The calling thread opens files as `user` as long as this lives; its other threads, and what it
-/// may do but open files, stay as they are. Nothing changes where we are not root, or the user is.
+/// The calling thread opens files as `user` while this object lives. Other threads, and the
+/// thread's other rights, are unaffected. Does nothing if we are not root, or if the user is.
 ///
-/// Needed because a path that a user names is theirs to choose: to look at it as root already tells
-/// whether it is there, and opening a device may do something.
+/// Needed because users choose the paths that they name: looking at a path as root already reveals
+/// whether it exists, and opening a device may have effects.
 ///
-/// Cost: four system calls, and one look into the databases of users and groups.
+/// Cost: four system calls, and one lookup of user and groups.
 class AsUser {
  public:
   explicit AsUser(const User& user);

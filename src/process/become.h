@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a process that was just forked does to become a command.
+/// What a forked process does to become a command.
 ///
-/// In parts, so that the caller can do something between: as the user of the command, before
-/// anything of that user's is looked at, and in its folder, but before it runs.
+/// The steps are separate, so that the caller can act in between: as the user of the command before
+/// any of that user's files is accessed, and in its folder before the command runs.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace almanac::process {
 
-/// What to become; points to what the caller keeps. Made ready before the fork.
+/// What to become; refers to data of the caller. Prepared before the fork.
 struct Start {
   char* const* argv;
   char* const* environment;
   const char* directory;  ///< nullptr = ours.
   const int* cpus;
-  int cpu_count;  ///< 0 = all of ours.
+  int cpu_count;  ///< 0 for all of ours.
   int out;
   int err;
   int cgroup_procs;    ///< cgroup.procs, open for writing; -1 = stays in ours.
@@ -32,10 +32,10 @@ struct Start {
 
 enum class Step : std::int32_t { none, fork, cgroup, cpus, user, directory, exec };
 
-/// Enters a session of its own, the control group, the processors, the user. Gives the step that
-/// failed, errno says why; or none.
+/// Enters a new session, the control group, the processors and the user. Returns the step that
+/// failed, with errno, or none.
 Step prepare(const Start& start);
-/// The same for the directory. It may take for ever: the file system may not answer.
+/// Enters the directory. It may block for ever if the file system does not answer.
 Step enter(const Start& start);
 /// Takes its input and output, lets go of all else and runs the command, looked for in the PATH of
 /// its environment. Comes back only when that fails; errno says why.

@@ -17,7 +17,7 @@ class Bell {
  public:
   Bell() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-  /// It can be read from now on. Any thread, and a signal handler.
+  /// Makes it readable. Any thread, and a signal handler.
   void ring() const {
     const std::uint64_t one = 1;
     static_cast<void>(::write(event_.get(), &one, sizeof one));
@@ -28,7 +28,7 @@ class Bell {
     static_cast<void>(::read(event_.get(), &rung, sizeof rung));
   }
   int get() const { return event_.get(); }
-  /// False = there was no descriptor to be had.
+  /// False if no descriptor was available.
   explicit operator bool() const { return static_cast<bool>(event_); }
 
  private:

@@ -17,25 +17,25 @@
 
 namespace almanac::process {
 
-/// Those that lose their parent become our children.
+/// Makes processes that lose their parent our children.
 void become_reaper();
-/// Reaps the children that have ended, without waiting; `hear` is told which, and its status as
-/// waitpid(2) has it. False once there is no child.
+/// Reaps children that have ended, without waiting. Calls `hear` with each process and its status
+/// as in waitpid(2). Returns false once there is no child.
 bool reap(const std::function<void(pid_t, int)>& hear);
 
-/// Asks to end (SIGTERM), each once; those that are stopped are continued, to hear it.
+/// Asks processes to end (SIGTERM), each once; continues stopped ones, so that they receive it.
 class Asking {
  public:
   /// All below us.
   void all();
-  /// Those only that have lost their parent: to be done whenever one has ended after that. A shell
-  /// may be just starting a process as it dies; but what one that lives on starts in order to end
-  /// well (a copy of its work to elsewhere) is not ours to disturb. A process that was asked
-  /// between its fork and its exec is asked again after the exec: a shell's child forgets what came
-  /// before.
+  /// Asks only processes that have lost their parent. Call whenever a process has ended after that.
+  /// A shell may be starting a process as it dies, but a child of a living process may be part of
+  /// its orderly end (a copy of its work to elsewhere), and must not be disturbed. A process that
+  /// was asked between its fork and its exec is asked again after the exec, because the exec
+  /// discards what came before.
   void orphans();
-  /// Whether a process is between the two: then orphans() is to be called again soon. One that only
-  /// ever forks stays there until it ends.
+  /// Whether a process is between fork and exec, so that orphans() must be called again soon. A
+  /// process that only forks stays there until it ends.
   bool unsure() const { return !unborn_.empty(); }
 
  private:
@@ -45,7 +45,7 @@ class Asking {
   std::set<pid_t> unborn_;  // asked before their exec
 };
 
-/// SIGKILL. To be done again and again until reap() says that there is none: they may start others
+/// Sends SIGKILL. Repeat until reap() reports that none is left, because they may start others
 /// meanwhile.
 void kill_all_below();
 /// Gives each thread, and what it starts, these processors.

@@ -19,9 +19,9 @@ struct Captured {
   Ending ending{};
 };
 
-/// Fails as Job::start() does, and with unavailable when it has not ended within `patience` or when
-/// `stop` is rung (null = never); then it is killed with all that it started. `command`'s out and
-/// err are not used.
+/// Fails like Job::start(), and with `unavailable` if it has not ended within `patience` or when
+/// `stop` is rung (null for never); it is then killed with all its children. Ignores `command`'s
+/// out and err.
 Result<Captured> capture(Command command, Duration patience, const Bell* stop = nullptr);
 
 }  // namespace almanac::process

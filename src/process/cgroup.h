@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A control group (cgroup v2) for a job: limits of cores, memory and disks, what it uses, kill.
+/// A control group (cgroup v2) for a job: limits of cores, memory and disks, usage, kill.
 ///
-/// Needs a part of the tree that is ours to write in: root has it, others under
-/// `systemd-run --user --scope -p Delegate=yes`. Cgroup v1 is not used: its controllers lie in
-/// trees of their own, and cannot be killed as one.
+/// Needs a writable part of the tree: root has one, others under `systemd-run --user --scope -p
+/// Delegate=yes`. Cgroup v1 is not supported: its controllers are in separate trees, and cannot be
+/// killed as one.
 ///
 /// Source   Linux, Documentation/admin-guide/cgroup-v2.rst.
 #pragma once
@@ -19,9 +19,9 @@
 
 namespace almanac::process {
 
-/// Where groups can be made.
+/// Where groups can be created.
 struct CgroupTree {
-  std::string mount;  ///< The folder of the root group; "" = cgroup v2 is not mounted.
+  std::string mount;  ///< Folder of the root group; "" if cgroup v2 is not mounted.
   std::string own;    ///< The group that we are in, from the root: "/user.slice/...".
 };
 
@@ -44,12 +44,12 @@ struct CgroupLimits {
 /// Moves; the destructor kills what is left in it and removes it.
 class Cgroup {
  public:
-  /// Makes the group `name` under ours, or, where the limits cannot be set there, under one above.
-  /// Fails with unsupported, and says what the machine lacks.
+  /// Creates the group `name` under ours, or under an ancestor if the limits cannot be set there.
+  /// Fails with `unsupported`, naming what the machine lacks.
   static Result<Cgroup> create(const CgroupTree& tree, const std::string& name,
                                const CgroupLimits& limits);
-  /// Kills what is left in one that has lost its owner, and removes it; whether it is gone. Does
-  /// not wait: while something in it dies it is to be called again.
+  /// Kills what is left in a group without an owner, and removes it; returns whether it is gone.
+  /// Does not wait: call again while its processes die.
   static bool end(const std::string& path);
   /// Removes groups "PREFIX...-PID" that are empty and whose maker, process PID, is gone: it was
   /// killed before anybody knew of its group.
@@ -65,9 +65,9 @@ class Cgroup {
   bool set(const CgroupLimits& limits);
   /// Kills all that is in it, at once.
   void kill();
-  /// The most memory that it used at once; nothing where the kernel does not count it.
+  /// Returns its peak memory; nothing if the kernel does not record it.
   std::optional<double> peak_memory_gb() const;
-  /// How often the kernel killed a process of it for want of memory.
+  /// Returns how often the kernel killed one of its processes for lack of memory.
   int out_of_memory() const;
 
  private:

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Closes devices to the processes of a control group (cgroup v2), by a program that the kernel
-/// asks whenever one of them opens or makes a device. What a process has open already it keeps.
+/// Denies devices to the processes of a control group (cgroup v2), by a program that the kernel
+/// runs whenever one of them opens or creates a device. Devices that are already open stay open.
 ///
-/// Needs CAP_BPF and CAP_NET_ADMIN, as root has them, or CAP_SYS_ADMIN, and a kernel with
-/// CONFIG_CGROUP_BPF. The program lasts as long as the group.
+/// Needs CAP_BPF and CAP_NET_ADMIN, which root has, or CAP_SYS_ADMIN, and a kernel with
+/// CONFIG_CGROUP_BPF. The program lives as long as the group.
 ///
 /// Source   Linux, Documentation/admin-guide/cgroup-v2.rst, "Device controller";
 ///          Documentation/bpf/standardization/instruction-set.rst.

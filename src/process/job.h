@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Runs a command as a job: where, with which processors, its output to where; and ends it with all
-/// that it started.
+/// Runs a command as a job, with given folder, processors and output files, and ends it with all
+/// processes that it started.
 #pragma once
 
 #include <optional>
@@ -24,10 +24,10 @@ class Cgroup;
 struct Command {
   std::vector<std::string> argv{};  ///< The program is looked for in PATH.
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Beside ours, or in place.
-  std::vector<std::string> hidden{};  ///< What of ours begins so it does not see.
-  std::string directory{};            ///< "" = ours.
+  std::vector<std::string> hidden{};  ///< Prefixes of our variables that it does not get.
+  std::string directory{};            ///< "" for ours.
   std::vector<int> cpus{};            ///< Rising; empty = all that we may use.
-  const Cgroup* cgroup = nullptr;     ///< It begins there; must outlive the job.
+  const Cgroup* cgroup = nullptr;     ///< It starts in this group, which must outlive the job.
   int out = STDOUT_FILENO;
   int err = STDERR_FILENO;
 };
@@ -35,12 +35,12 @@ struct Command {
 /// How a command ended.
 struct Ending {
   int status = 0;  ///< Its exit status.
-  int signal = 0;  ///< The signal that ended it; 0 = none.
+  int signal = 0;  ///< Signal that ended it; 0 for none.
 
   bool good() const { return status == 0 && signal == 0; }
 };
 
-/// The ending that a status of waitpid(2) tells.
+/// Converts a status of waitpid(2).
 Ending ending_from(int wait_status);
 
 /// "exit status 3", "killed by signal 9 (Killed)".
@@ -56,11 +56,11 @@ class Job {
   ~Job();
 
   pid_t process() const { return process_; }
-  /// How it ended, if it has; does not wait. What it started may still run.
+  /// Returns how it ended, or nothing if it has not; does not wait. Its children may still run.
   const std::optional<Ending>& ended();
   /// Readable when there is news for ended(); for poll(2).
   int news() const { return socket_.get(); }
-  /// What the command and all it started use.
+  /// Returns the usage of the command and its children.
   Usage usage() const { return usage_of(keeper_); }
   /// SIGTERM to all that it started, after `grace` SIGKILL to what is left. Waits for it; gives how
   /// many would not go even so (they sit in the kernel, or are not ours to kill).

@@ -13,14 +13,16 @@
 
 namespace almanac::process {
 
-/// One packet on the socket, either way.
+/// One packet on the socket, in either direction.
 struct Message {
   enum class Kind : std::int32_t {
     started,  ///< value = its process id.
-    failed,   ///< to start: value = errno, detail = the step.
-    ended,    ///< value = its status, as waitpid(2) has it.
-    gone,     ///< nothing is left; value = how many would not go.
-    end,      ///< to the keeper: end all; value = milliseconds between SIGTERM and SIGKILL.
+    /// Start failed: value is errno, detail is the step.
+    failed,
+    /// Ended: value is its status as in waitpid(2).
+    ended,
+    gone,  ///< nothing is left; value = how many would not go.
+    end,   ///< to the keeper: end all; value = milliseconds between SIGTERM and SIGKILL.
   };
   Kind kind{};
   std::int32_t value = 0;

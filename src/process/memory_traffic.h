@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What processes move between processor and memory, by the processor's own counters (Intel MBM,
-/// AMD QoS), where the file system resctrl is mounted. Only root may make groups there.
+/// The memory traffic of processes, from the processor's own counters (Intel MBM, AMD QoS), if the
+/// file system resctrl is mounted. Only root can create groups there.
 ///
-/// The groups of all programs on a machine lie in one folder: ours are "almanac-NAME@OWNER".
+/// The groups of all programs on a machine are in one folder; ours are called "almanac-NAME@OWNER".
 ///
-/// Limits   a processor counts some dozens to hundreds of groups at once; one more is refused.
+/// Limits   a processor counts some dozens to hundreds of groups at once, and refuses more.
 /// Source   Linux, Documentation/arch/x86/resctrl.rst.
 #pragma once
 
@@ -23,19 +23,19 @@ namespace almanac::process {
 
 class MemoryTraffic {
  public:
-  /// `owner` tells the groups of one service from those of another on this machine, and is the same
-  /// when it begins anew: groups that it made earlier are still there. It has no "/". Fails with
-  /// unsupported, and says what the machine lacks.
+  /// `owner` distinguishes the groups of one service from those of another on this machine. It
+  /// stays the same across restarts, so that groups created earlier are found again. It contains no
+  /// "/". Fails with `unsupported`, naming what the machine lacks.
   static Result<MemoryTraffic> open(const std::string& owner,
                                     const std::string& mount = "/sys/fs/resctrl");
 
-  /// Counts `processes`, and whatever they start from now on, in the group `name`, which is made if
-  /// there is none; a process that has gone meanwhile is left out.
+  /// Counts `processes`, and whatever they start from now on, in the group `name`, which is created
+  /// if needed; skips processes that have ended.
   Result<void> follow(const std::string& name, std::span<const pid_t> processes);
-  /// Gigabytes (10^9 bytes) that a group has moved, counted from some beginning; nothing = the
-  /// processor does not tell now.
+  /// Returns the gigabytes (10^9 bytes) that a group has moved, from an arbitrary origin; nothing
+  /// if the processor gives no value now.
   std::optional<double> moved_gb(const std::string& name) const;
-  /// The same of all of the machine.
+  /// Same for the whole machine.
   std::optional<double> moved_gb() const;
   /// Removes the groups of this owner whose names are not among these.
   void keep_only(const std::set<std::string>& names);

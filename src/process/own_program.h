@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Where this program is, so that it finds those that came with it.
+/// The path of this program, to find the programs installed with it.
 #pragma once
 
 #include <filesystem>

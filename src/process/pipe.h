@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a process writes, read as it comes.
+/// Reads the output of a process as it arrives.
 #pragma once
 
 #include <string>

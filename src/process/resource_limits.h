@@ -20,17 +20,17 @@ struct ResourceLimit {
   rlim_t soft = 0;
 };
 
-/// Those of this process: "nofile=1024", "core=unlimited".
+/// Returns the limits of this process: "nofile=1024", "core=unlimited".
 std::vector<std::string> resource_limits();
 
 /// Fails with invalid for what is no such text, or is there twice.
 Result<std::vector<ResourceLimit>> read_resource_limits(const std::vector<std::string>& texts);
 
-/// Sets each, or the hard one where that is less. May be called between fork and exec.
+/// Sets each limit, capped by the hard limit. May be called between fork and exec.
 void limit_resources(const std::vector<ResourceLimit>& limits);
 
-/// From now on this process, and what it starts, starts no other while its user has so many,
-/// threads counted (RLIMIT_NPROC, hard); root has no such limit. May be called between fork and
+/// Limits the number of processes, threads included, that this process and its children can reach
+/// for their user (RLIMIT_NPROC, hard); root has no such limit. May be called between fork and
 /// exec.
 void limit_processes(std::uint64_t most);
 

@@ -19,10 +19,10 @@ namespace almanac::process {
 /// "/proc/17/task".
 std::vector<pid_t> numbers_in(const std::string& path);
 
-/// Those that live (no zombies), `root` left out.
+/// Returns living processes (no zombies), without `root`.
 std::vector<pid_t> descendants(pid_t root);
 
-/// One of them.
+/// A process below another one.
 struct Descendant {
   pid_t process = 0;
   pid_t parent = 0;
@@ -30,14 +30,14 @@ struct Descendant {
 };
 std::vector<Descendant> tree_below(pid_t root);
 
-/// What a process and all below it have used. Processes that ended count, once their parent has
-/// waited for them: the kernel adds what they used to the parent's.
+/// Usage of a process and its descendants. Ended processes count once their parent has waited for
+/// them, because the kernel adds their usage to the parent's.
 struct Usage {
   double cpu_s = 0;
   double read_gb = 0;  ///< From disk, not from the page cache.
   double written_gb = 0;
   double memory_gb = 0;  ///< Resident now, `root` left out; what is shared counts for each.
-  int processes = 0;     ///< That live, `root` left out.
+  int processes = 0;     ///< Living ones, without `root`.
 };
 
 Usage usage_of(pid_t root);
@@ -46,8 +46,8 @@ Usage usage_of(pid_t root);
 /// kernel walks their page tables, some ms for each GB.
 double proportional_memory_gb(pid_t root);
 
-/// When a process began, in ticks since the machine did. Numbers of processes come again; with this
-/// beside it a number does not. Nothing when there is no such process.
+/// Returns when a process started, in ticks since boot. Process numbers are reused; together with
+/// this time they are unique. Nothing if there is no such process.
 std::optional<std::int64_t> birth_of(pid_t process);
 
 }  // namespace almanac::process

@@ -12,17 +12,17 @@
 
 namespace almanac::process {
 
-/// The user to become; only root can become another.
+/// User to become; only root can become another.
 struct User {
   uid_t uid;
   gid_t gid;
   std::vector<gid_t> groups{};  ///< All groups of the process; empty = `gid` alone.
 };
 
-/// Returns the groups that a login of the user has, `gid` among them. Fails with not_found if the
-/// system knows no such user, and with unavailable if the directory cannot be asked now: a server
-/// does not answer, or this process has no descriptor left. May wait for a server on the network,
-/// so it is not for a process that was just forked.
+/// Returns the groups of the user's login, including `gid`. Fails with `not_found` if the system
+/// knows no such user, and with `unavailable` if the directory cannot be queried now: a server does
+/// not answer, or no descriptor is left. May wait for a server on the network, so do not call it in
+/// a forked child.
 Result<std::vector<gid_t>> groups_of(const User& user);
 
 }  // namespace almanac::process

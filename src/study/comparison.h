@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Two clusters, or two periods of one, beside each other: what is different, and whether it is
-/// more than chance.
+/// Compares two clusters, or two periods of one: what differs, and whether chance explains it.
 #pragma once
 
 #include <string>
@@ -16,7 +15,7 @@ namespace almanac::study {
 enum class Verdict : std::uint8_t {
   more,
   less,
-  within_chance,  ///< The interval of the change holds "none".
+  within_chance,  ///< The interval of the change contains "none".
   cannot_tell,    ///< A log of few days, or that does not say.
 };
 std::string_view to_string(Verdict verdict);
@@ -30,7 +29,7 @@ struct Change {
   Verdict verdict{};
 };
 
-/// Measure by measure. Of twenty measures of logs that do not differ, one is told to have changed.
+/// Compares each measure. For identical distributions, one of twenty measures shows a change.
 std::vector<Change> compare(const Study& a, const Study& b);
 
 /// The report: what changed in words, the table of changes, and curves of both. `a_name` and

@@ -11,25 +11,25 @@
 
 namespace almanac::study {
 
-/// A finding is told of the whole trace only when at least half of its GPU jobs are `known`.
+/// A finding covers the whole trace only if at least half of its GPU jobs are `known`.
 inline bool known_for_most(const Study& study, std::int64_t known) {
   return 2 * known >= static_cast<std::int64_t>(study.gpu_jobs().size());
 }
 
-/// GPU jobs of which the log says when they began.
+/// Returns the GPU jobs with a recorded start.
 inline std::int64_t starts_known(const Study& study) {
   const auto jobs = study.gpu_jobs();
   return std::count_if(jobs.begin(), jobs.end(),
                        [&](std::uint32_t at) { return study.job(at).outcome.start != kNoTime; });
 }
 
-/// Whether failed jobs are told from cancelled ones. Philly's rebuilt list does so for some only;
-/// where it does not, what does not complete counts as failed.
+/// Whether the log separates failed from cancelled jobs. Philly's rebuilt list does so for some
+/// only; for the others, every incomplete job counts as failed.
 inline bool tells_failed_from_cancelled(const Study& study) {
   return study.trace().unsuccessful == 0;
 }
 
-/// What a caption adds then.
+/// Returns the addition to a caption in this case.
 inline const char* failed_caption(const Study& study) {
   return tells_failed_from_cancelled(study)
              ? ""

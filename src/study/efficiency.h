@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs used of what they held: cores, memory, GPUs, their time limit; and their users.
+/// Used against allocated resources of jobs and users: cores, memory, GPUs, and the time limit.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@
 
 namespace almanac::study {
 
-/// A job that has ended or runs. NaN, or kNoDuration, is what the log does not tell.
+/// An ended or running job. NaN, or kNoDuration, for what the log does not give.
 struct JobUse {
   std::string id{};
   std::string name{};
   std::string user{};
   std::string state{};
   Time submit = kNoTime;
-  Duration elapsed{0};  ///< Of all its runs.
-  Duration longest{0};  ///< The longest run of a job that ran several times; 0 = it ran once.
+  Duration elapsed{0};  ///< Over all its runs.
+  Duration longest{0};  ///< Longest run of a job with several runs; 0 if it ran once.
   Duration limit = kNoDuration;
   double cores = 0;
   double gpus = 0;
@@ -50,10 +50,10 @@ struct UserUse {
   double core_hours_unused = 0;  ///< Of these.
   double gpu_hours = 0;          ///< Held, known or not.
   double gpu_hours_known = 0;    ///< Held by jobs whose use of GPUs is known.
-  double gpu_hours_unused = 0;   ///< Of these, in which the GPUs did not compute.
-  double gb_hours = 0;           ///< Of memory, held by jobs whose use of it is known.
-  double gb_hours_unused = 0;    ///< Of these, never used at any time of the job.
-  double memory_share = 0;       ///< Median of the jobs that tell; NaN = none does.
+  double gpu_hours_unused = 0;   ///< Of these, time in which the GPUs did not compute.
+  double gb_hours = 0;           ///< Of jobs with known memory use.
+  double gb_hours_unused = 0;    ///< Of these, never used at any time.
+  double memory_share = 0;       ///< Median of the jobs with a value; NaN if none has one.
   double time_share = 0;         ///< Likewise, of their limits.
 };
 

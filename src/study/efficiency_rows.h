@@ -19,7 +19,7 @@ inline constexpr const char* kUsersExplained =
     "Jobs of a minute or longer. Idle: share of the allocated time not used; \"-\" if not "
     "measured.\nMemory used, limit used: medians over the jobs.\n";
 
-/// Number of jobs for which the accounting shows more processor time than their cores have; "" =
+/// Returns the number of jobs with more processor time in accounting than their cores allow; "" for
 /// none.
 std::string doubts_in_words(const std::vector<JobUse>& jobs);
 

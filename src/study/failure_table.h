@@ -5,9 +5,8 @@
 ///
 /// Source   Jeon et al., ATC'19, Table 7: trials, jobs, users, run time to failure (RTF), demand,
 ///          RTF x demand.
-/// Differs  Rows are in order of what they cost, not of trials; where no trace is joined only
-/// trials
-///          are counted. Percentiles are interpolated.
+/// Differs  Rows are ordered by cost, not by trials; without a trace only trials are counted.
+///          Percentiles are interpolated.
 #pragma once
 
 #include <span>

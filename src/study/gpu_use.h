@@ -30,12 +30,12 @@ struct GpuUse {
   std::array<PercentHistogram, 2> dedicated{};
   std::array<std::int64_t, 2> dedicated_attempts{};
   std::map<int, PercentHistogram> of_16_by_machines{};
-  std::int64_t rows = 0;       ///< Of the file: a machine, a minute.
+  std::int64_t rows = 0;       ///< Of the file: one machine, one minute.
   std::int64_t unmatched = 0;  ///< GPU minutes that no attempt held.
   std::int64_t held = 0;       ///< GPU minutes that attempts held, measured or not.
   std::int64_t known = 0;      ///< Of these, measured.
 
-  /// A finding is told only when the file tells of at least half of what jobs held.
+  /// A finding is reported only if the file covers at least half of what jobs held.
   bool known_for_most() const { return 2 * known >= held; }
 };
 

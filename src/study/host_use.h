@@ -20,8 +20,8 @@ struct HostUse {
   PercentHistogram memory{};
 };
 
-/// Streams the files; "" = not given. Rows that say NA or nothing are passed over. Fails with
-/// not_found, corrupt or invalid, naming file and line.
+/// Streams the files; "" for none. Skips rows with NA or without a value. Fails with `not_found`,
+/// `corrupt` or `invalid`, naming file and line.
 Result<HostUse> read_host_use(const std::string& cpu_path, const std::string& memory_path);
 
 }  // namespace almanac::study

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the report of a study says beside its figures: its head, and whether it says anything in
-/// words.
+/// The parts of a study's report besides its figures: the head, and whether it contains findings.
 #pragma once
 
 #include <string>
@@ -12,18 +11,18 @@
 
 namespace almanac::study {
 
-/// What only the caller that asks for the study knows.
+/// Facts that only the caller of the study knows.
 struct Introduction {
   std::string title{};
-  std::string filter{};   ///< "submitted from 2020-05-01"; "" = every job.
+  std::string filter{};   ///< "submitted from 2020-05-01"; "" for every job.
   std::string version{};  ///< Of the program.
-  std::string command{};  ///< That makes it again.
+  std::string command{};  ///< Command that repeats the study.
 };
 
 /// Fills in title, subtitle, facts, notes and provenance. The trace is not empty.
 void introduce(figure::Document& document, const Study& study, const Introduction& introduction);
 
-/// Of so few jobs that nothing can be said in words, says that.
+/// If there are too few jobs for findings, replaces the findings by a note.
 void hold_back(figure::Document& document, const Study& study);
 
 }  // namespace almanac::study

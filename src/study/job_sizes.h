@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Sums over the jobs that ask up to so many GPUs, at the points of the Helios study.
+/// Sums over the jobs that request up to a number of GPUs, at the points of the Helios study.
 ///
 /// Source   Hu et al., SC'21, Figure 6.
 #pragma once

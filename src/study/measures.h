@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The figures by which two job logs are compared, each with the interval that chance gives it.
+/// The measures by which two job logs are compared, each with its interval by chance.
 #pragma once
 
 #include <string>
@@ -17,13 +17,13 @@ struct Measure {
   std::string name{};   ///< "median_duration_s"
   std::string label{};  ///< "Median duration"
   figure::Unit unit{};
-  double value = 0;             ///< NaN where the log does not say.
-  std::vector<double> draws{};  ///< What other samples of days (of users) would have given.
+  double value = 0;             ///< NaN if the log lacks it.
+  std::vector<double> draws{};  ///< Values of other samples of days (or users).
 };
 
 /// Draws of the bootstrap behind each measure.
 inline constexpr std::size_t kDraws = 1000;
-/// A log of fewer days has no draws: chance cannot be told from change.
+/// A log with fewer days has no draws, because change cannot be distinguished from chance.
 inline constexpr std::size_t kFewestDays = 5;
 
 /// The measures of a log, always the same ones in the same order. Whole days are drawn with

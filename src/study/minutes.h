@@ -21,10 +21,10 @@ struct Minutes {
   std::int64_t count = 0;
 };
 
-/// The minutes that the log covers: from that of the first submission of a GPU job to that of the
-/// last. Jobs that run on beyond it would only show the cluster emptying.
-/// Differs  The Helios study begins and ends its grid at midnight, and so counts hours before its
-///          log begins as idle ones.
+/// Returns the minutes that the log covers: from the first submission of a GPU job to the last.
+/// Jobs that run beyond it would only show the cluster emptying.
+/// Differs  The Helios study starts and ends its grid at midnight, and so counts hours before its
+///          log begins as idle.
 Minutes minutes_of(const Study& study);
 
 /// GPUs held in each minute by those of `jobs` (positions in the trace) whose start is known; a job
@@ -35,7 +35,8 @@ std::vector<double> gpus_in_use(const Study& study, Minutes minutes,
 /// GPUs that a virtual cluster (kNoVc: the whole cluster) has in each minute.
 std::vector<double> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc);
 
-/// In use / there, rounded to three digits as the published series are; NaN where nothing is there.
+/// Returns in use / available, rounded to three digits like the published series; NaN if none is
+/// available.
 double use_of(double in_use, double there);
 
 }  // namespace almanac::study

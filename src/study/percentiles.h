@@ -14,7 +14,7 @@
 namespace almanac::study {
 
 /// Adds a row for each percentile of `values` to the columns, after `key` filled in the row's other
-/// columns. Sorts `values`; none gives no rows. O(n log n).
+/// columns. Sorts `values`; adds nothing if empty. O(n log n).
 template <class Key>
 void add_percentiles(std::vector<double>& values, figure::Column& percent, figure::Column& value,
                      Key key) {

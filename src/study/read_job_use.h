@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads what jobs of a Slurm cluster used from the text of `sacct -P` with its steps, for Slurm
-/// keeps MaxRSS and the use of GPUs with these.
+/// Reads the resource use of a Slurm cluster's jobs from `sacct -P` output with steps, because
+/// Slurm stores MaxRSS and GPU use per step.
 ///
-/// Cores: TotalCPU over AllocCPUS times Elapsed. Memory: of the steps the most of MaxRSS times
-/// NTasks, as far as Slurm sampled it, over what AllocTRES has. GPUs: gres/gpuutil of
-/// TRESUsageInAve, which Slurm 23.02 and later have where AccountingStorageTRES and the NVML plugin
-/// are set up.
+/// Cores: TotalCPU over AllocCPUS times Elapsed. Memory: the maximum over steps of MaxRSS times
+/// NTasks, as far as Slurm sampled it, over AllocTRES. GPUs: gres/gpuutil of TRESUsageInAve,
+/// available from Slurm 23.02 if AccountingStorageTRES and the NVML plugin are set up.
 ///
 /// Source   seff of Slurm's contribs, for cores and memory.
 #pragma once
@@ -20,20 +19,20 @@
 
 namespace almanac::study {
 
-/// What prints all that is read: the exact command.
+/// The exact command that prints everything needed.
 inline constexpr const char* kUseCommand =
     "sacct -aP -S now-7days -o JobID,JobName,User,State,Submit,ElapsedRaw,TimelimitRaw,AllocCPUS,"
     "AllocTRES,TotalCPU,MaxRSS,NTasks,TRESUsageInAve";
 
 struct JobUseLog {
-  std::vector<JobUse> jobs{};            ///< Those that ran; one that ran several times once.
+  std::vector<JobUse> jobs{};            ///< Jobs that ran; a job with several runs appears once.
   std::vector<std::string> never_ran{};  ///< Ids.
-  std::vector<std::string> notes{};      ///< What the user should know, one line each.
+  std::vector<std::string> notes{};      ///< Notes for the user, one line each.
 };
 
-/// Reads the jobs of the table at `path`; "-" is standard input. Fails with invalid, and
-/// kUseCommand as hint, where a column is missing, and for a row that cannot be read unless
-/// `lenient`: then such rows are left out and counted in the notes.
+/// Reads the jobs of the table at `path`; "-" is standard input. Fails with `invalid`, and
+/// kUseCommand as a hint, if a column is missing, and for an invalid row unless `lenient`; invalid
+/// rows are then skipped and counted in the notes.
 Result<JobUseLog> read_job_use(const std::string& path, bool lenient = false);
 
 }  // namespace almanac::study

@@ -15,17 +15,16 @@ class DailyRhythm {
  public:
   static constexpr std::size_t kHours = 24;
 
-  /// `minute` counts from the epoch, which begins at midnight. The value is that of so many minutes
-  /// of its hour.
+  /// Adds a value for this many minutes of an hour. `minute` counts from the epoch, which starts at
+  /// midnight.
   void add(std::int64_t minute, double value, double minutes = 1);
 
-  /// Over all days; NaN for an hour of which the log has no minute.
+  /// Returns the mean over all days; NaN for an hour without any minute in the log.
   double mean(std::size_t hour) const;
   /// Over all minutes, not over hours: a log of four hours has the mean of these four.
   double mean() const;
-  /// Whether the course of the day may be told: the log covers seven days, each hour is among them,
-  /// and the hours of the odd days and of the even days go up and down together (a correlation of
-  /// 0.5; of 24 hours by chance once in a hundred).
+  /// Whether the daily pattern is reliable: the log covers seven days and every hour, and the hours
+  /// of odd and even days correlate by at least 0.5 (by chance, for 24 hours, one in a hundred).
   bool repeats() const;
 
  private:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What jobs could ask instead of what they ask, from what jobs of the same user and name used.
+/// What jobs could request instead, based on the use of jobs with the same user and name.
 ///
-/// Cores: a quarter more than the most that a job kept busy on average; a program that needs more
-/// for a moment runs longer with fewer. Memory: a fifth more than the most that any had. Time: a
-/// quarter more than the longest run. Nothing is said of fewer than five jobs, of what a job is not
-/// known to have used, of memory where a job ran out of it, of time where one reached its limit,
-/// and where less than a quarter would be saved.
+/// Cores: a quarter more than the largest average use of a job; a program with short peaks runs
+/// longer with fewer. Memory: a fifth more than the largest use. Time: a quarter more than the
+/// longest run. No advice for fewer than five jobs, for unknown use, for memory if a job ran out of
+/// it, for time if a job reached its limit, and for savings below a quarter.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@
 
 namespace almanac::study {
 
-/// Cost of an hour of a GPU, of a core, of a GB of memory; in any currency. 0 = has none.
+/// Cost per hour of a GPU, of a core, of a GB of memory, in any currency; 0 for none.
 struct Prices {
   double gpu_hour = 0;
   double core_hour = 0;
@@ -27,29 +26,30 @@ struct Prices {
   bool any() const { return gpu_hour > 0 || core_hour > 0 || gb_hour > 0; }
 };
 
-/// Of the jobs of one user and name. NaN, or kNoDuration: nothing is advised.
+/// For the jobs of one user and name. NaN, or kNoDuration: no advice.
 struct RightSize {
   std::string user{};
   std::string name{};
-  int jobs = 0;  ///< That ran for a minute or longer.
+  int jobs = 0;  ///< Jobs that ran for at least a minute.
   double cores = 0;
   double enough_cores = 0;
   double memory_gb = 0;
   double enough_memory_gb = 0;
   Duration limit = kNoDuration;
   Duration enough_limit = kNoDuration;
-  double core_hours = 0;  ///< That the jobs held and would not have.
-  double gb_hours = 0;    ///< Of memory, likewise.
+  double core_hours = 0;  ///< Core-hours that the jobs would save.
+  double gb_hours = 0;    ///< Memory, likewise.
 
   double saved(const Prices& prices) const {
     return core_hours * prices.core_hour + gb_hours * prices.gb_hour;
   }
 };
 
-/// Those who could ask less; of most core-hours first. What a job asks is what the last one asked.
+/// Returns jobs that could request less, by core-hours in descending order. The current request is
+/// that of the last job.
 std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs);
 
-/// What `user` held and did not use, as far as it is known.
+/// Returns the cost of what `user` held and did not use, as far as known.
 double cost_of_unused(const UserUse& user, const Prices& prices);
 
 }  // namespace almanac::study

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The job sizes that the Philly study tells apart.
+/// The job size classes of the Philly study.
 ///
 /// Source   Jeon et al., ATC'19, Figures 2, 3, 9 and Tables 2, 7: 1, 2 to 4, 5 to 8 and more GPUs.
 #pragma once

@@ -22,7 +22,7 @@ struct HostUse;
 struct VcSeries;
 struct Drawing;
 
-/// What a figure may lack.
+/// Data that a figure may lack.
 enum class Need : std::uint8_t {
   gpu_jobs,
   cpu_jobs,
@@ -43,7 +43,7 @@ enum class Need : std::uint8_t {
 };
 inline constexpr std::size_t kNumNeeds = static_cast<std::size_t>(Need::convergence) + 1;
 
-/// What is missing, in words: "user", "start_s (when a job began)".
+/// Returns the missing data in words: "user", "start_s (when a job began)".
 std::string_view to_string(Need need);
 
 /// How a job ended, the same in every figure, finding and table. A job that ran into its time limit
@@ -53,12 +53,12 @@ enum class Ending : std::uint8_t { completed, cancelled, failed, timed_out, pree
 inline constexpr std::array kEndings{Ending::completed, Ending::cancelled, Ending::failed,
                                      Ending::timed_out, Ending::preempted};
 std::string_view to_string(Ending ending);
-/// Whether the papers tell it apart; the others are shown only where a log has them.
+/// Whether the papers report it; others are shown only if a log has them.
 constexpr bool is_published(Ending ending) { return ending < Ending::timed_out; }
-/// Nothing for a job whose state is not known, or that has not ended.
+/// Returns nothing for a job with unknown state, or one that has not ended.
 std::optional<Ending> ending_of(const trace::Job& job);
 
-/// What was measured beside the job log; null = was not.
+/// Measurements in addition to the job log; null if missing.
 struct Measured {
   const GpuUse* gpu = nullptr;                 ///< study/gpu_use.h
   const HostUse* host = nullptr;               ///< study/host_use.h
@@ -66,13 +66,12 @@ struct Measured {
   const Drawing* failures = nullptr;           ///< study/failure_table.h
 };
 
-/// The trace, its cluster and what was measured beside it. The trace and the cluster must outlive
-/// it.
+/// The trace, its cluster and additional measurements. The trace and the cluster must outlive it.
 ///
-/// Jobs that never ran are left out everywhere: GPU jobs of 0 s (the Helios study leaves out ten of
+/// Jobs that never ran are excluded everywhere: GPU jobs of 0 s (the Helios study excludes ten of
 /// Philly's), and jobs without GPUs that have neither a start nor a run time.
 ///
-/// Cost: 8 bytes a job beyond the trace.
+/// Cost: 8 bytes per job beyond the trace.
 class Study {
  public:
   Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measured measured = {});
@@ -99,8 +98,8 @@ class Study {
   std::array<bool, kNumNeeds> has_{};
 };
 
-/// From the first start to the last end, retries and the time between them included, as both papers
-/// measure a job's duration; the run time where the log does not tell these apart.
+/// Returns the time from the first start to the last end, including retries and the time between
+/// them, the duration of both papers; the run time if the log does not have both.
 Duration duration_of(const trace::Job& job);
 
 /// Duration x GPUs, in GPU seconds.

@@ -17,14 +17,14 @@
 namespace almanac::study {
 
 struct UtilizationRow {
-  Time at{};  ///< As written, whatever zone it names.
+  Time at{};  ///< As written, whatever its zone.
   std::string_view machine;
   std::span<const double> values;  ///< NaN = "NA", empty or absent.
 };
 
 /// Calls `take` for each row of the CSV at `path`, whose header must have at least `columns`
-/// columns after time and machine. "2017-10-03 00:01:00 PDT" is a time; an empty last column is
-/// none. About 0.2 us a row.
+/// columns after time and machine. "2017-10-03 00:01:00 PDT" is a valid time; an empty last column
+/// is ignored. About 0.2 us per row.
 Result<void> read_utilization(const std::string& path, std::size_t columns,
                               const std::function<void(const UtilizationRow&)>& take);
 

@@ -16,18 +16,18 @@ namespace almanac::study {
 /// The GPU jobs of one virtual cluster whose start is known, in order of submission.
 struct VcJobs {
   NameId name = kNoName;
-  VcId vc = kNoVc;                    ///< kNoVc: the whole cluster, where jobs name none.
+  VcId vc = kNoVc;  ///< kNoVc for the whole cluster, if jobs name no virtual cluster.
   std::vector<std::uint32_t> jobs{};  ///< Positions in the trace.
 };
 
-/// The jobs by the virtual cluster they name; in one group when the cluster knows none of the names
-/// or takes every job. Those of names that the cluster does not know are left out.
+/// Returns the jobs by the virtual cluster that they name; in one group if the cluster knows none
+/// of the names, or takes every job. Leaves out jobs with names that the cluster does not know.
 std::vector<VcJobs> jobs_by_vc(const Study& study);
 
-/// GPUs that are free at each event (a start, an end or a change of capacity), and the most that
-/// were free over any span of events. Negative where jobs run on GPUs of others.
+/// Free GPUs at each event (a start, an end or a change of capacity), and the most that were free
+/// over any period. Negative if jobs run on GPUs of other virtual clusters.
 ///
-/// Cost: 16 bytes an event; most_free() O(log events).
+/// Cost: 16 bytes per event; most_free() is O(log events).
 class VcLoad {
  public:
   VcLoad(const Study& study, const VcJobs& group);

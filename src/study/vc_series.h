@@ -18,7 +18,7 @@
 namespace almanac::study {
 
 struct VcSeries {
-  std::string name{};  ///< Of the file, without its endings.
+  std::string name{};  ///< Name of the file, without its extensions.
   int gpus = 0;        ///< The most that it had.
   std::size_t minutes = 0;
   Box use{};  ///< Of gpu_utilization, 0..1.
