@@ -27,7 +27,7 @@ void Forecaster::take_note(const policy::Event& event, const schedule::Round& ro
   const trace::Job& known = setting_.trace.jobs[index(job)];
   if (event.kind == EventKind::job_arrived) {
     Belief belief{.likely = likely_->estimate(job, known.request),
-                  .policys_own = own_->estimate(job, known.request).run};
+                  .own = own_->estimate(job, known.request)};
     beliefs_.insert_or_assign(job, std::move(belief));
     return;
   }

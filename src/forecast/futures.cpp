@@ -96,9 +96,7 @@ class Player {
         const double rate = each.job == until ? setting_.rate : 1;
         const Duration runs = std::min(at_rate(drawn, rate), most);
         runs_[index(each.job)] = options_.truth.speeds == nullptr ? runs : std::min(drawn, most);
-        told[each.job] = {
-            knows_truth(setting_.composition) ? runs : at_rate(belief.policys_own, rate),
-            belief.likely.distribution.get()};
+        told[each.job] = told_of(belief, runs, rate);
       }
     }
     options_.policy = setting_.composition.name;
@@ -113,6 +111,16 @@ class Player {
   }
 
  private:
+  /// What the policy believes of a job that takes `runs` in this future.
+  TellingEstimator::One told_of(const Belief& belief, Duration runs, double rate) const {
+    const predict::Distribution* const likely = belief.likely.distribution.get();
+    if (knows_truth(setting_.composition)) return {.run = runs, .likely = likely};
+    const predict::Belief& own = belief.own;
+    return {.run = at_rate(own.run, rate),
+            .bound = own.bound == kNoDuration ? kNoDuration : at_rate(own.bound, rate),
+            .likely = own.distribution ? own.distribution.get() : likely};
+  }
+
   const Setting& setting_;
   const sim::Present& present_;
   const Beliefs& beliefs_;

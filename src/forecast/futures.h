@@ -30,9 +30,9 @@ namespace almanac::forecast {
 
 /// What was believed of a job when it came.
 struct Belief {
-  predict::Belief likely;   ///< How likely each run time is; without a distribution the number is
-                            ///< taken for certain.
-  Duration policys_own{0};  ///< By the policy's own estimate.
+  predict::Belief likely;  ///< How likely each run time is; without a distribution the number is
+                           ///< taken for certain.
+  predict::Belief own{};   ///< By the estimate of the policy.
   Duration most = Duration::max();  ///< It is ended when it has run for so long.
 };
 using Beliefs = std::unordered_map<JobId, Belief>;

@@ -16,6 +16,7 @@ class TellingEstimator final : public predict::Estimator {
  public:
   struct One {
     Duration run{};
+    Duration bound = kNoDuration;
     const predict::Distribution* likely = nullptr;  ///< Null = one number is all.
   };
   using Told = std::unordered_map<JobId, One>;
@@ -24,7 +25,7 @@ class TellingEstimator final : public predict::Estimator {
 
   predict::Belief estimate(JobId job, const trace::Request&) override {
     const One& one = told_.at(job);
-    predict::Belief belief{.run = one.run};
+    predict::Belief belief{.run = one.run, .bound = one.bound};
     if (one.likely != nullptr) {
       belief.distribution = std::make_unique<const predict::Distribution>(*one.likely);
     }

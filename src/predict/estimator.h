@@ -24,6 +24,8 @@ struct Belief {
   /// The number to go by: at least one second, but where it is the truth, or its noisy copy, or the
   /// trace's own.
   Duration run{};
+  /// Run time that a reservation counts with, `run` or more; kNoDuration = `run`.
+  Duration bound = kNoDuration;
   /// How likely each length is; null = the estimator knows one number only.
   std::unique_ptr<const Distribution> distribution{};
 };

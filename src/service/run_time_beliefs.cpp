@@ -76,7 +76,7 @@ const RunTimeBeliefs::Lesson& RunTimeBeliefs::lesson_of(const store::Job& job) {
 
 forecast::Belief RunTimeBeliefs::belief_of(const store::Job& job, const Lesson& lesson) {
   forecast::Belief made{.likely = likely_->estimate(lesson.id, lesson.request),
-                        .policys_own = own_->estimate(lesson.id, lesson.request).run};
+                        .own = own_->estimate(lesson.id, lesson.request)};
   if (job.asked->time_limit != kNoDuration) made.most = job.asked->time_limit;
   return made;
 }

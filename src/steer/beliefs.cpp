@@ -16,7 +16,7 @@ class Beliefs::OfRound final : public predict::Estimator {
 
   predict::Belief estimate(JobId job, const trace::Request& request) override {
     const Known& known = beliefs_.know(jobs_[index(job)], request);
-    predict::Belief made{.run = known.run};
+    predict::Belief made{.run = known.run, .bound = known.bound};
     if (known.likely && beliefs_.needs_distribution_) {
       made.distribution = std::make_unique<const predict::Distribution>(*known.likely);
     }
@@ -45,6 +45,7 @@ Beliefs::Known& Beliefs::know(slurm::JobNumber job, const trace::Request& reques
   known.id = JobId{next_++};
   predict::Belief belief = estimator_->estimate(known.id, request);
   known.run = belief.run;
+  known.bound = belief.bound;
   if (needs_distribution_) known.likely = std::move(belief.distribution);
   return known;
 }

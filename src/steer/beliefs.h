@@ -35,6 +35,7 @@ class Beliefs {
   struct Known {
     JobId id{};  // as the estimator was asked
     Duration run{};
+    Duration bound = kNoDuration;
     std::unique_ptr<const predict::Distribution> likely{};
   };
   class OfRound;

@@ -10,6 +10,10 @@ void Beliefs::believe(JobId job, const View& view) {
   if (runs_.size() < view.num_jobs()) runs_.resize(view.num_jobs());
   predict::Belief belief = estimator_->estimate(job, view.request(job));
   runs_[index(job)] = belief.run;
+  if (belief.bound != kNoDuration || !bounds_.empty()) {
+    if (bounds_.size() < view.num_jobs()) bounds_.resize(view.num_jobs(), kNoDuration);
+    bounds_[index(job)] = belief.bound;
+  }
   if (!with_distributions_) return;
   if (likely_.size() < view.num_jobs()) likely_.resize(view.num_jobs());
   likely_[index(job)] = std::move(belief.distribution);

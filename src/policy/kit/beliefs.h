@@ -36,22 +36,33 @@ class Beliefs {
 
   /// Of the whole run, without what restarts add.
   Duration run(JobId job) const { return are_asked_ ? runs_[index(job)] : Duration{0}; }
+  /// How long a reservation lets the whole run take; run() where the estimator gives no bound.
+  Duration bound(JobId job) const {
+    const bool is_given = !bounds_.empty() && bounds_[index(job)] != kNoDuration;
+    return is_given ? bounds_[index(job)] : run(job);
+  }
   /// Null = one number is known only, or it was not asked.
   const predict::Distribution* likely(JobId job) const {
     return likely_.empty() ? nullptr : likely_[index(job)].get();
   }
   /// Believed work still to do, restart work included, as time at the speed at which the run time
   /// is known; never negative.
-  Duration work_left(JobId job, const View& view) const {
-    const Duration believed = run(job) + view.progress(job).charged;
-    return std::max(Duration{0}, believed - view.worked(job));
+  Duration work_left(JobId job, const View& view) const { return left_of(run(job), job, view); }
+  /// The same up to bound(): the work that a reservation lets the job do.
+  Duration most_work_left(JobId job, const View& view) const {
+    return left_of(bound(job), job, view);
   }
 
  private:
+  static Duration left_of(Duration whole, JobId job, const View& view) {
+    return std::max(Duration{0}, whole + view.progress(job).charged - view.worked(job));
+  }
+
   std::unique_ptr<predict::Estimator> estimator_;
   bool are_asked_ = false;
   bool with_distributions_ = false;
-  std::vector<Duration> runs_;  // by job
+  std::vector<Duration> runs_;    // by job
+  std::vector<Duration> bounds_;  // by job; empty = none was given so far
   std::vector<std::unique_ptr<const predict::Distribution>> likely_;
 };
 

@@ -51,7 +51,7 @@ class SharedHost {
     predict::Belief estimate(JobId job, const trace::Request& request) override {
       const auto [known, is_new] = beliefs_->known.try_emplace(job);
       if (is_new) known->second = beliefs_->estimator->estimate(job, request);
-      predict::Belief copy{.run = known->second.run};
+      predict::Belief copy{.run = known->second.run, .bound = known->second.bound};
       if (const auto& likely = known->second.distribution) {
         copy.distribution = std::make_unique<predict::Distribution>(*likely);
       }

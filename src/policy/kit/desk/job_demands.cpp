@@ -15,7 +15,8 @@ Time JobDemands::choose_demand(JobId job, const Acceptable* accepted) {
   cluster::Demand demand = view_->demand(asked_id(job));
   Time until = Time::max();
   if (chooses_shape(job)) {
-    const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
+    const Shaped shaped =
+        shape_->choose(job, beliefs_.work_left(job, *view_), *view_, plan_->ledger);
     demand = this->shaped(demand, shaped.gpus, shaped.nodes);
     choice.rate = static_cast<float>(shaped.rate);
     until = shaped.until;

@@ -52,10 +52,9 @@ class JobDemands : public OpenDecision {
   /// `demand` with so many GPUs, and the room for these in quotas, on so many nodes (Shaped).
   cluster::Demand shaped(cluster::Demand demand, int gpus, int nodes) const;
 
-  /// Believed work still to do (Beliefs).
-  Duration work_left(JobId job) const { return beliefs_.work_left(job, *view_); }
-  /// Believed time still to run in the shape that the job is to have, restart work included; never
-  /// negative.
+  /// Work that a job may still do by its bound (Beliefs): passes ask how long it holds its GPUs.
+  Duration work_left(JobId job) const { return beliefs_.most_work_left(job, *view_); }
+  /// The time that takes in the shape that the job is to have; never negative.
   Duration remaining(JobId job) const { return time_for(work_left(job), job); }
   /// The speed, beside that at which its run time is known, in the shape that it is to have.
   double rate(JobId job) const { return shape_ ? double{believed_rate(job)} : 1.0; }

@@ -61,7 +61,7 @@ class JobLine : public JobDemands {
   void refile_running(VcState& vc, JobId job, double rank);
   /// Files all running jobs under their running_key().
   void refile_running(VcState& vc);
-  /// When a running job is believed to end.
+  /// When a running job ends at the latest, by its bound.
   Time believed_end(JobId job) const;
 
  protected:
@@ -92,7 +92,7 @@ class JobLine : public JobDemands {
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
-  /// When a job that holds `grants` from now on is believed to end, as a rank.
+  /// When a job that holds `grants` from now on ends at the latest, by its bound, as a rank.
   double end_rank(JobId job, std::span<const cluster::Grant> grants) const;
   /// Whether the ranks of running jobs fall, and not all alike.
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }

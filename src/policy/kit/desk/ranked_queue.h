@@ -35,7 +35,7 @@ inline constexpr QueueKey kNobody{std::numeric_limits<double>::infinity(),
 struct QueueEntry {
   QueueKey key{};
   JobId job{};
-  Duration believed{};  ///< Believed time still to run.
+  Duration believed{};  ///< Time still to run at most, by the bound of the job (Beliefs).
 };
 
 /// A sorted list cut into short blocks, each of which knows its least believed run time.

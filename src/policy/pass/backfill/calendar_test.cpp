@@ -9,6 +9,19 @@
 namespace almanac::policy {
 namespace {
 
+/// Knows run times, and has reservations count with twice as much.
+class Cautious final : public predict::Estimator {
+ public:
+  explicit Cautious(const std::vector<trace::Job>& jobs) : jobs_(jobs) {}
+  predict::Belief estimate(JobId job, const trace::Request&) override {
+    const Duration run = jobs_[index(job)].outcome.run;
+    return {.run = run, .bound = 2 * run};
+  }
+
+ private:
+  const std::vector<trace::Job>& jobs_;
+};
+
 /// A desk with jobs that run and jobs that wait, at time 0 on two nodes of four GPUs.
 class CalendarTest : public testing::Test {
  protected:
@@ -36,8 +49,14 @@ class CalendarTest : public testing::Test {
                            .demand = DemandId{static_cast<std::uint32_t>(gpus)},
                            .phase = Phase::waiting});
     }
+    believe(predict::make_oracle(jobs_));
+  }
+
+  /// Asks `estimator` about the jobs of the test, all of which wait.
+  void believe(std::unique_ptr<predict::Estimator> estimator) {
     desk_ = Desk(registry().orders.make("fifo"), registry().placements.make("consolidate", {}),
-                 nullptr, nullptr, predict::make_oracle(jobs_));
+                 nullptr, nullptr, std::move(estimator));
+    vc_ = {.vc = VcId{0}};
     desk_.serve({.running = RunningRank::believed_end, .run_times = true});
     desk_.open(view_, plan_);
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
@@ -82,6 +101,17 @@ TEST_F(CalendarTest, PromisesTheTimeAtWhichEnoughComesFree) {
   start(1);
   EXPECT_EQ(promised(2), 20) << "both nodes are free when the longer job ends";
   EXPECT_EQ(promised(3), 10) << "one node is free until then";
+}
+
+TEST_F(CalendarTest, CountsWithTheBoundOfAJobWhereTheOrderSeesItsRunTime) {
+  jobs({{4, 10s}, {4, 12s}, {8, 5s}, {4, 11s}});
+  believe(std::make_unique<Cautious>(jobs_));
+  EXPECT_EQ(desk_.candidate(JobId{0}).believed, 10s);
+  EXPECT_EQ(desk_.remaining(JobId{0}), 20s);
+  start(0);
+  start(1);
+  EXPECT_EQ(promised(2), 24);
+  EXPECT_EQ(promised(3), 34) << "it may need 20 s .. 42 s, so it runs after the promise";
 }
 
 TEST_F(CalendarTest, DelaysNoEarlierPromise) {
