@@ -8,6 +8,7 @@
 
 #include "gavel/fifo.h"
 #include "gavel/packed.h"
+#include "gavel/unsolved.h"
 #include "rules/fairness/shares.h"
 #include "rules/timeshare/assignment.h"
 #include "rules/timeshare/programs.h"
@@ -170,11 +171,11 @@ const std::map<std::string_view, Maker>& makers() {
       {"fair_srtf", [](const Options& told) { return make<FairSrtf>(told.lateness_power); }},
       {"fifo", [](const Options& told) { return make<Fifo>(told.seed); }},
       {"fifo_packed", [](const Options& told) { return make_packed<FifoPacked>(told); }},
-      {"fifo_perf", [](const Options&) { return make<Plain>(&timeshare::first_come, true, true); }},
+      {"fifo_perf", [](const Options&) { return make<Plain>(&first_come, true, true); }},
       {"finish_time_fairness", [](const Options&) { return make<FinishTime>(false); }},
       {"finish_time_fairness_perf", [](const Options&) { return make<FinishTime>(true); }},
       {"gandiva", [](const Options& told) { return make_packed<GandivaPacked>(told, told.seed); }},
-      {"gandiva_fair", [](const Options&) { return make<Plain>(&timeshare::equal_time, false); }},
+      {"gandiva_fair", [](const Options&) { return make<Plain>(&equal_time, false); }},
       {"isolated", [](const Options&) { return make<Plain>(&timeshare::isolated, false); }},
       {"max_min_fairness",
        [](const Options&) { return make<Plain>(&blind_max_min_fairness, false); }},

@@ -14,11 +14,9 @@ namespace almanac::reproduce {
 
 /// Reads `configs` and, beside it, models.csv, batch_concat_ms.csv, interference_constants.csv,
 /// util_DEVICE.csv and `latencies`. Throws Malformed.
-inference::published::GpuletProfile read_gpulet(const Bench& bench, const File& configs,
-                                                const File& latencies);
+serving::GpuletProfile read_gpulet(const Bench& bench, const File& configs, const File& latencies);
 
 /// Reads the settings by name. Throws Malformed.
-std::map<std::string, inference::published::GpuletSetting> read_gpulet_settings(
-    const File& configs);
+std::map<std::string, serving::GpuletSetting> read_gpulet_settings(const File& configs);
 
 }  // namespace almanac::reproduce

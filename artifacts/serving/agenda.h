@@ -11,7 +11,7 @@
 
 #include "inference/request.h"
 
-namespace almanac::inference {
+namespace almanac::serving {
 
 /// Events of `What`, an enumeration whose order breaks ties of time; of equal ones the one planned
 /// first comes first. O(log events) each.
@@ -19,7 +19,7 @@ template <typename What>
 class Agenda {
  public:
   struct Event {
-    Micros at;
+    inference::Micros at;
     What what;
     std::uint32_t subject;
     std::uint64_t planned;  ///< Counts up: names the event too.
@@ -30,7 +30,7 @@ class Agenda {
     }
   };
 
-  std::uint64_t plan(Micros at, What what, std::uint32_t subject) {
+  std::uint64_t plan(inference::Micros at, What what, std::uint32_t subject) {
     events_.push({at, what, subject, planned_});
     return planned_++;
   }
@@ -47,4 +47,4 @@ class Agenda {
   std::uint64_t planned_ = 0;
 };
 
-}  // namespace almanac::inference
+}  // namespace almanac::serving

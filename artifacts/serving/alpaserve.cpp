@@ -9,7 +9,7 @@
 #include <queue>
 #include <tuple>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 constexpr double kOverhead = 0.011;  // s a request
@@ -187,4 +187,4 @@ std::vector<AlpaOutcome> simulate_alpa_batched(const AlpaPlacement& placement,
   return BatchedPlay(placement, models, requests).run();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

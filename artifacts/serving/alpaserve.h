@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// A model cut `op` ways inside an operator and into `pp` stages.
 struct AlpaCut {
@@ -82,4 +82,4 @@ AlpaPlacement place_alpa_search_apart(const AlpaTask& task);
 /// Pipelines of four, models in turn.
 AlpaPlacement place_alpa_round_robin(const AlpaTask& task);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -8,7 +8,7 @@
 
 #include "serving/alpaserve.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 constexpr int kMostStages = 8, kMostWays = 4;
@@ -251,4 +251,4 @@ AlpaPlacement place_alpa_search_apart(const AlpaTask& task) {
   return best;
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
+
+using namespace inference;
 namespace {
 
 const std::array kModels{
@@ -161,4 +163,4 @@ Micros BlisTrained::operator()(const Batch& batch) const {
   return std::max(1.0, std::floor(step));
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

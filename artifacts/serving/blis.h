@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "inference/step_time.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// A decoder as inference-sim reads its config.json. Faults: every head is hidden / heads wide, and
 /// half of the layers of Llama 4 Scout are dense.
@@ -50,10 +50,10 @@ Result<BlisBoard> find_blis_board(std::string_view name);
 /// and neither embedding nor head.
 ///
 /// Source   the roofline latency model of inference-sim.
-class BlisRoofline final : public StepTime {
+class BlisRoofline final : public inference::StepTime {
  public:
   BlisRoofline(BlisModel model, BlisBoard board, int gpus);
-  Micros operator()(const Batch& batch) const override;
+  inference::Micros operator()(const inference::Batch& batch) const override;
 
  private:
   double flops(double tokens, double token_contexts) const;
@@ -67,11 +67,11 @@ class BlisRoofline final : public StepTime {
 /// Terms that come from physics, with weights that were fitted to measured runs.
 ///
 /// Source   the trained latency model of inference-sim.
-class BlisTrained final : public StepTime {
+class BlisTrained final : public inference::StepTime {
  public:
   using Weights = std::array<double, 10>;
   BlisTrained(BlisModel model, BlisBoard board, int gpus, const Weights& weights);
-  Micros operator()(const Batch& batch) const override;
+  inference::Micros operator()(const inference::Batch& batch) const override;
 
  private:
   double ffn(double tokens) const;
@@ -83,4 +83,4 @@ class BlisTrained final : public StepTime {
   double bandwidth_;  // bytes a microsecond
 };
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -5,7 +5,9 @@
 
 #include "inference/replica.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
+
+using namespace inference;
 
 BlisEngine::BlisEngine(Requests requests, const BlisLimits& limits, const StepTime& step,
                        Micros delay)
@@ -194,4 +196,4 @@ void BlisEngine::name_full_blocks(Sequence& sequence, std::int32_t from, std::in
   }
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -21,7 +21,7 @@
 #include "inference/request.h"
 #include "inference/step_time.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// What bounds the replica.
 struct BlisLimits {
@@ -35,28 +35,29 @@ struct BlisLimits {
 class BlisEngine {
  public:
   /// Requests reach the replica `delay` after their arrival. `step` must outlive the engine.
-  BlisEngine(Requests requests, const BlisLimits& limits, const StepTime& step, Micros delay);
+  BlisEngine(inference::Requests requests, const BlisLimits& limits,
+             const inference::StepTime& step, inference::Micros delay);
 
-  RequestId submit(const Request& request);
+  inference::RequestId submit(const inference::Request& request);
   /// Called when a request is finished; may submit others.
-  void on_finish(std::function<void(RequestId, Micros)> finished) {
+  void on_finish(std::function<void(inference::RequestId, inference::Micros)> finished) {
     finished_ = std::move(finished);
   }
   void run();
 
-  const Requests& requests() const { return requests_; }
-  const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  const inference::Requests& requests() const { return requests_; }
+  const std::vector<inference::Outcome>& outcomes() const { return outcomes_; }
 
  private:
   struct Sequence {
-    RequestId request = 0;
+    inference::RequestId request = 0;
     std::int32_t prompt = 0;
     std::int32_t last = 0;    // tokens with KV when it is finished
     std::int32_t done = 0;    // tokens with KV
     std::int32_t blocks = 0;  // held
     std::int32_t bare = 0;    // tokens done that no held block covers
-    std::vector<KvCache::Block> held{};
-    std::vector<KvCache::Key> keys{};
+    std::vector<inference::KvCache::Block> held{};
+    std::vector<inference::KvCache::Key> keys{};
     bool prefilling() const { return done < prompt; }
   };
   using Slot = std::size_t;
@@ -69,8 +70,8 @@ class BlisEngine {
   std::int32_t blocks_for(std::int32_t tokens) const {
     return (tokens + limits_.block_tokens - 1) / limits_.block_tokens;
   }
-  void expect(RequestId request);
-  void enqueue(RequestId request);
+  void expect(inference::RequestId request);
+  void enqueue(inference::RequestId request);
   void iterate();
   void form();
   /// Computes a token, or as much of a prompt as fits; 0 = no block is left.
@@ -78,25 +79,25 @@ class BlisEngine {
   /// Starts the next waiting request with up to `most` tokens; -1 = it lacks blocks.
   std::int32_t admit(std::int32_t most);
   void preempt_last();
-  void end(Micros at);
+  void end(inference::Micros at);
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
 
-  Requests requests_;
-  std::vector<Outcome> outcomes_;
+  inference::Requests requests_;
+  std::vector<inference::Outcome> outcomes_;
   BlisLimits limits_;
-  const StepTime* step_;
-  Micros delay_;
-  std::function<void(RequestId, Micros)> finished_;
-  KvCache cache_;
-  using Arrival = std::pair<Micros, RequestId>;
+  const inference::StepTime* step_;
+  inference::Micros delay_;
+  std::function<void(inference::RequestId, inference::Micros)> finished_;
+  inference::KvCache cache_;
+  using Arrival = std::pair<inference::Micros, inference::RequestId>;
   std::priority_queue<Arrival, std::vector<Arrival>, std::greater<>> arrivals_;
   std::vector<Sequence> sequences_;
   std::deque<Slot> waiting_;
   std::vector<Slot> running_;
   std::vector<Share> shares_;
-  Batch batch_;
-  Micros now_ = 0;
-  Micros next_ = kNever;  // iteration
+  inference::Batch batch_;
+  inference::Micros now_ = 0;
+  inference::Micros next_ = inference::kNever;  // iteration
 };
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

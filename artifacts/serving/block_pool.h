@@ -10,7 +10,7 @@
 #include <span>
 #include <unordered_map>
 
-namespace almanac::inference {
+namespace almanac::serving {
 
 /// Source   Qin et al., FAST'25 (Mooncake), section 6.
 class BlockPool {
@@ -41,4 +41,4 @@ class BlockPool {
   std::unordered_map<Id, std::list<Id>::iterator> places_;
 };
 
-}  // namespace almanac::inference
+}  // namespace almanac::serving

@@ -7,7 +7,9 @@
 
 #include "serving/agenda.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
+
+using namespace inference;
 namespace {
 
 constexpr double kMostDecodeTokens = 50'000;
@@ -176,4 +178,4 @@ std::vector<DistServeTimes> play_distserve(const Requests& requests, const DistS
   return Play(requests, prefill, decode).run();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

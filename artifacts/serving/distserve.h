@@ -13,24 +13,25 @@
 #include "inference/request.h"
 #include "inference/step_time.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// One copy of a model, cut into `stages` that work on batches one after another.
 struct DistServeWorker {
-  const StepTime* stage_time = nullptr;  ///< Of one stage.
+  const inference::StepTime* stage_time = nullptr;  ///< Of one stage.
   int stages = 1;
   double kv_tokens = 0;
 };
 
 /// When the prefill of a request ended, and when its last token came.
 struct DistServeTimes {
-  Micros prefilled = kNever;
-  Micros finish = kNever;
+  inference::Micros prefilled = inference::kNever;
+  inference::Micros finish = inference::kNever;
 };
 
 /// Plays `requests` on `prefill`; decodes happen on `decode`, or on the same worker where that is
 /// null. O(iterations x batch).
-std::vector<DistServeTimes> play_distserve(const Requests& requests, const DistServeWorker& prefill,
+std::vector<DistServeTimes> play_distserve(const inference::Requests& requests,
+                                           const DistServeWorker& prefill,
                                            const DistServeWorker* decode);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

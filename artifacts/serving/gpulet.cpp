@@ -11,7 +11,7 @@
 
 #include "serving/gpulet_times.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 using gpulet::Gpu;
@@ -574,4 +574,4 @@ std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
   return planner.gpulets();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// Of one network: what a batch on a part of a GPU takes and uses. Times ms.
 struct GpuletModel {
@@ -73,4 +73,4 @@ std::optional<std::vector<Gpulet>> plan_gpulets(const GpuletProfile& profile,
                                                 const GpuletSetting& setting,
                                                 const std::vector<GpuletRequest>& requests);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

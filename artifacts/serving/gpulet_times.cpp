@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace almanac::inference::published::gpulet {
+namespace almanac::serving::gpulet {
 namespace {
 
 constexpr std::array kShares{20, 40, 50, 60, 80, 100};
@@ -166,4 +166,4 @@ bool GpuletTimes::estimate_smallest(const Job& job, int rate, Nodes& made) const
   return true;
 }
 
-}  // namespace almanac::inference::published::gpulet
+}  // namespace almanac::serving::gpulet

@@ -14,7 +14,7 @@
 
 #include "serving/gpulet.h"
 
-namespace almanac::inference::published::gpulet {
+namespace almanac::serving::gpulet {
 
 constexpr int kDropped = 15;  ///< Requests/s that no plan has to serve.
 
@@ -125,4 +125,4 @@ class GpuletTimes {
   const std::vector<Gpu>& gpus_;
 };
 
-}  // namespace almanac::inference::published::gpulet
+}  // namespace almanac::serving::gpulet

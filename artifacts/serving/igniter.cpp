@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 std::vector<IgniterForecast> forecast(const IgniterProfile& profile,
                                       const std::vector<IgniterResident>& residents) {
@@ -160,4 +160,4 @@ std::vector<Gpu> plan_igniter(const IgniterProfile& profile,
   return Planner(profile, workloads).plan();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

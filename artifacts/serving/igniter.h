@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// Of one network, as fitted. Times ms, shares percent.
 struct IgniterModel {
@@ -62,4 +62,4 @@ struct IgniterWorkload {
 std::vector<std::vector<IgniterResident>> plan_igniter(const IgniterProfile& profile,
                                                        std::vector<IgniterWorkload> workloads);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 constexpr std::ptrdiff_t kAhead = 6;  // minutes that must be covered
@@ -56,4 +56,4 @@ MarkPlan plan_mark(const std::vector<MarkInstance>& instances, const std::vector
   return plan;
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 struct MarkInstance {
   double capacity = 0;  ///< Requests a minute.
@@ -39,4 +39,4 @@ struct OlderMarkPlan {
 OlderMarkPlan plan_older_mark(const std::vector<MarkInstance>& instances,
                               const std::vector<int>& current, const std::vector<double>& forecast);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

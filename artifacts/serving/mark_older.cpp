@@ -6,7 +6,7 @@
 #include "base/check.h"
 #include "serving/mark.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 constexpr std::size_t kPlanned = 3;  // minutes
@@ -130,4 +130,4 @@ OlderMarkPlan plan_older_mark(const std::vector<MarkInstance>& instances,
   return Planner(instances, current, forecast).run();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

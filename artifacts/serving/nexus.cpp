@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 namespace {
 
 constexpr double kNetwork = 2000;   // us, there and back
@@ -211,4 +211,4 @@ std::optional<NexusSplit> split_nexus(const NexusProfiles& profiles,
   return split;
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

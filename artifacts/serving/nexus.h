@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 struct NexusModel {
   std::vector<double> mean{}, deviation{};  ///< Of the forward pass, by batch from 1.
@@ -113,4 +113,4 @@ std::optional<NexusSplit> split_nexus(const NexusProfiles& profiles,
                                       const std::vector<NexusStage>& stages, double slo_ms,
                                       int segments, bool whole);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

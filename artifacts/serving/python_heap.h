@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// A min-heap that pops equal items in the order of Python's heapq, which is not the order in which
 /// they were pushed. Published programs whose events are compared by time alone depend on it:
@@ -52,4 +52,4 @@ class PythonHeap {
   std::vector<Item> items_;
 };
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -12,12 +12,14 @@
 #include "serving/python_heap.h"
 #include "serving/splitwise_instance.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
+
+using namespace inference;
 namespace {
 
-constexpr double kServerMemory = 687'194'767'360;                // bytes
-constexpr double kBandwidth = 200.0 * 1024 * 1024 * 1024 / 1e6;  // bytes a microsecond
-constexpr Micros kRetry = 1e6;
+constexpr double kServerMemory = 687'194'767'360;          // bytes
+constexpr double kBandwidth = 200.0 * 1024 * 1024 * 1024;  // bytes a second
+constexpr double kRetry_s = 1;
 constexpr double kQueuedTokens = 8192;  // beyond which mixed_pool opens another server
 
 using Scheduler = SplitwiseScheduler;
@@ -27,7 +29,7 @@ enum class What : std::uint8_t { arrival, end, transfer, retry };
 
 class Play {
  public:
-  Play(const Requests& requests, const SplitwiseSetup& setup)
+  Play(std::span<const SplitwiseRequest> requests, const SplitwiseSetup& setup)
       : requests_(requests),
         setup_(setup),
         kv_bytes_(2 * setup.model.hidden * setup.model.layers * 2),
@@ -40,7 +42,7 @@ class Play {
           {.instance = {*each.times, capacity_, setup.orca}, .home = each.pool, .now = each.pool});
     }
     for (RequestId id = 0; id < requests.size(); ++id) {
-      const Request& request = requests[id];
+      const SplitwiseRequest& request = requests[id];
       tasks_[id].prompt = {.request = id,
                            .is_prompt = true,
                            .memory = (request.prompt + 1) * kv_bytes_,
@@ -88,7 +90,7 @@ class Play {
     std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
   };
   struct Event {
-    Micros at;
+    double at;
     What what;
     std::uint32_t subject;  // a request or a server
     std::uint64_t number;
@@ -101,7 +103,7 @@ class Play {
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
   /// Returns the number of the event.
-  std::uint64_t plan(Micros at, What what, std::size_t subject) {
+  std::uint64_t plan(double at, What what, std::size_t subject) {
     events_.push({at, what, static_cast<std::uint32_t>(subject), planned_});
     return planned_++;
   }
@@ -232,9 +234,9 @@ class Play {
 
   void start(std::size_t number) {
     Server& server = servers_[number];
-    const Micros at = server.instance.start(now_);
+    const double at = server.instance.start(now_);
     for (const SplitwiseTask* task : server.instance.batch()) {
-      Micros& began =
+      double& began =
           task->is_prompt ? times_[task->request].prompt_start : times_[task->request].token_start;
       if (began == kNever) began = now_;
     }
@@ -245,7 +247,7 @@ class Play {
 
   void pause(std::size_t number) {
     Server& server = servers_[number];
-    if (const Micros at = server.instance.pause(now_); at != kNever) {
+    if (const double at = server.instance.pause(now_); at != kNever) {
       server.end = plan(at, What::end, number);
     }
   }
@@ -289,7 +291,7 @@ class Play {
     const Tasks& tasks = tasks_[id];
     SplitwiseInstance& destination = servers_[tasks.destination].instance;
     if (destination.memory_left() < tasks.prompt.memory) {
-      plan(now_ + kRetry, What::retry, id);
+      plan(now_ + kRetry_s, What::retry, id);
       return;
     }
     destination.take_memory(tasks.prompt.memory);
@@ -311,7 +313,7 @@ class Play {
     }
   }
 
-  const Requests& requests_;
+  std::span<const SplitwiseRequest> requests_;
   const SplitwiseSetup& setup_;
   double kv_bytes_;
   double capacity_;
@@ -322,13 +324,14 @@ class Play {
   PythonHeap<Event> events_;
   std::uint64_t planned_ = 0;
   std::size_t turn_[3] = {0, 0, 0};
-  Micros now_ = 0;
+  double now_ = 0;
 };
 
 }  // namespace
 
-std::vector<SplitwiseTimes> play_splitwise(const Requests& requests, const SplitwiseSetup& setup) {
+std::vector<SplitwiseTimes> play_splitwise(std::span<const SplitwiseRequest> requests,
+                                           const SplitwiseSetup& setup) {
   return Play(requests, setup).run();
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -8,13 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "inference/request.h"
 #include "serving/token_table.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 enum class SplitwisePool : std::uint8_t { both, prompts, tokens };
 
@@ -47,12 +48,20 @@ struct SplitwiseSetup {
   double bandwidth_factor = 1;  ///< Of what moves KV between servers.
 };
 
+/// Arrival and times are in seconds, as in the program, whose roundings decide ties.
+struct SplitwiseRequest {
+  double arrival = 0;
+  std::int32_t prompt = 0, output = 0;  ///< Tokens.
+};
+
 struct SplitwiseTimes {
-  Micros prompt_start = kNever, first_token = kNever, token_start = kNever, finish = kNever;
+  double prompt_start = inference::kNever, first_token = inference::kNever,
+         token_start = inference::kNever, finish = inference::kNever;
   std::int32_t prompt_server = -1, token_server = -1;
 };
 
 /// Plays `requests`. O(iterations x batch).
-std::vector<SplitwiseTimes> play_splitwise(const Requests& requests, const SplitwiseSetup& setup);
+std::vector<SplitwiseTimes> play_splitwise(std::span<const SplitwiseRequest> requests,
+                                           const SplitwiseSetup& setup);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

@@ -8,7 +8,18 @@
 #include <span>
 #include <utility>
 
-namespace almanac::inference::published {
+namespace almanac::serving {
+
+using namespace inference;
+namespace {
+
+/// a // b of Python, for b > 0: floor(a / b) differs where a is a multiple of b but for a rounding.
+double floor_divide(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return std::round((a - rest) / b) - (rest < 0 ? 1 : 0);
+}
+
+}  // namespace
 
 void SplitwiseInstance::arrive(Task& task) {
   auto& tasks = tasks_[task.request];
@@ -130,24 +141,18 @@ void SplitwiseInstance::pass_over() {
   }
 }
 
-Micros SplitwiseInstance::start(Micros now) {
+double SplitwiseInstance::start(double now) {
   orca_ ? select_orca() : select();
   if (batch_.empty()) return kNever;
-  Batch made;
   iterations_ = std::numeric_limits<std::int32_t>::max();
   for (const Task* task : batch_) {
-    if (task->is_prompt) {
-      made.prefills.push_back({.done = 0, .fresh = task->size, .prompt = task->size});
-      iterations_ = 1;
-    } else {
-      ++made.decodes;
-      iterations_ = std::min(iterations_, task->left);
-    }
+    iterations_ = std::min(iterations_, task->is_prompt ? 1 : task->left);
   }
-  began_ = now;
-  iteration_ = (*times_)(made);
+  iteration_ = times_->iteration_s(batch_tokens_, batch_prompts_,
+                                   static_cast<std::int32_t>(batch_.size()) - batch_prompts_);
   paused_ = false;
-  return now + iterations_ * iteration_;
+  ends_ = now + iteration_ * iterations_;
+  return ends_;
 }
 
 bool SplitwiseInstance::asks_for_pause(const Task* task) const {
@@ -160,12 +165,15 @@ bool SplitwiseInstance::asks_for_pause(const Task* task) const {
   return task->is_prompt && decodes > 0 && batch_tokens_ - decodes + task->tokens() <= kMostTokens;
 }
 
-Micros SplitwiseInstance::pause(Micros now) {
+double SplitwiseInstance::pause(double now) {
   if (batch_prompts_ > 0 || paused_) return kNever;
   paused_ = true;
-  const auto iterations = static_cast<std::int32_t>(std::floor((now - began_) / iteration_)) + 1;
-  iterations_ = std::min(iterations_, iterations);
-  return began_ + iterations_ * iteration_;
+  const double began = ends_ - iteration_ * iterations_;
+  const double elapsed = now - began;
+  iterations_ =
+      std::min(iterations_, static_cast<std::int32_t>(floor_divide(elapsed, iteration_)) + 1);
+  ends_ = now + (iteration_ * iterations_ - elapsed);
+  return ends_;
 }
 
 std::vector<SplitwiseTask*> SplitwiseInstance::end() {
@@ -193,4 +201,4 @@ bool SplitwiseInstance::next_fits() const {
   return !pending_.empty() && has_memory(*pending_.front());
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

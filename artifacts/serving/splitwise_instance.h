@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// One server of the simulator of Splitwise: what it batches next, and for how long.
+/// One server of the simulator of Splitwise: what it batches next, and for how long. Times are
+/// seconds, and the end of a run is computed step by step as the program does: its roundings decide
+/// which of two events at the same time comes first.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +14,11 @@
 #include "inference/request.h"
 #include "serving/token_table.h"
 
-namespace almanac::inference::published {
+namespace almanac::serving {
 
 /// Half of a request: its prompt in one iteration, or all tokens after the first.
 struct SplitwiseTask {
-  RequestId request = 0;
+  inference::RequestId request = 0;
   bool is_prompt = false;
   double memory = 0;      ///< Bytes, held from its first iteration to the end of the request.
   std::int32_t size = 0;  ///< Tokens of a prompt.
@@ -24,7 +26,7 @@ struct SplitwiseTask {
   std::int32_t passed_over = 0;  ///< Batches that were formed without it.
   bool started = false;
   bool batched = false;  ///< In the batch that runs or is being formed.
-  Micros arrival = 0;    ///< Of the request.
+  double arrival = 0;    ///< Of the request, in seconds.
   std::int32_t tokens() const { return is_prompt ? size : 1; }
 };
 
@@ -47,14 +49,14 @@ class SplitwiseInstance {
 
   /// Takes a task. The second of a request is behind the first.
   void arrive(Task& task);
-  /// Forms a batch. When its run ends, or kNever when there is none.
-  Micros start(Micros now);
+  /// Forms a batch. Returns when its run ends, or kNever if nothing can run.
+  double start(double now);
   /// Whether `task`, which has arrived just now, or with null freed memory, may join before the run
   /// ends.
   bool asks_for_pause(const Task* task) const;
-  /// Cuts the run after the current iteration. Returns its end, which may be what it was; kNever if
-  /// the run holds a prompt or was cut before.
-  Micros pause(Micros now);
+  /// Cuts the run after the current iteration. Returns the new end, which may equal the old one;
+  /// kNever if the run holds a prompt or was cut before.
+  double pause(double now);
   /// Ends the run; gives the tasks that are complete, in order of the batch.
   std::vector<Task*> end();
   /// The first task that waits fits into the memory.
@@ -63,7 +65,7 @@ class SplitwiseInstance {
   void free_memory(double bytes) { memory_left_ += bytes; }
 
  private:
-  Task& first(RequestId request) const { return *tasks_.at(request).front(); }
+  Task& first(inference::RequestId request) const { return *tasks_.at(request).front(); }
   bool fits(const Task& task) const;
   bool has_memory(const Task& task) const { return task.started || task.memory <= memory_left_; }
   void take(Task& task);
@@ -83,8 +85,8 @@ class SplitwiseInstance {
   void select_orca();
 
   const TokenTable* times_;
-  std::vector<RequestId> pool_;
-  std::unordered_map<RequestId, std::deque<Task*>> tasks_;
+  std::vector<inference::RequestId> pool_;
+  std::unordered_map<inference::RequestId, std::deque<Task*>> tasks_;
   std::vector<Task*> pending_;
   std::deque<Task*> prompts_;
   std::deque<Task*> blocked_;
@@ -92,11 +94,11 @@ class SplitwiseInstance {
   std::int32_t batch_tokens_ = 0;
   std::int32_t batch_prompts_ = 0;
   double memory_left_;
-  Micros began_ = 0;
-  Micros iteration_ = 0;
+  double ends_ = 0;
+  double iteration_ = 0;
   std::int32_t iterations_ = 0;
   bool paused_ = false;
   bool orca_;
 };
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::serving

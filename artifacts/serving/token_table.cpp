@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-namespace almanac::inference {
+namespace almanac::serving {
 
-double TokenTable::at(double tokens, Micros Knot::*value) const {
+double TokenTable::at(double tokens, double Knot::*value) const {
   auto right = std::lower_bound(knots_.begin() + 1, knots_.end() - 1, tokens,
                                 [](const Knot& knot, double asked) { return knot.tokens < asked; });
   const Knot& low = right[-1];
@@ -15,10 +15,11 @@ double TokenTable::at(double tokens, Micros Knot::*value) const {
   return slope * (tokens - low.tokens) + low.*value;
 }
 
-Micros TokenTable::operator()(const Batch& batch) const {
-  const auto tokens = static_cast<double>(batch.prefill_tokens() + batch.decodes);
-  if (batch.prefills.empty()) return decode(tokens);
-  return batch.decodes > 0 ? 1.1 * prompt(tokens) : prompt(tokens);
+double TokenTable::iteration_s(std::int32_t tokens, std::int32_t prompts,
+                               std::int32_t decodes) const {
+  if (prompts == 0) return at(tokens, &Knot::decode);
+  const double made = at(tokens, &Knot::prompt);
+  return decodes > 0 ? made * 1.1 : made;
 }
 
-}  // namespace almanac::inference
+}  // namespace almanac::serving

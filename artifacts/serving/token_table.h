@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Step times measured at some counts of tokens, and straight lines between them.
+/// Iteration times measured at some counts of tokens, and straight lines between them.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "inference/step_time.h"
+namespace almanac::serving {
 
-namespace almanac::inference {
-
-/// Knots, ascending by tokens; beyond the first and the last the line goes on.
+/// Knots, ascending by tokens; the first and the last line continue beyond them.
 ///
 /// Source   the performance model of splitwise-sim (Patel et al., ISCA'24): an iteration with
-///          prompts and decodes takes 1.1 times what one with as many tokens of prompts does.
-class TokenTable final : public StepTime {
+///          prompts and decodes takes 1.1 times as long as one with as many tokens of prompts.
+class TokenTable {
  public:
+  /// Times are in seconds.
   struct Knot {
     double tokens = 0;
-    Micros prompt = 0;
-    Micros decode = 0;
+    double prompt = 0;
+    double decode = 0;
   };
-  /// At least two knots.
+  /// Requires at least two knots.
   explicit TokenTable(std::vector<Knot> knots) : knots_(std::move(knots)) {}
 
-  Micros prompt(double tokens) const { return at(tokens, &Knot::prompt); }
-  Micros decode(double tokens) const { return at(tokens, &Knot::decode); }
-  Micros operator()(const Batch& batch) const override;
+  /// Seconds of an iteration of `tokens` in all, of so many prompts and decodes.
+  double iteration_s(std::int32_t tokens, std::int32_t prompts, std::int32_t decodes) const;
 
  private:
-  double at(double tokens, Micros Knot::*value) const;
+  double at(double tokens, double Knot::*value) const;
   std::vector<Knot> knots_;
 };
 
-}  // namespace almanac::inference
+}  // namespace almanac::serving

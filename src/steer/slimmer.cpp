@@ -7,27 +7,20 @@
 
 #include <fmt/format.h>
 
-#include "schedule/hosts.h"
 #include "steer/aside.h"
 #include "steer/occupancy.h"
-#include "steer/planned_round.h"
-#include "steer/record.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
 
-using policy::EventKind;
 using slurm::JobNumber;
 
 namespace {
 
 /// A job that is hurt for so long gets all back.
 constexpr Duration kHurt = 5min;
-/// After so many jobs all begins anew: the round remembers each job that it ever saw.
+/// After so many jobs a new round begins, because a round remembers all its jobs.
 constexpr std::size_t kMostJobs = 50'000;
-constexpr Duration kFresh = 30s;
-
-std::uint32_t subject_of(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
 /// Whether the policy may have it: it runs on GPUs of its own, each of which is known.
 bool is_plain(const slurm::Job& job) {
@@ -63,36 +56,21 @@ void Slimmer::decide_by(Slimming policy) {
 void Slimmer::look(const Mirror& mirror, std::shared_ptr<const World> world,
                    const std::vector<Agents::Told>& reports, const Settings& settings) {
   now_ = std::max(now_, mirror.at());
-  if (world_ != world || trace_.jobs.size() > kMostJobs) begin(std::move(world), settings);
+  if (world_ != world || round_->jobs() > kMostJobs) begin(std::move(world), settings);
   follow(mirror, settings);
   take(reports);
-  if (slims()) decide();
-  events_.clear();
+  if (slims()) {
+    round_->decide(now_);
+  } else {
+    round_->discard_events();
+  }
   note_wanted();
 }
 
 void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings) {
-  round_.reset();
   world_ = std::move(world);
-  cluster_ = world_->cluster;
-  for (cluster::NodeClass& make : cluster_.classes) {
-    make.bandwidth_gbs = settings.slimming.bandwidth_gbs;
-  }
-  trace_ = {};
-  numbers_.clear();
-  events_.clear();
   running_.clear();
-  mind_ = schedule::make_policy(policy_.composition,
-                                schedule::RealHost{.estimator = nullptr,
-                                                   .past_use = nullptr,
-                                                   .past_reports = {},
-                                                   .type_speeds = nullptr,
-                                                   .may_share = {},
-                                                   .is_on = {}},
-                                schedule::kNoSiteRules);
-  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0,
-                                             policy_.composition.name);
-  round_->observe(nullptr, this);
+  round_ = std::make_unique<SlimmingRound>(policy_, world_, settings.slimming.bandwidth_gbs, *this);
 }
 
 void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
@@ -125,45 +103,29 @@ void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
       running.slurms = occupied[at].held;
       touch(running);
     }
-    if (is_new || (!running.is_in_round && running.id != kNoJob)) adopt(*there[at], running);
+    if (is_new || (!running.is_in_round && running.id != kNoJob)) {
+      running.id = round_->adopt(*there[at], running.slurms, now_);
+      running.is_in_round = running.id != kNoJob;
+    }
   }
-}
-
-void Slimmer::adopt(const slurm::Job& job, Running& running) {
-  // Without its name: what other jobs of that name came to need is no reason to give it more.
-  slurm::Job nobodys = job;
-  nobodys.name.clear();
-  nobodys.user.clear();
-  const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};
-  trace::Job& record = trace_.jobs.emplace_back();
-  record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
-  record.request = to_request(nobodys, *world_, trace_.names);
-  // It is where its nodes are, whatever it is called by.
-  record.request.vc = trace_.names.intern(owner_of_nodes(job, *world_));
-  numbers_.push_back(job.number);
-  const Time since = job.start == kNoTime ? now_ : std::min(job.start, now_);
-  running.is_in_round = !round_->adopt(id, running.slurms, {.since = since, .start = since});
-  running.id = running.is_in_round ? id : kNoJob;
-  if (running.is_in_round) events_.push_back({EventKind::job_adopted, subject_of(id)});
 }
 
 void Slimmer::leave(Running& running) {
   if (!running.is_in_round) return;
-  round_->end(now_, running.id);
-  events_.push_back({EventKind::job_ended, subject_of(running.id)});
+  round_->end(running.id, now_);
   running.is_in_round = false;
   touch(running);
 }
 
 void Slimmer::touch(const Running& running) {
   for (const cluster::Grant& grant : running.slurms) {
-    changed_[cluster_.nodes[index(grant.node)].name] = now_;
+    nodes_.note_change(round_->name(grant.node), now_);
   }
 }
 
 void Slimmer::take(const std::vector<Agents::Told>& reports) {
   for (const auto& [node, report] : reports) {
-    heard_[node] = {report, now_};
+    nodes_.take(node, report, now_);
     for (const agent::JobReport& told : report.jobs) {
       const auto found = running_.find(told.job);
       if (found != running_.end()) found->second.use.take(node, report, told, now_);
@@ -172,26 +134,13 @@ void Slimmer::take(const std::vector<Agents::Told>& reports) {
   for (auto& [number, running] : running_) running.use.look(cores_held(running), now_);
 }
 
-void Slimmer::decide() {
-  // In the order in which events of one instant are told.
-  std::stable_sort(events_.begin(), events_.end(),
-                   [](const auto& a, const auto& b) { return a.kind < b.kind; });
-  while (true) {
-    events_.push_back({EventKind::timer, 0});
-    round_->run(now_, std::exchange(events_, {}));
-    const auto wakes = round_->wakes();
-    if (std::none_of(wakes.begin(), wakes.end(), [&](Time at) { return at <= now_; })) return;
-  }
-}
-
 Cores Slimmer::cores_held(const Running& running) const {
   Cores made;
   if (!running.is_in_round || running.is_left_alone) return made;
   const auto held = round_->grants(running.id);
   for (std::size_t at = 0; at < held.size(); ++at) {
     if (held[at].cpu_milli >= running.slurms[at].cpu_milli) continue;
-    const std::string& node = cluster_.nodes[index(held[at].node)].name;
-    made[node] += held[at].cpu_milli / 1e3;
+    made[round_->name(held[at].node)] += held[at].cpu_milli / 1e3;
   }
   return made;
 }
@@ -212,7 +161,7 @@ void Slimmer::note_wanted() {
 }
 
 const Slimmer::Running* Slimmer::running_of(JobId job) const {
-  const auto found = running_.find(numbers_[index(job)]);
+  const auto found = running_.find(round_->number(job));
   return found == running_.end() || found->second.id != job ? nullptr : &found->second;
 }
 
@@ -225,15 +174,6 @@ std::optional<double> Slimmer::gpu_use(JobId job) const {
 std::optional<double> Slimmer::bandwidth_gbs(JobId job) const {
   const Running* const running = running_of(job);
   return running == nullptr ? std::nullopt : running->use.bandwidth_gbs(now_);
-}
-
-std::optional<double> Slimmer::bandwidth_gbs(NodeId node) const {
-  const auto found = heard_.find(cluster_.nodes[index(node)].name);
-  if (found == heard_.end() || now_ - found->second.at > kFresh) return std::nullopt;
-  const auto changed = changed_.find(found->first);
-  const Time from = found->second.at - found->second.report.length;
-  if (changed != changed_.end() && from < changed->second) return std::nullopt;
-  return found->second.report.bandwidth_gbs;
 }
 
 std::string Slimmer::why(JobNumber job) const {
@@ -254,12 +194,6 @@ std::string Slimmer::why(JobNumber job) const {
 const JobUse* Slimmer::use(JobNumber job) const {
   const auto found = running_.find(job);
   return found == running_.end() ? nullptr : &found->second.use;
-}
-
-const agent::Report* Slimmer::report(const std::string& node) const {
-  const auto found = heard_.find(node);
-  const bool is_fresh = found != heard_.end() && now_ - found->second.at <= kFresh;
-  return is_fresh ? &found->second.report : nullptr;
 }
 
 std::vector<std::string> Slimmer::troubles() const {

@@ -292,18 +292,17 @@ TEST(Size, IsEnoughForTheOtherHalfOfAPublishedLog) {
 
 /// Hours `from` to `to` of ServeGen's clients, at a rate so that `count` requests come in an hour
 /// on average over all of their days.
-Requests servegen_hours(const published::ServegenClients& clients, double rate_scale, int from,
-                        int to) {
+Requests servegen_hours(const ServegenClients& clients, double rate_scale, int from, int to) {
   Requests made;
-  for (double start = 3600.0 * from; start < 3600.0 * to; start += published::kServegenWindow) {
+  for (double start = 3600.0 * from; start < 3600.0 * to; start += kServegenWindow) {
     double rate = 0;
     for (const auto& [id, client] : clients) {
       const auto rhythm = client.rhythms.find(start);
       if (rhythm != client.rhythms.end()) rate += rhythm->second.rate;
     }
     if (rate <= 0) continue;
-    for (const auto& each : published::generate_servegen(clients, start, rate * rate_scale,
-                                                         static_cast<std::uint64_t>(start))) {
+    for (const auto& each :
+         generate_servegen(clients, start, rate * rate_scale, static_cast<std::uint64_t>(start))) {
       const auto tokens = [&](const char* field) {
         const auto found = each.fields.find(field);
         return found == each.fields.end() ? 1 : std::max(1, static_cast<int>(found->second));
@@ -325,7 +324,7 @@ TEST(Size, IsEnoughForTheNextDayWhereTheLogAloneIsNot) {
   Service service{.model = *find_model("llama-3.1-70b"), .board = *find_board("h100"), .gpus = 2};
   service.limits.sequences = 1;
   const Objective objective{.first_token = 10e6, .per_token = 100e3};
-  const auto clients = published::read_servegen(*folder, "m-large");
+  const auto clients = read_servegen(*folder, "m-large");
   ASSERT_TRUE(clients);
   constexpr double kScale = 1e-3;
   int log_alone = 0;

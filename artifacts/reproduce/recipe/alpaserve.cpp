@@ -24,7 +24,7 @@ void register_alpaserve(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace serving;
 using Models = std::map<std::string, AlpaModel>;
 
 constexpr const char* kProfiles = "data/alpaserve/profiles.json";

@@ -28,7 +28,7 @@ void register_blis(Recipes& registry);
 namespace {
 
 using namespace inference;
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kLog = "data/inference/mooncake_conversation.csv";
 constexpr const char* kSetups = "golden/blis/setups.json";

@@ -35,7 +35,7 @@ void register_distserve(Recipes& registry);
 namespace {
 
 using namespace inference;
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kLog = "data/inference/azure_llm_2023_code.csv";
 constexpr const char* kTimes = "data/profiles/llm/distserve_a100.csv";

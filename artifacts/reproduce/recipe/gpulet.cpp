@@ -23,7 +23,7 @@ void register_gpulet(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kConfigs = "data/gpulet/configs.json";
 constexpr const char* kLatencies = "data/gpulet/latency_profile*.csv";

@@ -21,7 +21,7 @@ void register_igniter(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kProfile = "data/igniter/v100_fitted.json";
 constexpr const char* kPredictions = "golden/igniter/predictions*.csv";

@@ -19,7 +19,7 @@ void register_mark(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kPlans = "golden/mark/*.json";
 constexpr std::size_t kLeastForecast = 3;  // minutes

@@ -28,7 +28,7 @@ constexpr const char* kTotals = "golden/mooncake/*_lru.csv";
 constexpr const char* kRequests = "golden/mooncake/*_hits.csv";
 
 std::vector<double> hits(const Requests& requests, std::size_t capacity) {
-  BlockPool pool(capacity);
+  serving::BlockPool pool(capacity);
   std::vector<double> made;
   for (const Request& each : requests.all) {
     made.push_back(static_cast<double>(pool.use(requests.ids(each))));

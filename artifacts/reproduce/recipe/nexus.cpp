@@ -23,7 +23,7 @@ void register_nexus(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kProfiles = "data/nexus/profiles.csv";
 constexpr const char* kSingle = "golden/nexus/single*.csv";

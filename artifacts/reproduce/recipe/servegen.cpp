@@ -24,7 +24,7 @@ void register_servegen(Recipes& registry);
 
 namespace {
 
-using namespace inference::published;
+using namespace inference;
 
 constexpr const char* kClients = "data/inference/servegen/*_windows.csv";
 constexpr const char* kWindows = "golden/servegen/stats_*.csv";

@@ -27,13 +27,13 @@ void register_splitwise(Recipes& registry);
 namespace {
 
 using namespace inference;
-using namespace inference::published;
+using namespace serving;
 
 constexpr const char* kLog = "data/inference/azure_llm_2023_code.csv";
 constexpr const char* kTables = "data/profiles/llm/splitwise_medians.csv";
 constexpr const char* kExamples = "golden/splitwise/example_*.csv";
 constexpr const char* kRuns = "golden/splitwise/*_x*.csv";
-constexpr Micros kStart = 1e6;  // before, the program has no servers yet
+constexpr double kStart_s = 1;  // before, the program has no servers yet
 
 struct Server {
   char hardware = 'h';  // a, h, or c for a capped h
@@ -141,22 +141,23 @@ SplitwiseScheduler find_scheduler(std::string name, double& bandwidth) {
   return found->second;
 }
 
-Requests example() {
-  Requests requests;
-  requests.all = {{.arrival = 1e6, .prompt = 4096, .output = 32},
-                  {.arrival = 3e6, .prompt = 2048, .output = 8},
-                  {.arrival = 4e6, .prompt = 2048, .output = 16}};
-  return requests;
+using Arrivals = std::vector<SplitwiseRequest>;
+
+Arrivals example() {
+  return {{.arrival = 1, .prompt = 4096, .output = 32},
+          {.arrival = 3, .prompt = 2048, .output = 8},
+          {.arrival = 4, .prompt = 2048, .output = 16}};
 }
 
-Requests cut(const Requests& log, std::size_t count, double rate) {
-  Requests requests;
+Arrivals cut(const Requests& log, std::size_t count, double rate) {
+  Arrivals arrivals;
   for (std::size_t each = 0; each < std::min(count, log.size()); ++each) {
-    Request request = log.all[each];
-    request.arrival = kStart + std::floor(request.arrival) / rate;
-    requests.all.push_back(request);
+    const Request& request = log.all[each];
+    arrivals.push_back({.arrival = kStart_s + std::floor(request.arrival) / 1e6 / rate,
+                        .prompt = request.prompt,
+                        .output = request.output});
   }
-  return requests;
+  return arrivals;
 }
 
 /// Times of eight GPUs by model and hardware.
@@ -169,8 +170,8 @@ Tables read_tables(const File& file) {
   while (rows.next()) {
     if (rows.number("tensor_parallel") != 8) continue;
     knots[{std::string(rows.text("model")), std::string(rows.text("hardware"))}].push_back(
-        {rows.number("batch_tokens"), rows.number("prompt_ms") * 1e3,
-         rows.number("token_ms") * 1e3});
+        {rows.number("batch_tokens"), rows.number("prompt_ms") / 1e3,
+         rows.number("token_ms") / 1e3});
   }
   Tables tables;
   for (auto& [what, all] : knots) {
@@ -202,24 +203,24 @@ SplitwiseSetup setup_of(const Run& run, const Tables& tables) {
 
 /// Compares a run with the requests that `requests_of` makes of their number.
 void compare_run(Bench& bench, const File& file, const SplitwiseSetup& setup,
-                 const std::function<Requests(std::size_t)>& requests_of) {
+                 const std::function<Arrivals(std::size_t)>& requests_of) {
   constexpr std::array kColumns{"ttft_s", "response_s", "prompt_start_s", "token_start_s"};
   const auto published =
       read_columns(file.path, {"ttft_s", "response_s", "prompt_instance", "token_instance",
                                "prompt_start_s", "token_start_s"});
   const std::vector<double>& prompt_servers = published.at("prompt_instance");
   const std::vector<double>& token_servers = published.at("token_instance");
-  const Requests requests = requests_of(prompt_servers.size());
+  const Arrivals requests = requests_of(prompt_servers.size());
   const auto times = play_splitwise(requests, setup);
   std::array<std::vector<double>, kColumns.size()> ours;
   std::size_t elsewhere = 0;
   for (std::size_t each = 0; each < times.size(); ++each) {
     const SplitwiseTimes& mine = times[each];
-    const Micros arrival = requests.all[each].arrival;
-    ours[0].push_back((mine.first_token - arrival) / 1e6);
-    ours[1].push_back((mine.finish - arrival) / 1e6);
-    ours[2].push_back(mine.prompt_start / 1e6);
-    ours[3].push_back(mine.token_start / 1e6);
+    const double arrival = requests[each].arrival;
+    ours[0].push_back(mine.first_token - arrival);
+    ours[1].push_back(mine.finish - arrival);
+    ours[2].push_back(mine.prompt_start);
+    ours[3].push_back(mine.token_start);
     elsewhere += each < prompt_servers.size() && (prompt_servers[each] != mine.prompt_server ||
                                                   token_servers[each] != mine.token_server);
   }

@@ -21,10 +21,6 @@
 namespace almanac::inference::format {
 namespace {
 
-using published::kServegenWindow;
-using published::ServegenClients;
-using published::ServegenRequest;
-
 constexpr const char* kRhythms = "_windows.csv";
 
 /// Requests a second of all clients, by the start of the stretch.
@@ -62,7 +58,7 @@ Result<Requests> read_clients(const std::string& path, const LogPart& part) {
                 "has arrival patterns of clients, but is not named NAME_windows.csv.gz",
                 {.file = path}, "NAME_lengths.json.gz must be in the same folder");
   }
-  const auto clients = published::read_servegen(file.parent_path().string(), name.substr(0, end));
+  const auto clients = read_servegen(file.parent_path().string(), name.substr(0, end));
   if (!clients) return tl::unexpected(clients.error());
   const auto rates = rates_of(*clients, part.from / 1e6, part.until / 1e6);
   double requests = 0;

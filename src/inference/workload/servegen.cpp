@@ -14,7 +14,7 @@
 #include "table/stream.h"
 #include "text/number.h"
 
-namespace almanac::inference::published {
+namespace almanac::inference {
 namespace {
 
 using nlohmann::json;
@@ -153,4 +153,4 @@ std::vector<ServegenRequest> generate_servegen(const ServegenClients& clients, d
   return made;
 }
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::inference

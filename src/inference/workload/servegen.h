@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 
-namespace almanac::inference::published {
+namespace almanac::inference {
 
 /// Values and their frequencies, ascending.
 struct ServegenLengths {
@@ -57,4 +57,4 @@ constexpr double kServegenWindow = 600;  // s
 std::vector<ServegenRequest> generate_servegen(const ServegenClients& clients, double start,
                                                double rate, std::uint64_t seed);
 
-}  // namespace almanac::inference::published
+}  // namespace almanac::inference

@@ -10,7 +10,7 @@
 
 namespace almanac::elastic {
 
-/// A box in `N` dimensions. Where both bounds are equal the variable is fixed.
+/// A box in `N` dimensions. A variable with equal bounds is fixed.
 template <std::size_t N>
 struct Box {
   std::array<double, N> lower{};
@@ -23,13 +23,12 @@ struct Minimum {
   double value = 0;
 };
 
-/// A local minimum near `start`, which lies in the box. `function` gives its value and writes the
-/// gradient; it may have kinks, as a root of squares has where they vanish.
+/// Returns a local minimum near `start`, which lies in the box. `function` gives its value and
+/// writes the gradient; it may have kinks, as a root of squares has where they vanish.
+/// Deterministic.
 ///
-/// Source   quasi-Newton (BFGS) on the variables that are not held by a bound (Bertsekas, SIAM J.
-///          Control 20, 1982), with the line search for kinks of Lewis and Overton, Math. Program.
-///          141, 2013.
-/// Cost     some 50 to 200 evaluations.
+/// Source   L-BFGS of NLopt (Nocedal, Math. Comp. 35, 1980, in the code of Luksan).
+/// Cost     some 100 evaluations, and at most 1,000.
 using Function7 = std::function<double(const std::array<double, 7>&, std::array<double, 7>&)>;
 Minimum<7> minimise(const Function7& function, const Box<7>& box, std::array<double, 7> start);
 

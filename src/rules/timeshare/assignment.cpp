@@ -141,22 +141,4 @@ Fractions allox(const Problem& problem, const Fractions& before, double consider
   return fractions;
 }
 
-Fractions first_come(const Problem& problem) {
-  Fractions fractions(problem.jobs.size(), std::vector<double>(problem.types(), 0.0));
-  std::vector<double> free = problem.gpus;
-  for (std::size_t at = 0; at < problem.jobs.size(); ++at) {
-    const Job& job = problem.jobs[at];
-    std::size_t best = kNone;
-    for (std::size_t type = 0; type < free.size(); ++type) {
-      if (free[type] <= 0 || free[type] < job.gpus) continue;
-      if (best == kNone || job.rates[type] > job.rates[best]) best = type;
-    }
-    if (best == kNone) break;
-    if (job.rates[best] <= 0) continue;
-    free[best] -= job.gpus;
-    fractions[at][best] = 1;
-  }
-  return fractions;
-}
-
 }  // namespace almanac::timeshare

@@ -35,8 +35,4 @@ Line least_sum_of_times(std::span<const Job> jobs, std::span<const int> free);
 /// knows jobs of one GPU only, and takes each for such a one.
 Fractions allox(const Problem& problem, const Fractions& before, double considered);
 
-/// Each job in turn wholly on the type where it is fastest among those with room for it. Stops
-/// where no type has room; jobs that run on none of those are passed.
-Fractions first_come(const Problem& problem);
-
 }  // namespace almanac::timeshare

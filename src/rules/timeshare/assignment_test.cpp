@@ -72,11 +72,5 @@ TEST(Allox, ConsidersTheOldest) {
   EXPECT_EQ(allox(problem, Fractions(3, {0}), 1), (Fractions{{1}, {0}, {0}}));
 }
 
-TEST(FirstCome, StopsWhereNothingHasRoom) {
-  const Problem problem{
-      .gpus = {2, 1}, .jobs = {{.rates = {1, 2}}, {.rates = {1, 2}, .gpus = 2}, {.rates = {1, 2}}}};
-  EXPECT_EQ(first_come(problem), (Fractions{{0, 1}, {1, 0}, {0, 0}}));
-}
-
 }  // namespace
 }  // namespace almanac::timeshare

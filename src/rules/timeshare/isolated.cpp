@@ -19,18 +19,4 @@ Fractions isolated(const Problem& problem) {
   return fractions;
 }
 
-Fractions equal_time(const Problem& problem) {
-  double tickets = 0;
-  for (const Job& job : problem.jobs) tickets += job.weight * job.count;
-  Fractions fractions;
-  for (const Job& job : problem.jobs) {
-    std::vector<double>& row = fractions.emplace_back(problem.gpus);
-    for (double& part : row) part *= job.weight / tickets;
-    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
-    if (sum <= 1) continue;
-    for (double& part : row) part /= sum;
-  }
-  return fractions;
-}
-
 }  // namespace almanac::timeshare

@@ -21,10 +21,6 @@ namespace almanac::timeshare {
 /// Each job at 1 / n of each type, n jobs being there, cut to its whole time.
 Fractions isolated(const Problem& problem);
 
-/// Shockwave's reading of Gandiva-fair: equal time for all jobs, whatever their size. With tickets
-/// as weights.
-Fractions equal_time(const Problem& problem);
-
 /// Raises the least of gpus x rate / (proportional rate x weight). Rates all 1: blind to types.
 Fractions max_min_fairness(const Problem& problem);
 
