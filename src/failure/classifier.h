@@ -37,8 +37,8 @@ struct RuleSet {
 /// Judges one log after another; for one thread. The rules must outlive it.
 ///
 /// The verdict does not depend on how the log is split into blocks. Colors (ANSI escapes) and NULs
-/// are ignored; a carriage return restarts a line, as on a terminal, without counting a new one. A
-/// line of more than 256 KB is examined in pieces that overlap by 4 KB.
+/// get no special treatment; a carriage return restarts a line, as on a terminal, without counting
+/// a new one. A line of more than 256 KB is examined in pieces that overlap by 4 KB.
 ///
 /// Cost: 2 to 8 ns per byte; memory does not grow with the log or its lines.
 class Classifier {
