@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Plays the last weeks of a log under several policies and says what would have changed, how sure
-/// that is, which users would lose, and what to do.
+/// Simulates the last weeks of a log under several policies, and reports what would have changed,
+/// with what certainty, which users would lose, and what to do.
 ///
-/// All policies are played on the same jobs from the same moment, a week before the weeks that
-/// count, so that the cluster is not empty when they begin (not where the log has less than
-/// three weeks); the policies learn from earlier jobs, and count what their owners used. They go on
-/// learning run times as the weeks go by. The site's quotas bind all of them, stock Slurm
-/// too, as they are today. Jobs that never ran, because their users withdrew them, wait until then
-/// and count in no figure: it is not known how long they would have run.
+/// All policies are simulated on the same jobs from the same time, a week before the weeks that
+/// count, so that the cluster is not empty at their start (unless the log has less than three
+/// weeks). The policies learn from earlier jobs, and count the earlier usage of owners. They
+/// continue to learn run times. The site's current quotas bind all of them, including stock Slurm.
+/// Jobs that never ran wait until their users withdrew them, and are excluded from all figures,
+/// because their run time is unknown.
 #pragma once
 
 #include <atomic>
@@ -30,11 +30,11 @@
 
 namespace almanac::advice {
 
-/// So much of the log before the weeks that count is looked at: to be played, then to be learned
-/// from. What users did earlier says less, and learning from years takes long.
+/// How much of the log before the weeks that count is used: to be simulated, then to be learned
+/// from. Earlier jobs say less, and learning from years takes long.
 inline constexpr Duration kLooksBack = 24h * 7 * 9;
 
-/// NaN where there is nothing to average.
+/// NaN if there is nothing to average.
 struct Figures {
   double avg_wait_s = 0;
   double p99_wait_s = 0;
@@ -42,8 +42,8 @@ struct Figures {
   double p99_jct_s = 0;
 };
 
-/// The middle 95 % of what other days of the same kind would have given (bootstrap over days,
-/// joined where a queue lasts: stats/joined_days.h).
+/// The middle 95 % of the values for other days of the same kind (bootstrap over days, joined if a
+/// queue lasts: stats/joined_days.h).
 struct Interval {
   double from = 1;
   double to = 1;
@@ -52,7 +52,7 @@ struct Interval {
 /// How many times as long under stock Slurm.
 struct Gain {
   double times = 1;
-  /// Nothing where there are fewer days than kFewestDays, or one queue lasted.
+  /// Nothing if there are fewer days than kFewestDays, or one queue lasted.
   std::optional<Interval> sure{};
 };
 
@@ -71,16 +71,16 @@ struct Loser {
 
   static constexpr double kRatio = 1.25;
   static constexpr double kMore_s = 600;
-  static constexpr std::int64_t kFewest = 10;  ///< Of fewer jobs an average says nothing.
+  static constexpr std::int64_t kFewest = 10;  ///< An average of fewer jobs says nothing.
 };
 
 struct Outcome {
   std::string policy{};
-  std::string summary{};  ///< What the policy is, in half a line.
+  std::string summary{};  ///< Short description of the policy.
   Figures figures{};
   Gain wait{};
   Gain jct{};
-  std::vector<Loser> losers{};  ///< Those that lose most first.
+  std::vector<Loser> losers{};  ///< The largest loss first.
   std::int64_t users_losing = 0;
   std::optional<Loser> hardest_hit{};  ///< The class of jobs whose mean wait grows most.
 };
@@ -93,38 +93,39 @@ struct Advice {
   std::int64_t days = 0;   ///< With submissions.
   std::int64_t never = 0;  ///< Could not start on this cluster under stock Slurm, and are left out.
   std::int64_t never_ran = 0;   ///< Left the queue without having run, and count in no figure.
-  bool knows_eligible = false;  ///< As trace::Trace.
-  std::optional<std::int64_t> quotas{};  ///< That were played; nothing = they are not known.
-  std::optional<Figures> real{};         ///< What happened, where the log tells.
+  bool knows_eligible = false;  ///< See trace::Trace.
+  std::optional<std::int64_t> quotas{};  ///< Number simulated; nothing if unknown.
+  std::optional<Figures> real{};         ///< Recorded figures, if the log has them.
   Figures stock{};
-  std::vector<Outcome> outcomes{};  ///< In the order asked; without stock Slurm's.
-  /// Of the outcomes; nothing = stay as it is, or there are too few days to say.
+  std::vector<Outcome> outcomes{};  ///< In the requested order; without stock Slurm.
+  /// Best of the outcomes; nothing to keep the current policy, or if there are too few days.
   std::optional<std::size_t> best{};
-  /// Whether the waits simulated for stock Slurm are the real ones within 10 % of the mean and a
-  /// factor of 1.5 of the p99; if the log does not tell those, whether its nodes are known. If
-  /// false, all else is of a model that is not this cluster, and `best` of the model only.
+  /// Whether the simulated waits of stock Slurm match the recorded ones: the mean within 10 %, the
+  /// p99 within a factor of 1.5. Without recorded waits, whether the nodes are known. If false, the
+  /// figures describe a model that is not this cluster, and so does `best`.
   bool reproduces = true;
   std::string recommendation{};
-  std::vector<std::string> assumptions{};  ///< What must be true for the figures to be.
+  std::vector<std::string> assumptions{};  ///< Conditions for the figures to be right.
   std::vector<std::string> cautions{};
 };
 
 struct Question {
-  Duration weeks = 24h * 28;  ///< So long before the last submission it begins.
+  Duration weeks = 24h * 28;  ///< Length of the period before the last submission.
   std::vector<policy::Composition> policies{};
-  std::optional<experiment::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is
-                                                   ///< played.
+  /// Nothing if unknown; none is simulated then.
+  std::optional<experiment::SiteQuotas> quotas{};
   /// Jobs of services that no policy takes anything from.
   std::unordered_set<trace::JobKey> kept{};
-  /// Of all policies but stock Slurm, as policy::age_capped() takes it.
+  /// For all policies except stock Slurm, see policy::age_capped().
   Duration age_cap = kNoDuration;
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
-  Progress* progress = nullptr;  ///< Of as many simulations as policies and one; null = not wanted.
+  /// Of as many simulations as policies plus one; null for none.
+  Progress* progress = nullptr;
 };
 
-/// Where no job names a virtual cluster, all nodes are one that takes every job.
-/// Fails with unavailable where the weeks have no job that ran, and when it was stopped.
+/// If no job names a virtual cluster, all nodes form one that takes every job. Fails with
+/// `unavailable` if no job ran in these weeks, and when stopped.
 Result<Advice> advise(trace::Trace log, const cluster::Cluster& cluster, const Question& question);
 
 }  // namespace almanac::advice

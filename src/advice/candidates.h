@@ -12,17 +12,17 @@
 
 namespace almanac::advice {
 
-/// What is taken for stock Slurm: first come, first served with its backfill, which believes the
-/// users' time limits (where a job has none, what the user's jobs took).
+/// Returns the model of stock Slurm: first come, first served with its backfill, which believes the
+/// users' time limits (for a job without one, what the user's jobs took).
 policy::Composition stock();
 
-/// Those of the registry that need nothing that Slurm does not do: no job that changes while it
-/// runs, no leases, no stops. Each as it is and, where it lets no job pass, with backfill too,
-/// which Slurm has anyway. What only a simulation can know is learned (service::compose).
+/// Returns the policies of the registry that need nothing beyond Slurm: no changes of running jobs,
+/// no leases, no preemption. Each as it is and, if it lets no job pass, also with backfill, which
+/// Slurm has anyway. What only a simulation can know is learned (service::compose).
 std::vector<policy::Composition> candidates();
 
-/// The policies that `names` name, separated by commas. Fails with usage as Registry::compose()
-/// does, and with unsupported where a policy needs more than Slurm does.
+/// Returns the policies in `names`, separated by commas. Fails with `usage` like
+/// Registry::compose(), and with `unsupported` if a policy needs more than Slurm does.
 Result<std::vector<policy::Composition>> candidates(const std::string& names);
 
 }  // namespace almanac::advice

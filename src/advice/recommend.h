@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is concluded from weeks that were played, each conclusion with what it depends on.
+/// The conclusions from simulated weeks, each with its conditions.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ bool is_like_real(const Advice& advice);
 /// is at least 1.1 times shorter and jobs complete no later.
 bool is_worth_it(const Advice& advice, const Outcome& outcome);
 
-/// What a policy is, in half a line: "shortest predicted GPU time first, with backfill".
+/// Returns a short description of a policy: "shortest predicted GPU time first, with backfill".
 std::string explain(const policy::Composition& composition);
 
 /// The answer. Its first sentence says if the model is not the cluster; then nothing is

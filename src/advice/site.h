@@ -14,9 +14,9 @@
 
 namespace almanac::advice {
 
-/// The nodes with GPUs, those out of service too: each partition that has some is a virtual
-/// cluster, if none shares a node with another; else all are one, which takes every job. Fails with
-/// unavailable where no node has GPUs.
+/// Returns the nodes with GPUs, including those out of service. Each partition with such nodes is a
+/// virtual cluster if no two share a node; otherwise all nodes form one that takes every job. Fails
+/// with `unavailable` if no node has GPUs.
 Result<cluster::Cluster> cluster_of(const slurm::News& news);
 
 /// The jobs that ended in [from, until), all runs of one as one. Accounts and QOS own no nodes: a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What variants of networks answered to items that all of them were tried on.
+/// The answers of network variants on items that all of them were tried on.
 #pragma once
 
 #include <string>
@@ -20,10 +20,10 @@ struct TriedTask {
   std::vector<std::vector<Label>> said{};
 };
 
-/// Reads a table of task, item, variant, label, right and, where it is known, confidence (0 to 1;
-/// 1). A row for each variant of a task and item. By service. Fails with not_found, and with
-/// invalid where a variant, a service or a right label does not go with the others, or an item
-/// lacks a variant.
+/// Reads a table with a row for each variant of a task and item: task, item, variant, label, right
+/// and, if known, confidence (0 to 1; default 1). Grouped by service. Fails with `not_found`, and
+/// with `invalid` if a variant, a service or a right label contradicts others, or an item lacks a
+/// variant.
 Result<std::vector<TriedTask>> read_answers(const std::string& path,
                                             const std::vector<TaskService>& services,
                                             const std::vector<Variant>& variants);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which of several models answers, learnt from how wrong answers were.
+/// Learns which of several models to use, from how wrong their answers were.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace almanac::deployment {
 
-/// One model a request. Each is tried as likely as its weight says, and one part in ten evenly.
+/// Selects one model per request: with nine tenths of the probability by weight, with one tenth
+/// uniformly.
 ///
 /// Source   Crankshaw et al., NSDI'17 (Clipper), section 5.1: Exp3 (Auer et al., 2002).
 class Exp3 {
@@ -45,7 +46,7 @@ class Exp4 {
     int label = kLate;      ///< kLate = nobody answered in time.
     double confidence = 0;  ///< Part of all weights, those of late members too.
   };
-  /// `labels` by model, kLate for one that is not in time. Of equal ones the least label.
+  /// `labels` by model, kLate for a late one. Ties go to the lowest label.
   Answer combine(std::span<const int> labels) const;
   /// Each member in time that was wrong loses weight.
   void learn(std::span<const int> labels, int right);

@@ -13,7 +13,7 @@
 
 namespace almanac::deployment {
 
-/// What a variant said to one item, of items that all variants were tried on.
+/// The answer of a variant to one item, among items that all variants were tried on.
 struct TriedAnswer {
   bool right = false;
   double confidence = 0;  ///< 0 to 1.
@@ -21,20 +21,20 @@ struct TriedAnswer {
 
 struct Cascade {
   std::size_t first = 0;
-  std::optional<std::size_t> second{};  ///< Null = the first answers all.
-  double threshold = 0;                 ///< Below this confidence of the first the second is asked.
-  double accuracy = 0;                  ///< Over the items tried.
-  double mean_ms = 0;                   ///< Of one request on whole GPUs.
+  std::optional<std::size_t> second{};  ///< Empty if the first variant answers everything.
+  double threshold = 0;  ///< The second is asked if the confidence of the first is below this.
+  double accuracy = 0;   ///< Over the items tried.
+  double mean_ms = 0;    ///< Mean per request on whole GPUs.
 };
 
-/// The cascade of least mean time that is right at most `tolerance` less often, as a part, than the
-/// variant that is right most often. `answers` by variant, then item; each variant has all items,
-/// one at least. O(variants^2 x items log items).
+/// Returns the cascade with the least mean time whose accuracy is at most `tolerance`, as a
+/// fraction, below that of the most accurate variant. `answers` by variant, then item; each variant
+/// has all items, at least one. O(variants^2 x items log items).
 ///
-/// Source   Halpern et al., ISPASS'19 (Tolerance Tiers): for each tolerance that a user may ask the
-///          cheapest way through versions of a service, found on answers of all of them; Wang et
-///          al., EuroSys'23 (Tabi): by a small model's confidence.
-/// Differs  Two levels; confidence is taken as it comes, without calibration.
+/// Source   Halpern et al., ISPASS'19 (Tolerance Tiers): for each tolerance that a user may
+///          request, the cheapest path through versions of a service, found on the answers of all;
+///          Wang et al., EuroSys'23 (Tabi): by a small model's confidence.
+/// Differs  Two levels; confidence is not calibrated.
 Cascade cheapest_cascade(std::span<const Variant> variants,
                          const std::vector<std::vector<TriedAnswer>>& answers, double tolerance);
 

@@ -18,11 +18,11 @@ class CellTable {
  public:
   /// The greatest number that a cell may have.
   static constexpr double kMost = 1e9;
-  /// Fails with not_found, and with invalid where one of `needed` is no column.
+  /// Fails with `not_found`, and with `invalid` if one of `needed` is not a column.
   static Result<CellTable> open(const std::string& path, const std::vector<std::string>& needed);
   Result<bool> next() { return reader_.next(); }
   std::string_view text(const std::string& column) const;
-  /// A number from `least` to `most`; `otherwise` where the column or the cell is not there.
+  /// Returns a number from `least` to `most`; `otherwise` if the column or the cell is missing.
   Result<double> number(const std::string& column, double least, double most = kMost,
                         double otherwise = std::nan("")) const;
   tl::unexpected<Error> wrong(std::string message) const;

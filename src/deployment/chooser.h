@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which variants of a network answer a request, and what their answers say together: the slot
+/// Chooses which variants of a network answer a request, and combines their answers: the slot
 /// `chooser`.
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace almanac::deployment {
 
-/// What a variant said.
+/// The answer of a variant.
 struct Label {
-  int label = Exp4::kLate;  ///< kLate = it did not answer in time.
+  int label = Exp4::kLate;  ///< kLate if it did not answer in time.
   double confidence = 0;
 };
 
-/// What a chooser is told of its task before it begins. Variants count within the task.
+/// What a chooser knows about its task at the start. Variants are numbered within the task.
 struct ChooserCase {
-  std::vector<Variant> variants{};  ///< Those that are in time alone; one at least.
-  /// By variant, then item; empty = not known.
+  std::vector<Variant> variants{};  ///< Those that are in time alone; at least one.
+  /// By variant, then item; empty if unknown.
   std::vector<std::vector<TriedAnswer>> answers{};
   double tolerance = 0.01;  ///< Part of the right answers that may be lost for speed.
 };
@@ -34,13 +34,13 @@ struct ChooserCase {
 class Chooser {
  public:
   virtual ~Chooser() = default;
-  /// Those that answer a request as it comes, one at least.
+  /// Returns the variants to ask when a request arrives, at least one.
   virtual std::vector<std::size_t> ask(Rng& rng) = 0;
-  /// Another that is to answer once these have, `said` by variant; nothing = none.
+  /// Returns another variant to ask after these answers, `said` by variant; nothing for none.
   virtual std::optional<std::size_t> ask_more(std::span<const Label>) { return std::nullopt; }
-  /// The answer; kLate = none.
+  /// Returns the combined answer; kLate for none.
   virtual int answer(std::span<const Label> said) = 0;
-  /// That would have been right. `asked` are those that ask() gave.
+  /// Informs the chooser of the right answer. `asked` are those that ask() returned.
   virtual void learn(std::span<const std::size_t> /*asked*/, std::span<const Label> /*said*/,
                      int /*right*/) {}
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Networks that answer a request in one go, in several variants, on parts of GPUs: which variant
-/// of which task stands where, and what that serves.
+/// Networks that answer a request in one pass, in several variants, on parts of GPUs: which variant
+/// of which task is where, and the load that this serves.
 #pragma once
 
 #include <cstddef>
@@ -24,33 +24,33 @@ struct Variant {
   int operators = 1;  ///< Parts of a batch that run one after the other, each as long.
   double memory_gib = 0;
   double load_s = 0;
-  double busy_w = 0;  ///< That a whole GPU draws beyond idle while it computes.
+  double busy_w = 0;  ///< Power of a whole GPU beyond idle while it computes.
 
   /// Milliseconds of a batch on `share` of a GPU: what is missing of the knee slows it.
   double batch_ms(int batch, double share) const;
 };
 
-/// What users ask of a task.
+/// The requirements of a task.
 struct TaskService {
   std::string task{};
   double rate = 0;              ///< Requests a second.
   double slo_ms = 0;            ///< Of each request.
   double accuracy = 0;          ///< Least part of right answers.
-  std::vector<double> rates{};  ///< Of the last seconds, oldest first; empty = not known.
+  std::vector<double> rates{};  ///< Of the last seconds, oldest first; empty if unknown.
 };
 
 /// GPUs that are alike.
 struct GpuFleet {
   int gpus = 1;
-  double memory_gib = 80;  ///< Of one.
+  double memory_gib = 80;  ///< Per GPU.
   bool mig = false;        ///< Cut in instances that do not feel each other; else shared by MPS.
-  /// Batches beside others on a GPU without instances take so many times as long: the median of
-  /// the pairs that iGniter's authors measured on a V100.
+  /// Slowdown of batches next to others on a GPU without instances: the median of the pairs that
+  /// iGniter's authors measured on a V100.
   double beside = 1.09;
   double idle_w = 0;
   double price_per_h = 0;
-  double grams_per_kwh = 0;        ///< Of CO2, of the power now.
-  double usual_grams_per_kwh = 0;  ///< On average; 0 = as now.
+  double grams_per_kwh = 0;        ///< CO2 of the current power.
+  double usual_grams_per_kwh = 0;  ///< On average; 0 for the current value.
 };
 
 struct PlanningCase {
@@ -63,37 +63,38 @@ struct PlanningCase {
 /// A variant on a part of a GPU, for one service.
 struct Instance {
   int gpu = 0;
-  double share = 1;  ///< Of its computing units; a seventh for each slice of a MIG GPU.
+  double share = 1;  ///< Of its compute units; a seventh per slice of a MIG GPU.
   std::size_t service = 0, variant = 0;
   int batch = 1;  ///< Most requests that it takes at a time.
-  /// Those of one part of a GPU have `share` of it together and take turns, each with a batch every
-  /// `duty_ms`; below 0 = it has its share to itself and runs whenever it has requests.
+  /// Instances on one part of a GPU have `share` of it together and take turns, each with a batch
+  /// every `duty_ms`. Negative: the instance has its share alone, and runs whenever it has
+  /// requests.
   int part = -1;
   double duty_ms = 0;
 };
 
 struct Deployment {
   std::vector<Instance> instances{};
-  /// Services of which every variant answers each request, and the majority counts.
+  /// Services in which every variant answers each request, and the majority decides.
   std::vector<bool> votes{};
 };
 
-/// The largest batch with which a request is in time that must wait for another batch first; 0 =
-/// none is.
+/// Returns the largest batch with which a request that must first wait for another batch is in
+/// time; 0 if there is none.
 int batch_in_time(const Variant& variant, double share, double slo_ms, double slower = 1);
 /// Requests a second of full batches.
 double throughput(const Variant& variant, double share, int batch, double slower = 1);
 
-/// How many times as long its batches take for those beside it; those that it takes turns with are
-/// not. O(instances).
+/// Returns the slowdown of its batches by its neighbors; those that it takes turns with do not
+/// count. O(instances).
 double slower_beside(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
 /// Requests a second of an instance. O(instances).
 double instance_rate(const PlanningCase& asked, const Deployment& deployment, const Instance& one);
 
-/// What a deployment does for one service.
+/// What a deployment achieves for one service.
 struct Served {
   double rate = 0;      ///< Requests a second that it can answer in time.
-  double accuracy = 0;  ///< Where requests go to instances by what these can answer.
+  double accuracy = 0;  ///< If requests are distributed by the capacity of instances.
   double slowest_ms = 0;
 };
 struct Judged {
@@ -108,8 +109,8 @@ struct Judged {
 /// O(instances^2).
 Judged judge(const PlanningCase& asked, const Deployment& deployment);
 
-/// Fails with invalid, saying why, where the parts on a GPU cannot be together: shares above 1 or
-/// memory above its own, and of MIG slices that no state of the card has.
+/// Fails with `invalid`, with the reason, if the parts on a GPU exceed it: shares above 1, memory
+/// above its own, or MIG slices that no state of the card has.
 Result<void> check(const PlanningCase& asked, const Deployment& deployment);
 
 /// How likely the majority of answers is right, each being so by itself; an even split counts half.
@@ -123,22 +124,22 @@ const std::vector<std::vector<int>>& mig_splits();
 double mig_memory(int slices);
 int mig_slices(double share);
 
-/// Puts `copies` of a variant on the GPU that has least room left for them, one by one; GPUs are
-/// shared by MPS. False = not all fit.
+/// Adds `copies` of a variant, each to the GPU with the least room left that fits; GPUs are shared
+/// by MPS. Returns false if not all fit.
 bool add_by_best_fit(const PlanningCase& asked, Instance instance, int copies,
                      Deployment& deployment);
 /// Copies of `instance` that answer `rate`.
 int copies_for(const PlanningCase& asked, const Instance& instance, double rate);
-/// The variants of a service's task that are accurate enough and in time with one request, on a
-/// share of their knee beside others.
+/// Returns the variants of a service's task that are accurate enough, and in time with one request
+/// on a share of their knee next to others.
 std::vector<std::size_t> eligible(const PlanningCase& asked, const TaskService& service,
                                   double least_accuracy);
-/// The least share of a GPU, in percent steps, with which one instance answers `rate` in time
-/// beside others; 0 = a whole GPU does not.
+/// Returns the smallest share of a GPU, in percent steps, with which one instance answers `rate` in
+/// time next to others; 0 if a whole GPU does not.
 double share_for(const PlanningCase& asked, const Variant& variant, double slo_ms, double rate);
 /// The most accurate of the eligible variants, the faster of equals. Fails with unavailable.
 Result<std::size_t> most_accurate(const PlanningCase& asked, const TaskService& service);
-/// What planners fail with.
+/// The error of planners.
 Error too_few_gpus(const PlanningCase& asked, const TaskService& service);
 Error no_variant(const TaskService& service);
 

@@ -20,20 +20,20 @@ struct TimedRequest {
   std::size_t variant = 0;
 };
 
-/// What of a request is left to decide.
+/// The undecided part of a request.
 struct Queued {
   std::size_t request = 0;
   double deadline_ms = 0;
   int done = 0;  ///< Operators of it that have run.
-  int gpu = -1;  ///< Where they have, and the others must; below 0 = none has.
+  int gpu = -1;  ///< GPU that the request must use, if it has started; negative if not.
 };
 
 /// A batch of one variant; or operators of several requests that run at the same time.
 struct Dispatched {
   std::size_t variant = 0;
   std::vector<std::size_t> requests{};
-  std::vector<int> operators{};  ///< Of each request, the next ones; empty = all of a batch.
-  double takes_ms = 0;           ///< Where operators are told.
+  std::vector<int> operators{};  ///< By request, the next operators; empty for all of a batch.
+  double takes_ms = 0;           ///< If operators are given.
 };
 
 /// One GPU as a dispatcher sees it.
@@ -41,16 +41,16 @@ struct DispatchCase {
   double now_ms = 0;
   int gpu = 0;
   std::span<const Variant> variants{};
-  /// By variant, the least deadline first; none that cannot be in time any more.
+  /// By variant, earliest deadline first; without requests that can no longer be in time.
   std::span<const std::vector<Queued>> queues{};
-  const Dispatched* running = nullptr;  ///< Null = the GPU is idle.
+  const Dispatched* running = nullptr;  ///< Null if the GPU is idle.
 };
 
 class Dispatcher {
  public:
   virtual ~Dispatcher() = default;
-  /// A batch to run now; nothing leaves the GPU as it is. Where something runs it is lost, and its
-  /// requests wait again. Asked for each GPU whenever a request comes or a batch ends.
+  /// Returns a batch to run now; nothing to leave the GPU as it is. A running batch is then lost,
+  /// and its requests wait again. Called for each GPU whenever a request arrives or a batch ends.
   virtual std::optional<Dispatched> choose(const DispatchCase& seen) = 0;
 };
 
@@ -59,32 +59,32 @@ struct DispatchedRun {
                                     ///< dropped.
   std::size_t in_time = 0;
   std::size_t preempted = 0;  ///< Batches that were lost.
-  double busy_ms = 0;         ///< Of all GPUs, lost batches included.
+  double busy_ms = 0;         ///< Of all GPUs, including lost batches.
 };
 
-/// Where requests come from, and what hears what became of them. They count as they come.
+/// Produces requests and receives their outcomes. Requests are numbered as they arrive.
 class RequestSource {
  public:
   virtual ~RequestSource() = default;
-  /// When the next ones come; infinite = none do any more.
+  /// Returns when the next requests arrive; infinite if none will.
   virtual double next_ms() const = 0;
-  /// Those.
+  /// Returns the next requests.
   virtual std::vector<TimedRequest> take() = 0;
-  /// A request was answered at `at_ms`, infinite = dropped. What is returned is a request more,
-  /// which comes now.
+  /// Reports that a request was answered at `at_ms`; infinite if dropped. May return one more
+  /// request, which arrives now.
   virtual std::optional<TimedRequest> hear(std::size_t request, double at_ms) = 0;
 };
 
-/// Plays requests. One that cannot be in time even alone is dropped. O(requests x queue).
+/// Simulates requests. Drops a request that cannot be in time even alone. O(requests x queue).
 DispatchedRun play_dispatched(std::span<const Variant> variants, RequestSource& source, int gpus,
                               Dispatcher& dispatcher);
-/// The same of requests that are sorted by arrival.
+/// Same for requests sorted by arrival.
 DispatchedRun play_dispatched(std::span<const Variant> variants,
                               const std::vector<TimedRequest>& requests, int gpus,
                               Dispatcher& dispatcher);
 
-/// The largest batch of a queue of which all are in time if it starts now: of the least deadlines
-/// that allow it. O(queue).
+/// Returns the largest batch of a queue in which all requests are in time if it starts now: those
+/// with the earliest deadlines that allow it. O(queue).
 std::vector<std::size_t> largest_batch(const Variant& variant, const std::vector<Queued>& queue,
                                        double now_ms);
 

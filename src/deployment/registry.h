@@ -15,10 +15,11 @@
 
 namespace almanac::deployment {
 
-/// Decides which variants of networks stand where.
+/// Decides which variants of networks are deployed where.
 struct PlannerChoice {
   std::function<Result<Deployment>(const PlanningCase&)> plan;
-  bool mig = false;  ///< It plans GPUs with instances, and else those that MPS shares.
+  /// Plans GPUs with MIG instances; otherwise GPUs shared by MPS.
+  bool mig = false;
 };
 
 struct ChooserChoice {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the requests of services see of a deployment, request by request, whoever planned it.
+/// Simulates the requests to a deployment one by one, whatever planned it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct DeploymentRun {
     std::size_t in_time = 0;
   };
   std::vector<OfService> services{};
-  /// Of the service that is served worst; 1 where nothing is asked.
+  /// Of the worst service; 1 without requests.
   double worst() const;
 };
 

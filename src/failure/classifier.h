@@ -20,12 +20,13 @@ namespace almanac::failure {
 /// Rules ready to be used; threads may share them.
 struct RuleSet {
   Rules rules;
-  Patterns patterns;  ///< One for each rule, in their order, wherever on a line.
-  Patterns starts;    ///< One for each rule with `start`: at the begin of a line, behind labels.
+  Patterns patterns;  ///< One per rule, in order; matches anywhere on a line.
+  /// One per rule with `start`: matches at the start of a line, after labels.
+  Patterns starts;
   std::vector<std::size_t> start_of;  ///< Its position there, for each rule.
   Patterns ignore;
 
-  /// Fails with invalid, naming the rule whose pattern is none.
+  /// Fails with `invalid`, naming the rule with an invalid pattern.
   static Result<RuleSet> compile(Rules rules);
 
   /// Whether a verdict of rule `a` goes before one of rule `b` wherever they stand: root before
@@ -35,11 +36,11 @@ struct RuleSet {
 
 /// Judges one log after another; for one thread. The rules must outlive it.
 ///
-/// The verdict does not depend on how the log is cut into blocks. Colours (ANSI escapes) and NULs
-/// are nothing special; a carriage return begins a line anew, as on a terminal, but is not counted.
-/// A line of more than 256 KB is looked at in pieces, which overlap by 4 KB.
+/// The verdict does not depend on how the log is split into blocks. Colors (ANSI escapes) and NULs
+/// get no special treatment; a carriage return restarts a line, as on a terminal, without counting
+/// a new one. A line of more than 256 KB is examined in pieces that overlap by 4 KB.
 ///
-/// Cost: 2 to 8 ns a byte; memory does not grow with the log or its lines.
+/// Cost: 2 to 8 ns per byte; memory does not grow with the log or its lines.
 class Classifier {
  public:
   explicit Classifier(const RuleSet& set);
@@ -57,9 +58,9 @@ class Classifier {
 
   const RuleSet* set_;
 
-  std::string buffer_;  // the log as it is, from a line's begin on
+  std::string buffer_;  // the raw log, from the start of a line
   std::size_t filled_ = 0;
-  bool continued_ = false;    // but for this: the buffer begins within a line
+  bool continued_ = false;    // whether the buffer starts within a line
   std::int64_t lines_ = 0;    // newlines before the buffer
   std::uint64_t before_ = 0;  // bytes before the buffer
   std::string plain_;         // of a buffer with colours or carriage returns: without them, as long
@@ -70,7 +71,7 @@ class Classifier {
   bool line_ignored_ = false;
 
   Verdict best_;
-  std::uint64_t best_begin_ = 0;  // where its line begins in the log
+  std::uint64_t best_begin_ = 0;  // where its line starts in the log
   std::uint64_t best_end_ = 0;    // and ends
 };
 

@@ -20,12 +20,12 @@ struct JudgedLog {
   LogName name{};
   Verdict verdict{};
   std::int64_t bytes = 0;  ///< Unpacked.
-  std::string trouble{};   ///< Why it could not be read to its end; "" = it was.
+  std::string trouble{};   ///< Why it could not be read to its end; "" if it was.
 };
 
-/// Every regular file below `folder`, in order of their paths; hidden ones are left out, packed
-/// ones unpacked, links to folders not followed. `folder` may be a single log. A log that cannot be
-/// read keeps what was found before. Fails with not_found where there is no log.
+/// Judges every regular file below `folder`, in order of paths; skips hidden files, decompresses
+/// packed ones, does not follow links to folders. `folder` may be a single log. If a log becomes
+/// unreadable, the earlier result counts. Fails with `not_found` if there is no log.
 ///
 /// Cost: each byte once; on all cores, with the same result on any number of them.
 Result<std::vector<JudgedLog>> judge_folder(const std::string& folder, const RuleSet& set);

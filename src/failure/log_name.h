@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which job, and which attempt at it, a log's path speaks of.
+/// The job, and the attempt, that a log's path names.
 #pragma once
 
 #include <optional>
@@ -11,13 +11,14 @@
 
 namespace almanac::failure {
 
-/// What a path says. "application_1506638472019_10238/1/stdout.log", "slurm-123_4.out",
+/// What a path contains: "application_1506638472019_10238/1/stdout.log", "slurm-123_4.out",
 /// "train.o4711", "run/123/attempt_2/rank3.err", "container_e01_1506638472019_10238_02_000001".
 struct LogName {
-  std::string id{};  ///< The job's id, where the path is in a form that schedulers write; else "".
-  std::vector<std::string> ids{};  ///< What else may be it, to be looked up; the likeliest first.
-  std::optional<int> attempt{};    ///< As the path numbers them.
-  /// Path without what tells logs of one attempt apart (out, err, ranks): the same for all of them.
+  /// Id of the job, if the path has the form of a known scheduler; otherwise "".
+  std::string id{};
+  std::vector<std::string> ids{};  ///< Other possible ids to look up, the most likely first.
+  std::optional<int> attempt{};    ///< Number in the path.
+  /// Path without the parts that differ between logs of one attempt (out, err, ranks).
   std::string stem{};
 };
 

@@ -25,12 +25,12 @@ class Patterns {
   Patterns& operator=(Patterns&&) noexcept;
   ~Patterns();
 
-  /// Called with a pattern that matches and the end of the match; returns whether to go on.
+  /// Called with a matching pattern and the end of the match; returns whether to continue.
   using Found = std::function<bool(std::size_t pattern, std::size_t end)>;
-  /// Reports the matches of each pattern in `text` that do not overlap, in order of their ends;
-  /// pattern by pattern.
+  /// Reports the non-overlapping matches of each pattern in `text`, in order of their ends, pattern
+  /// by pattern.
   ///
-  /// Cost: one pass over `text`, and another for each pattern that matches.
+  /// Cost: one pass over `text`, plus one for each pattern that matches.
   void each(std::string_view text, const Found& found) const;
   /// Whether any pattern matches.
   bool any(std::string_view text) const;

@@ -26,7 +26,7 @@ std::string_view to_string(Kind kind);
 struct Category {
   std::string name{};                  ///< "GPU out of memory"
   std::vector<std::string> classes{};  ///< "IF" infrastructure, "AE" engine, "U" user; one or more.
-  Kind kind = Kind::root;  ///< What its rules are unless they say otherwise; so is rank.
+  Kind kind = Kind::root;              ///< Default kind of its rules; so is rank.
   int rank = 50;
   std::string suggestion{};
 };
@@ -36,7 +36,7 @@ struct Rule {
   std::size_t category = 0;  ///< Position in Rules::categories.
   Kind kind = Kind::root;
   int rank = 50;       ///< 0 to 100; the higher goes first.
-  bool start = false;  ///< Nothing but labels may stand before the pattern on its line.
+  bool start = false;  ///< Only labels may precede the pattern on its line.
   std::string pattern{};
   std::vector<std::string> examples{};  ///< Each is a log that this very rule decides.
   std::string suggestion{};
@@ -47,7 +47,7 @@ struct Rules {
   std::vector<Category> categories{};
   std::vector<Rule> rules{};
   std::vector<std::string> ignore{};  ///< Lines that match one of these decide nothing.
-  std::vector<std::string> label{};   ///< What may stand before a pattern with `start`.
+  std::vector<std::string> label{};   ///< What may precede a pattern with `start`.
 };
 
 /// The rules of presets/failures.toml.
@@ -61,7 +61,7 @@ Result<Rules> load_rules(const std::string& path);
 /// Puts the rules of `text` on top of `rules`; `name` is only named in errors.
 Result<void> extend(Rules& rules, std::string_view text, const std::string& name);
 
-/// What to do about a failure: the rule's own suggestion, or its category's.
+/// Returns what to do about a failure: the suggestion of the rule, otherwise that of its category.
 const std::string& suggestion_of(const Rules& rules, const Rule& rule);
 
 /// "IF U"

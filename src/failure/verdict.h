@@ -11,13 +11,13 @@
 
 namespace almanac::failure {
 
-/// What stands for a log in which no rule finds anything; Philly's table calls it so too.
+/// The verdict on a log in which no rule matches; the name in Philly's table.
 inline constexpr const char* kNoSignature = "No signature";
 
 struct Verdict {
-  std::optional<std::size_t> rule{};  ///< Position in Rules::rules; nothing = no signature.
-  std::int64_t line = 0;  ///< From 1, counting newlines as editors do; 0 = no signature.
-  std::string quote{};    ///< That line, fit to be printed: see quote().
+  std::optional<std::size_t> rule{};  ///< Position in Rules::rules; nothing without a signature.
+  std::int64_t line = 0;  ///< From 1, counting newlines as editors do; 0 without a signature.
+  std::string quote{};    ///< That line, printable: see quote().
 };
 
 }  // namespace almanac::failure

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A report before it is drawn: findings, sections of figures, and where all of it came from. The
-/// same shape for a study, a run, a sweep and a comparison of traces; docs/guide/report.md
-/// describes it.
+/// A report before it is drawn: findings, sections of figures, and their provenance. Studies, runs,
+/// sweeps and comparisons of traces have the same form; docs/guide/report.md describes it.
 #pragma once
 
 #include <cstdint>
@@ -40,24 +39,24 @@ struct Absent {
 struct Provenance {
   std::string trace{};
   std::string sha256{};
-  std::string filter{};    ///< "" = every job.
+  std::string filter{};    ///< "" for every job.
   std::int64_t jobs = -1;  ///< Below 0: it was not made of jobs.
-  std::string hash{};      ///< Of all that decides the content.
+  std::string hash{};      ///< Hash of everything that determines the content.
   std::string version{};
   std::string command{};
 };
 
-/// Policies that figures show beside each other. The page draws the named ones until the reader
-/// picks others.
+/// Policies that figures compare. The page draws the named ones until the reader picks others.
 struct Compared {
   struct Policy {
     std::string name{};
-    std::string caution{};  ///< What keeps it from being chosen; "" = nothing.
+    std::string caution{};  ///< Why it cannot be chosen; "" if it can.
   };
   std::vector<Policy> policies{};
   std::string baseline{};
-  std::string best{};         ///< Of all that came to their end; "" = none.
-  std::string best_choice{};  ///< Of those without a caution; "" = none.
+  /// Best of all complete ones; "" for none.
+  std::string best{};
+  std::string best_choice{};  ///< Best without a caution; "" for none.
 };
 
 struct Document {

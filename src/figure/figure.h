@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a report is made of: a figure is a table, and charts that say how its columns become a
-/// picture. The numbers stand once; CSV, JSON and the page all come from them.
+/// A report consists of figures: a table, and charts that say how its columns are drawn. The
+/// numbers exist once; CSV, JSON and the page all use them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace almanac::figure {
 
-/// What the numbers of a column count; the page shows them accordingly.
+/// The unit of a column's numbers, which determines how the page shows them.
 enum class Unit : std::uint8_t {
   none,
   seconds,   ///< Lengths of time.
@@ -35,7 +35,7 @@ enum class Unit : std::uint8_t {
   ratio,
 };
 
-/// As documents spell it: "s", "fraction", "gpu_s"; "" of none.
+/// Returns the spelling in documents: "s", "fraction", "gpu_s"; "" without a unit.
 std::string to_string(Unit unit);
 
 enum class Type : std::uint8_t { number, text, time };
@@ -46,11 +46,13 @@ struct Column {
   std::string label{};  ///< "Run time": on the page.
   Unit unit = Unit::none;
   Type type = Type::number;
-  std::string units{};   ///< A text column that says the unit of each row instead; "" = none.
-  std::string better{};  ///< "less" or "more" of it is better; "" = neither.
-  bool detail = false;   ///< The page shows it when asked for more.
-  std::vector<double> numbers{};     ///< Of a number or a time (s since the epoch); NaN = missing.
-  std::vector<std::string> texts{};  ///< Of a text.
+  /// A text column with the unit of each row instead; "" for none.
+  std::string units{};
+  std::string better{};              ///< Whether "less" or "more" is better; "" for neither.
+  bool detail = false;               ///< Shown on request only.
+  std::vector<double> numbers{};     ///< Of a number or time column (s since the epoch); NaN if
+                                     ///< missing.
+  std::vector<std::string> texts{};  ///< Of a text column.
 
   Column& add(double value) {
     numbers.push_back(value);
@@ -63,7 +65,7 @@ struct Column {
   std::size_t size() const { return type == Type::text ? texts.size() : numbers.size(); }
 };
 
-/// A curve that others have published, drawn beside ours: facts with a source.
+/// A published curve, drawn next to ours: facts with a source.
 struct Reference {
   std::string name{};
   std::vector<double> x{};
@@ -72,7 +74,7 @@ struct Reference {
 
 /// How columns become a picture; docs/guide/report.md describes every member.
 struct Chart {
-  /// Columns between which an interval of `y` lies.
+  /// Columns that bound an interval of `y`.
   struct Band {
     std::string low{}, high{};
   };
@@ -93,12 +95,13 @@ struct Chart {
   std::string y_scale = "linear";
   std::vector<std::string> right{};  ///< Drawn against an axis on the right.
   std::string labels{};
-  std::string hollow{};  ///< Of points: a text column; rows that have a text are drawn hollow.
-  std::string zeros{};   ///< What is 0 along a logarithmic `x`: "Jobs that did not wait".
+  /// For points: a text column; rows with a text are drawn hollow.
+  std::string hollow{};
+  std::string zeros{};  ///< Name of values of 0 on a logarithmic `x`: "Jobs that did not wait".
   std::optional<Box> box{};
   std::optional<Band> band{};
-  std::string value{};  ///< Of a cell of a heat map.
-  std::string end{};    ///< Of a bar of a Gantt chart.
+  std::string value{};  ///< Of a heat map's cell.
+  std::string end{};    ///< Of a Gantt chart's bar.
   std::vector<Reference> references{};
 };
 
@@ -107,9 +110,9 @@ struct Figure {
   std::string id{};  ///< "helios_fig1a": its files are called so.
   std::string title{};
   std::string caption{};            ///< What is shown, of which jobs, by which definition.
-  std::string source{};             ///< "Hu et al., SC'21, Figure 1(a)"; "" = our own.
+  std::string source{};             ///< "Hu et al., SC'21, Figure 1(a)"; "" for our own.
   std::optional<std::int64_t> n{};  ///< Jobs (or samples) behind it.
-  /// The text column of what is compared row by row, so that the reader may pin one; "" = none.
+  /// Text column whose rows are compared, so that the reader may pin one; "" for none.
   std::string compared{};
   std::deque<Column> columns{};
   std::vector<Chart> charts{};
@@ -126,9 +129,10 @@ struct Figure {
 struct Finding {
   std::string headline{};
   std::string detail{};
-  std::string figure{};     ///< Id of the figure that shows it; "" = none.
-  std::string advice{};     ///< "" = none.
-  std::string published{};  ///< What published studies found; "" = nothing. Studies list it apart.
+  std::string figure{};  ///< Id of the figure that shows it; "" for none.
+  std::string advice{};  ///< "" for none.
+  /// Result of published studies; "" for none. Studies list it separately.
+  std::string published{};
 };
 
 /// Writes the columns as CSV to `file` and commits it. Columns must be of one length.

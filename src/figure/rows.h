@@ -40,7 +40,7 @@ class Cell {
   using Value =
       std::variant<std::monostate, bool, std::int64_t, double, std::string, Time, Duration>;
 
-  /// Nothing: not known, or there is none.
+  /// Unknown or missing.
   Cell() = default;
   static Cell nothing(std::string shown) {
     Cell made;
@@ -77,7 +77,7 @@ class Cell {
   const Value& value() const { return value_; }
   /// The text for a table: what was given, else the value as usual; "-" for nothing.
   std::string text() const;
-  /// Whether tables print it bold where they may.
+  /// Whether tables print it bold if they can.
   bool is_strong() const { return is_strong_; }
   Cell& strong(bool is = true) {
     is_strong_ = is;
@@ -90,13 +90,13 @@ class Cell {
   bool is_strong_ = false;
 };
 
-/// Shows a number with so many decimals and a unit, "12.5 GB"; "-" for NaN.
+/// Formats a number with this many decimals and a unit, "12.5 GB"; "-" for NaN.
 struct Decimals {
   int digits = 0;
   std::string_view unit{};
   std::string operator()(double value) const;
 };
-/// Shows a share as a percentage with so many decimals: 0.613 as "61.3 %".
+/// Formats a fraction as a percentage with this many decimals: 0.613 as "61.3 %".
 struct Percents {
   int digits = 1;
   std::string operator()(double share) const;
@@ -110,7 +110,7 @@ enum class Tier : std::uint8_t {
   usual,   ///< Left out when the keys and the rest do not fit.
   detail,  ///< Left out first.
   wide,    ///< Only in a wide table.
-  data,    ///< Only in files and where it is asked for by name.
+  data,    ///< Only in files, and when named.
 };
 
 struct TableForm {
@@ -127,12 +127,12 @@ class Listing {
  public:
   /// A column; methods change it and return it.
   struct Column {
-    std::string name{};   ///< "submit_s": in CSV and JSON, and where a user names it.
+    std::string name{};   ///< "submit_s": in CSV, in JSON and on the command line.
     std::string label{};  ///< "SUBMIT": over a table.
     Tier tier = Tier::usual;
     bool is_file_column = true;      ///< False: only tables have it.
-    std::optional<bool> is_right{};  ///< Nothing: as its values are numbers or not.
-    int digits = 0;                  ///< Significant ones in CSV; 0 = as many as there are.
+    std::optional<bool> is_right{};  ///< Nothing: by whether its values are numbers.
+    int digits = 0;                  ///< Significant digits in CSV; 0 for all.
     std::vector<Cell> cells{};
 
     Column& in(Tier where) { return tier = where, *this; }
@@ -159,7 +159,7 @@ class Listing {
   /// Leaves the first `most` rows.
   void cut(std::size_t most);
 
-  /// Lines with two spaces between columns, none at their end.
+  /// Lines with two spaces between columns and none at the end.
   std::string table(const TableForm& form = {}) const;
   Result<void> write_csv(table::OutputFile file, bool header = true) const;
   /// An array of objects.
@@ -199,7 +199,7 @@ class Rows : public Listing {
     }
     return made;
   }
-  /// The same with the name as the label.
+  /// Same with the name as the label.
   template <std::invocable<const Row&> Get, typename Show = Plain>
   Column& add(Tier tier, const std::string& name, const Get& get, const Show& show = {}) {
     return add(tier, name, name, get, show);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Listens to a simulation, as a service would to its cluster, and tells some of its jobs as they
-/// come when they will start and end. What it knows of run times, and of what owners have used, it
-/// learns from the jobs that have run by then.
+/// Forecasts, for some jobs of a simulation when they arrive, when they will start and end, like a
+/// live service. It learns run times and usage only from jobs that have run by then.
 #pragma once
 
 #include <atomic>
@@ -23,22 +22,24 @@ namespace almanac::forecast {
 struct Options {
   int futures = 64;
   std::uint64_t seed = 0;
-  bool other_gpus = false;                       ///< Also what would be with other numbers of GPUs.
-  std::atomic<std::size_t>* num_told = nullptr;  ///< Counts the jobs that were told; null = none
-                                                 ///< does.
+  /// Also forecasts for other numbers of GPUs.
+  bool other_gpus = false;
+  /// Counts the forecasts made; may be null.
+  std::atomic<std::size_t>* num_told = nullptr;
 };
 
-/// What a job was told, and the instant at which it was.
+/// A forecast given to a job, and its time.
 struct Told {
   JobId job{};
   Forecast forecast;
   sim::Present present;
-  std::vector<OtherGpus> other_gpus{};  ///< If asked for.
+  std::vector<OtherGpus> other_gpus{};  ///< If requested.
 };
 
 class Forecaster final : public sim::Listener {
  public:
-  /// `likely` says how likely run times are, `own` is another copy of what the policy believes.
+  /// `likely` gives the distribution of run times; `own` is another copy of what the policy
+  /// believes.
   Forecaster(const Setting& setting, std::unique_ptr<predict::Estimator> likely,
              std::unique_ptr<predict::Estimator> own, std::set<JobId> asked,
              const Options& options);
@@ -48,12 +49,12 @@ class Forecaster final : public sim::Listener {
 
   /// In order of submission.
   const std::vector<Told>& told() const { return told_; }
-  /// Becomes true when all jobs that asked were told.
+  /// Becomes true when all requested forecasts are made.
   const std::atomic<bool>& done() const { return done_; }
 
  private:
   void take_note(const policy::Event& event, const schedule::Round& round);
-  /// What was used until then, by what runs or waits now too.
+  /// Returns the usage until then, including that of running and waiting jobs.
   std::shared_ptr<const std::vector<policy::PastUse>> used_by(const sim::Present& present,
                                                               const schedule::Round& round) const;
 
@@ -68,8 +69,8 @@ class Forecaster final : public sim::Listener {
   std::atomic<bool> done_ = false;
 };
 
-/// What the jobs of `asked` would have heard under run number `run`, had they asked when they came.
-/// The simulation is played as far as that takes.
+/// Returns the forecasts that the jobs of `asked` would have got on arrival under run number `run`.
+/// Simulates as far as needed.
 Result<std::vector<Told>> tell(const experiment::Prepared& prepared, std::size_t run,
                                std::set<JobId> asked, const Options& options);
 

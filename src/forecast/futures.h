@@ -28,12 +28,12 @@
 
 namespace almanac::forecast {
 
-/// What was believed of a job when it came.
+/// What was believed about a job when it arrived.
 struct Belief {
-  predict::Belief likely;  ///< How likely each run time is; without a distribution the number is
-                           ///< taken for certain.
-  predict::Belief own{};   ///< By the estimate of the policy.
-  Duration most = Duration::max();  ///< It is ended when it has run for so long.
+  /// Distribution of its run time; without one, the number counts as certain.
+  predict::Belief likely;
+  predict::Belief own{};            ///< By the policy's own estimate.
+  Duration most = Duration::max();  ///< Run time at which it is ended.
 };
 using Beliefs = std::unordered_map<JobId, Belief>;
 
@@ -43,14 +43,14 @@ struct Setting {
   const cluster::Cluster& cluster;
   const policy::Composition& composition;
   sim::Options options{};  ///< Restart costs, speeds, seed.
-  /// Speed that the job in question is to have, beside that at which its run time is believed: the
-  /// policy takes it for so much shorter. Where there are `options.truth.speeds`, how fast it runs
-  /// is for them to say; else its run is so much shorter.
+  /// Speed of the job in question, relative to the speed at which its run time is believed; the
+  /// policy scales its run time accordingly. With `options.truth.speeds`, those determine its real
+  /// speed; otherwise its run is scaled.
   double rate = 1;
-  /// Jobs of services that no policy takes anything from (policy::Keeping). That they end is
-  /// believed of them as of any other.
+  /// Jobs of services, from which no policy takes anything (policy::Keeping). Their end is
+  /// predicted like that of any other job.
   std::unordered_set<JobId> kept{};
-  Duration age_cap = kNoDuration;  ///< As policy::age_capped() takes it.
+  Duration age_cap = kNoDuration;  ///< See policy::age_capped().
 };
 
 /// Time never comes for a job that does not start, or end.
@@ -62,8 +62,8 @@ class Forecast {
   Forecast(Time at, std::vector<Time> starts, std::vector<Time> ends);
 
   Time at() const { return at_; }
-  /// A stretch that holds the truth with probability `share` or somewhat more, if the truth is
-  /// another draw of the same kind: from one of the values to another.
+  /// An interval between two of the values that contains the truth with probability at least
+  /// `share`, if the truth is another draw of the same kind.
   struct Stretch {
     Time from{};
     Time to{};
@@ -85,18 +85,18 @@ class Forecast {
   std::vector<Time> ends_;
 };
 
-/// A run time drawn from `belief`, longer than `worked`. Of a job that has run longer than anything
-/// that was believed possible: up to as long again.
+/// Draws a run time from `belief`, longer than `worked`. If a job has run longer than anything
+/// believed possible: up to twice as long.
 Duration draw_run(const predict::Belief& belief, Duration worked, double uniform);
 
-/// Of `job`, which waits in `present`. Beliefs must be there of all that run and wait. Same
-/// arguments, same forecast.
+/// Forecasts `job`, which waits in `present`. Requires beliefs for all running and waiting jobs.
+/// Deterministic in its arguments.
 Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
                       JobId job, int futures, std::uint64_t seed);
 
-/// Of every job that waits in `present`, in that order, behind them of every one that runs, whose
-/// start is behind it: one set of futures serves all. None where Options::stop of the setting has
-/// become true.
+/// Forecasts every job that waits in `present`, in that order, then every running job, whose start
+/// is in the past; one set of futures serves all. Empty if Options::stop of the setting has become
+/// true.
 std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& present,
                                  const Beliefs& beliefs, int futures, std::uint64_t seed);
 

@@ -29,8 +29,8 @@ struct Judgement {
                                    ///< fields are not set.
 };
 
-/// Forecasts `count` jobs of run number `run`, drawn at random among those that were simulated
-/// (Options::seed), and compares with what became of them. Fails as tell() does.
+/// Forecasts `count` random jobs of run number `run` (Options::seed), and compares with their
+/// outcomes. Fails like tell().
 Result<Judgement> judge(const experiment::Prepared& prepared, std::size_t run, int count,
                         const Options& options);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How often forecasts came true: of a share of 0.9 said, nine in ten should.
+/// How often forecasts came true: with a probability of 0.9, nine in ten should.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@
 
 namespace almanac::forecast {
 
-/// The share that every stretch and every "by then" is said with.
+/// Probability of every interval and every "by then".
 inline constexpr double kSaid = 0.9;
 
-/// Where the truth lay, of a stretch said of each job.
+/// Position of the outcomes relative to the forecast intervals.
 struct Hits {
   int before = 0;
   int within = 0;
@@ -30,23 +30,23 @@ struct Hits {
 struct Score {
   Hits start;
   Hits end;
-  int ended_by = 0;             ///< Of the jobs, had ended when it was said that they would have.
-  double mean_start_off_s = 0;  ///< Mean distance of the start from the middle of what was said.
+  int ended_by = 0;             ///< Jobs that had ended by the forecast time.
+  double mean_start_off_s = 0;  ///< Mean distance of the start from the middle of its interval.
 };
 
-/// Compares with `truth`, one a job told, in order.
+/// Compares with `truth`, one per forecast, in order.
 Score score(std::span<const Told> told, std::span<const sim::JobResult> truth);
 
-/// What became of the jobs in the run as it was.
+/// Returns the outcomes of the jobs in the run.
 std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<const Told> told);
-/// What would have become of them, with the run times as they were, had no job come after them: how
-/// good the forecasts are but for what they cannot know.
+/// Returns the outcomes if no job had arrived after them, with the recorded run times: this
+/// isolates what forecasts cannot know.
 std::vector<sim::JobResult> had_nobody_come(const experiment::Prepared& prepared, std::size_t run,
                                             std::span<const Told> told);
 
-/// What was told of other numbers of GPUs, each as if of the job itself.
+/// Returns the forecasts for other numbers of GPUs, each as if for the job itself.
 std::vector<Told> of_other_gpus(std::span<const Told> told);
-/// What would have become of those, one each, had no job come after.
+/// Returns the outcomes for those, if no job had arrived afterwards.
 std::vector<sim::JobResult> had_asked_other_gpus(const experiment::Prepared& prepared,
                                                  std::size_t run, std::span<const Told> told);
 

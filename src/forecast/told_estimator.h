@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Believes what it was told of each job, and learns nothing.
+/// Believes the given run time of each job, and learns nothing.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class TellingEstimator final : public predict::Estimator {
   struct One {
     Duration run{};
     Duration bound = kNoDuration;
-    const predict::Distribution* likely = nullptr;  ///< Null = one number is all.
+    const predict::Distribution* likely = nullptr;  ///< Null if there is only a number.
   };
   using Told = std::unordered_map<JobId, One>;
 

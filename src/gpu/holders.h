@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which processes compute on a GPU and how much of its memory each holds, as NVML lists it.
+/// The processes that compute on a GPU, and their GPU memory, as NVML lists them.
 ///
-/// Source   NVML API reference, nvmlDeviceGetComputeRunningProcesses. Under the one name
-///          (.._v3) drivers write entries of 16, 24 or 32 bytes: NVIDIA/go-nvml issue 75 and
-///          XuehaiPan/nvitop pull requests 79 and 226 have seen each. So how long an entry is we
-///          learn from what the driver has written, not from the name.
+/// Source   NVML API reference, nvmlDeviceGetComputeRunningProcesses. Under one name (.._v3),
+///          drivers write entries of 16, 24 or 32 bytes: NVIDIA/go-nvml issue 75 and
+///          XuehaiPan/nvitop pull requests 79 and 226 have seen each. So the size of an entry is
+///          inferred from what the driver has written, not from the name.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,14 @@ namespace almanac::gpu {
 
 /// A process that computes on a GPU.
 struct Holder {
-  pid_t process = 0;                  ///< By the numbers of the machine's first PID namespace.
-  std::optional<double> memory_gb{};  ///< With its CUDA context; nothing where the driver does not
-                                      ///< tell.
+  pid_t process = 0;  ///< By the numbers of the machine's first PID namespace.
+  /// Including its CUDA context; nothing if the driver does not report it.
+  std::optional<double> memory_gb{};
 
   bool operator==(const Holder&) const = default;
 };
 
-/// What NVML exports: a device, how many entries there is room for and were written, the entries.
+/// NVML's function: a device, the number of entries with room and written, the entries.
 using ListProcesses = int (*)(void* device, unsigned* count, void* entries);
 
 constexpr int kFine = 0;  ///< NVML_SUCCESS.
@@ -39,7 +39,7 @@ struct Holders {
 
 Holders list_holders(ListProcesses ask, void* device);
 
-/// Those of both lists; of a process in both, the greater figure.
+/// Merges two lists; for a process in both, the larger figure counts.
 std::vector<Holder> joined(const std::vector<Holder>& some, const std::vector<Holder>& others);
 
 }  // namespace almanac::gpu

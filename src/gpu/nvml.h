@@ -3,11 +3,10 @@
 /// \file
 /// Asks NVIDIA's driver about the GPUs of this machine, by NVML (libnvidia-ml.so.1).
 ///
-/// Source   NVML API reference, "Device Queries", "Device Commands". What not every driver since
-/// 2013 has is asked
-///          where it is there: errors, heat, events.
-/// Limits   utilisation is the share of the driver's last sample (1/6 to 1 s) in which any kernel
-///          ran; with MIG it cannot be told.
+/// Source   NVML API reference, "Device Queries", "Device Commands". Functions that some drivers
+///          since 2013 lack are optional: errors, temperature, events.
+/// Limits   utilization is the fraction of the driver's last sample (1/6 to 1 s) in which any
+///          kernel ran; it is unavailable with MIG.
 #pragma once
 
 #include <memory>
@@ -24,12 +23,12 @@ namespace almanac::gpu {
 
 /// A moment of one GPU.
 struct Sample {
-  std::optional<double> use{};        ///< 0 to 1; nothing where the driver does not tell.
+  std::optional<double> use{};        ///< 0 to 1; nothing if the driver does not report it.
   std::optional<double> memory_gb{};  ///< Used, by any process.
   std::optional<double> power_w{};    ///< Of the board.
 };
 
-/// An error that the driver has told of a GPU.
+/// A GPU error that the driver reported.
 struct Xid {
   int gpu = 0;
   unsigned number = 0;
@@ -52,34 +51,34 @@ class Nvml {
 
   /// GPUs are numbered by their place on the PCI bus: CUDA_DEVICE_ORDER=PCI_BUS_ID.
   int count() const;
-  /// "NVIDIA H100 80GB HBM3"; "" = not told.
+  /// Returns "NVIDIA H100 80GB HBM3"; "" if unknown.
   std::string name(int gpu) const;
   std::string uuid(int gpu) const;
   std::optional<double> memory_gb(int gpu) const;
-  /// N of its device /dev/nvidiaN; nothing = the driver does not say.
+  /// Returns N of its device /dev/nvidiaN; nothing if unknown.
   std::optional<int> device_minor(int gpu) const;
   Sample sample(int gpu) const;
   /// The processes that compute on it, clients of MPS too. Fails with unavailable, and why: the
   /// driver does not say, or not to us.
   Result<std::vector<Holder>> holders(int gpu) const;
-  /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
-  /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
+  /// Returns why it is unfit for work now: uncorrectable memory errors since the driver was loaded,
+  /// memory rows that could not be replaced, overheating, lost. "" if the driver reports nothing.
   std::string trouble(int gpu) const;
-  /// Lets the driver keep what the GPU is told when no process uses it any more (persistence mode),
-  /// until it is loaded anew. Fails with unavailable and the driver's words: only root may.
+  /// Makes the driver keep the GPU's settings when no process uses it (persistence mode), until the
+  /// driver is reloaded. Fails with `unavailable` and the driver's message: only root may.
   Result<void> persist(int gpu);
-  /// Lets the board draw so much at most, for as long as the driver keeps that: see persist().
-  /// Fails with unavailable and the driver's words: only root may, or the limit is none of the
-  /// board's.
+  /// Sets the power limit of the board, for as long as the driver keeps settings: see persist().
+  /// Fails with `unavailable` and the driver's message: only root may, and the limit must suit the
+  /// board.
   Result<void> limit_power(int gpu, double watts);
   /// How it reaches the GPU `other`.
   Route route(int gpu, int other) const;
-  /// Whether it is cut in instances (MIG); nothing = it cannot be, or the driver does not say.
+  /// Whether it is partitioned (MIG); nothing if it cannot be, or the driver does not say.
   std::optional<bool> is_cut(int gpu) const;
-  /// The sizes that an instance of it may have, as the driver has them; none where it is not cut.
+  /// Returns the driver's instance profiles; empty if it is not partitioned.
   std::vector<MigProfile> mig_profiles(int gpu) const;
-  /// The instances that it is cut in, in order of where they begin. Fails with unavailable and the
-  /// driver's words.
+  /// Returns its instances in order of their first slice. Fails with `unavailable` and the driver's
+  /// message.
   Result<std::vector<MigInstance>> mig_instances(int gpu) const;
   /// Makes an instance with all its multiprocessors for one job. Fails with unavailable and the
   /// driver's words: only root may, or others stand in its way; then nothing was made.
@@ -87,7 +86,7 @@ class Nvml {
   /// Removes one. Fails with unavailable and the driver's words: only root may, or a process uses
   /// it.
   Result<void> destroy_mig_instance(int gpu, unsigned instance);
-  /// Told since the last call; the first call begins to listen.
+  /// Returns errors since the last call; the first call starts to listen.
   std::vector<Xid> new_xids();
 
  private:

@@ -90,7 +90,7 @@ struct ComputeProfileInfo {
   unsigned shared_jpeg = 0;
   unsigned shared_optical_flow = 0;
 };
-/// Of Multi-Instance GPU.
+/// Functions for Multi-Instance GPU.
 struct MigFunctions {
   bool is_there = false;  ///< All of them.
   int (*mode)(Device, unsigned*, unsigned*) = nullptr;
@@ -120,7 +120,7 @@ struct Nvml::Library {
   int (*device_uuid)(Device, char*, unsigned) = nullptr;
   int (*device_use)(Device, Utilization*) = nullptr;
   int (*device_memory)(Device, Memory*) = nullptr;
-  // Of later drivers; null = not there.
+  // Only in later drivers; null if missing.
   int (*device_power)(Device, unsigned*) = nullptr;
   int (*device_limit)(Device, unsigned) = nullptr;
   int (*device_persistence)(Device, int) = nullptr;

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How one GPU of a machine reaches another.
+/// The connection between two GPUs of a machine.
 #pragma once
 
 #include <cstdint>
 
 namespace almanac::gpu {
 
-/// What of the machine lies between two GPUs that do not go by NVLink.
+/// The common ancestor of two GPUs that are not connected by NVLink.
 ///
 /// Source   NVML API reference, nvmlGpuTopologyLevel_t.
 enum class Ancestor : std::uint8_t {
   not_told,
-  board,       ///< They are two of one board.
-  one_switch,  ///< Of PCIe.
+  board,       ///< Two GPUs of one board.
+  one_switch,  ///< One PCIe switch.
   switches,    ///< Several of PCIe.
   bridge,      ///< To the host.
   socket,      ///< Several bridges of one NUMA node.
-  system,      ///< They are of two NUMA nodes.
+  system,      ///< Two NUMA nodes.
 };
 
 struct Route {
-  int nvlinks = 0;  ///< That are up, to the other or to switches that the other has links to.
+  int nvlinks = 0;  ///< Active links to the other GPU, or to switches that it is linked to.
   Ancestor by{};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Which GPUs there are for us, and how a command is told which are its own.
+/// The GPUs that we may use, and how a command gets its own.
 ///
 /// Source   CUDA C++ Programming Guide, "CUDA Environment Variables".
 #pragma once
@@ -19,8 +19,8 @@ struct Visible {
   std::optional<int> gpu;  ///< NVML's number; nothing when NVML does not know it.
 };
 
-/// Those of `variable` (CUDA_VISIBLE_DEVICES as we were given it), else all: `uuids`, by NVML's
-/// number. As CUDA does, it stops at the first name that is none ("-1", "").
+/// Returns the GPUs in `variable` (our CUDA_VISIBLE_DEVICES), otherwise all: `uuids`, by NVML
+/// index. Like CUDA, stops at the first invalid name ("-1", "").
 std::vector<Visible> visible_gpus(std::optional<std::string_view> variable,
                                   const std::vector<std::string>& uuids);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What tables of options do alike: an argument read, into its field.
+/// Shared by tables of options: parses an argument into its field.
 #pragma once
 
 #include <optional>

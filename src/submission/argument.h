@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What stands behind an option. Each fails with invalid, saying what is expected ("a whole
-/// number"), or with unsupported, saying what we do not do.
+/// Parses the arguments of options. Each function fails with `invalid`, saying what is expected ("a
+/// whole number"), or with `unsupported`.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ namespace almanac::submission {
 Result<std::int32_t> read_count(std::string_view text, std::int32_t least);
 /// Above 0.
 Result<double> read_amount(std::string_view text);
-/// "[D-]HH:MM:SS" and other lengths of text/duration.h; a bare number is in `bare` units, or
-/// refused where that is 0. kNoDuration = no limit.
+/// Parses "[D-]HH:MM:SS" and other durations of text/duration.h; a bare number is in `bare` units,
+/// or refused if that is 0. kNoDuration for no limit.
 Result<Duration> read_limit(std::string_view text, Duration bare);
 enum class BareMemory : std::uint8_t { refused, is_mib };
 /// "32G", "1500M", "1.5T" in GB of 1024 MiB.
@@ -39,7 +39,7 @@ Result<Array> read_array(std::string_view text);
 
 struct Gpus {
   std::int32_t count = 0;
-  std::int32_t most = 0;  ///< It may run on any number from `count` to this; 0 = on `count` only.
+  std::int32_t most = 0;  ///< It may run on `count` to this many; 0 for exactly `count`.
   std::string type{};
 };
 /// "2", "a100:2", "2..8".
@@ -50,13 +50,13 @@ struct Signal {
   Duration before = 1min;
   bool shell = false;  ///< "B:".
 };
-/// "USR1", "SIGUSR1@300", "B:10@60": a signal, so many seconds before a time limit.
+/// Parses "USR1", "SIGUSR1@300", "B:10@60": a signal, and the seconds before a time limit.
 Result<Signal> read_signal(std::string_view text);
 
 /// "12", "12:13", "12,13".
 Result<std::vector<store::JobNumber>> read_jobs(std::string_view text);
 
-/// As of store::Submission.
+/// See store::Submission.
 struct Dependency {
   std::vector<store::JobNumber> after{};
   std::vector<store::JobNumber> after_ok{};
@@ -72,8 +72,8 @@ Result<Dependency> read_dependency(std::string_view text);
 /// "2026-11-22T08:00:00": of the machine's time zone.
 Result<Time> read_moment(std::string_view text, Time now);
 
-/// What "ALL", "NONE", "A,B=2" and "ALL,C=3" leave of `environment`. Where not all is wanted, what
-/// a program needs to be found stays: HOME, LOGNAME, PATH, SHELL, USER.
+/// Returns what "ALL", "NONE", "A,B=2" and "ALL,C=3" leave of `environment`. Unless all is
+/// exported, variables needed to find programs stay: HOME, LOGNAME, PATH, SHELL, USER.
 std::vector<std::string> exported(std::string_view text,
                                   const std::vector<std::string>& environment);
 

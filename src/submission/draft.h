@@ -20,9 +20,9 @@ namespace almanac::submission {
 struct Draft {
   store::Submission asked{};
   Time now{};
-  std::vector<std::string> notes{};  ///< Of the option that is read.
+  std::vector<std::string> notes{};  ///< On the current option.
 
-  // What Slurm says for each task, core, GPU or node.
+  // Slurm's options per task, core, GPU or node.
   std::optional<std::int32_t> tasks{};
   std::optional<std::int32_t> tasks_per_node{};
   std::optional<std::int32_t> cpus_per_task{};
@@ -33,34 +33,36 @@ struct Draft {
 
   /// Makes totals of these. Fails with invalid when they are more than there can be.
   Result<void> settle();
-  /// What Slurm tells a script of what its lines ask for each task, as variables of the
-  /// environment; those that are there from elsewhere go.
+  /// Sets the environment variables by which Slurm passes per-task options to a script; removes
+  /// inherited ones.
   void tell_as_slurm();
 };
 
-/// What an option may be followed by.
+/// Whether an option takes an argument.
 enum class Argument : std::uint8_t { none, needed, optional };
 
-/// An option and what it does. Failing with invalid, it says what its argument must be ("a whole
-/// number"), with another code what is wrong; the reader of the line says where and what was found.
+/// An option and its effect. A failure with `invalid` says what the argument must be ("a whole
+/// number"), other failures say what is wrong; the reader of the line adds where, and what was
+/// found.
 struct Option {
   std::string_view name;
-  char letter = '\0';  ///< '\0' = it has none.
+  char letter = '\0';  ///< '\0' for none.
   Argument argument = Argument::needed;
   std::function<Result<void>(Draft& draft, std::string_view argument)> apply{};
-  std::string_view instead{};  ///< Of one without `apply`, which is known and not done: what does.
-  std::string_view value{};    ///< What --help calls its argument.
+  /// For an unsupported option, without `apply`: what to use instead.
+  std::string_view instead{};
+  std::string_view value{};  ///< Name of its argument in --help.
   std::string help{};
 };
 
-/// Applies words as "--gpus 2 --time=1:00 -n4 -H" to `draft`. Fails with invalid, naming the
-/// nearest option, or unsupported; `where` is the place of the words.
+/// Applies words such as "--gpus 2 --time=1:00 -n4 -H" to `draft`. Fails with `invalid`, naming the
+/// nearest option, or `unsupported`; `where` is the place of the words.
 Result<void> apply_words(const std::vector<std::string>& words, const std::vector<Option>& options,
                          const Where& where, Draft& draft);
 
-/// Those of `#ALMANAC` and of `almanac submit`: of the attributes in store/ask.h.
+/// Options of `#ALMANAC` and of `almanac submit`: the attributes in store/ask.h.
 const std::vector<Option>& own_options();
-/// Those of `#SBATCH`.
+/// Options of `#SBATCH`.
 const std::vector<Option>& slurm_options();
 
 }  // namespace almanac::submission

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What a batch script asks for: its `#ALMANAC` lines, and the `#SBATCH` ones of Slurm.
+/// Reads the request of a batch script: its `#ALMANAC` lines, and Slurm's `#SBATCH` lines.
 ///
-/// Source: sbatch(1) of Slurm 23.02, and its reading of such lines: they end at the first command,
-/// words are split at blanks, quotes and backslashes hold them together, `#` begins a comment. What
-/// `#ALMANAC` says counts before what `#SBATCH` says, wherever they stand: a script can be for
-/// both. Differs: what Slurm knows and we do not do is told in a note, never passed over.
+/// Source: sbatch(1) of Slurm 23.02, and its parsing of such lines: they end at the first command,
+/// words are separated by blanks, quotes and backslashes join them, `#` starts a comment.
+/// `#ALMANAC` takes precedence over `#SBATCH`, in any order, so a script can serve both. Differs:
+/// notes report Slurm's options that we do not support.
 #pragma once
 
 #include <string>
@@ -21,12 +21,13 @@ namespace almanac::submission {
 
 struct Script {
   store::Submission asked{};
-  std::vector<std::string> notes{};  ///< "train.sh:4: --mail-user is not done here". One line each.
+  /// "train.sh:4: --mail-user is not done here", one line each.
+  std::vector<std::string> notes{};
 };
 
-/// What the lines of `text` ask for, on top of `base`, which has user, directory and environment.
-/// `file` names the script in errors, and the job unless a line does; `now` is what
-/// `--begin=now+1hour` counts from. Fails with invalid or unsupported, naming file and line.
+/// Returns the request in the lines of `text`, on top of `base`, which has user, directory and
+/// environment. `file` names the script in errors, and the job unless a line does; `now` is the
+/// base of `--begin=now+1hour`. Fails with `invalid` or `unsupported`, naming file and line.
 Result<Script> read_script(std::string_view text, const std::string& file, store::Submission base,
                            Time now);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides whether a submission makes sense, whoever made it and wherever it is to run.
+/// Validates a submission, independent of its user and of where it will run.
 #pragma once
 
 #include "base/result.h"
@@ -9,9 +9,9 @@
 
 namespace almanac::submission {
 
-/// Fails with invalid, naming the first attribute that is out of its range (store/ask.h) or
-/// contradicts another; with usage for amounts that are too small to be counted. What one service
-/// allows and whether the job could ever run there is not looked at. Cost: its texts are read once.
+/// Fails with `invalid`, naming the first attribute that is out of range (store/ask.h) or
+/// contradicts another; with `usage` for amounts too small to count. Does not check the limits of a
+/// service, or whether the job could ever run there. Cost: reads its texts once.
 Result<void> validate(const store::Submission& asked);
 
 }  // namespace almanac::submission

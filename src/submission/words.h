@@ -15,8 +15,8 @@ namespace almanac::submission {
 /// A blank or a tab.
 bool is_blank(char c);
 
-/// Blanks part words; '...', "..." and \ keep them together; a word that begins with # ends the
-/// line. Fails with invalid at a quote that is not closed.
+/// Splits words at blanks; '...', "..." and \ keep them together; a word that starts with # ends
+/// the line. Fails with `invalid` for an unclosed quote.
 Result<std::vector<std::string>> split_words(std::string_view line);
 
 }  // namespace almanac::submission

@@ -14,24 +14,24 @@
 
 namespace almanac::deployment::planner {
 
-/// What one variant is to answer there.
+/// The share of one variant in the turns.
 struct Turn {
   std::size_t service = 0, variant = 0;
   double rate = 0;  ///< Requests a second.
   int batch = 1;
 };
 
-/// Those that share a part of a GPU.
+/// Variants that share a part of a GPU.
 struct Turns {
   double share = 1;
   std::vector<Turn> all{};
   double duty_ms = 0;
-  double busy_ms = 0;  ///< Of a duty cycle.
+  double busy_ms = 0;  ///< Per duty cycle.
   double occupancy() const { return duty_ms > 0 ? busy_ms / duty_ms : 0; }
 };
 
-/// The longest duty cycle in which a request is in time that has just missed its turn, for its own
-/// rate alone; and its batch. Nothing = none is.
+/// Returns the longest duty cycle, and the batch, with which a request that has just missed its
+/// turn is still in time, for its own rate alone. Nothing if there is none.
 inline std::optional<std::pair<double, int>> longest_duty(const PlanningCase& asked,
                                                           const Turn& turn, double share,
                                                           double slower) {
@@ -47,11 +47,11 @@ inline std::optional<std::pair<double, int>> longest_duty(const PlanningCase& as
   return best;
 }
 
-/// These turns in one duty cycle, the shortest of theirs; nothing where they do not fit, or some
+/// Combines turns in one duty cycle, the shortest of theirs; nothing if they do not fit, or a
 /// request would be late.
 ///
 /// Source   Shen et al., SOSP'19 (Nexus), section 4.1: nodes are merged at the shorter duty cycle,
-///          and batches are as many as come in it.
+///          and batches hold the requests of one cycle.
 inline std::optional<Turns> in_turns(const PlanningCase& asked, double share, double slower,
                                      std::vector<Turn> all) {
   Turns made{.share = share, .all = std::move(all), .duty_ms = std::numeric_limits<double>::max()};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The trials of a space.
+/// The trials of a search space.
 ///
-/// A random one hangs on the seed, its number and the name of each parameter alone: more trials, or
-/// another parameter, leave what was drawn before as it was. A grid goes through its parameters in
-/// the order of the file, the last one fastest.
+/// A random trial depends only on the seed, its number and the name of each parameter: more trials,
+/// or another parameter, leave earlier draws unchanged. A grid varies its parameters in file order,
+/// the last one fastest.
 ///
-/// Source   Bergstra and Bengio, JMLR 2012, for why random rather than a grid.
+/// Source   Bergstra and Bengio, JMLR 2012, on random search instead of a grid.
 #pragma once
 
 #include <cstdint>

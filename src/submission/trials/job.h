@@ -17,9 +17,9 @@ std::string job_name(const std::string& tuning, const Trial& trial);
 /// "lr=0.01", in the order of the space.
 std::vector<std::string> parameters(const Space& space, const Trial& trial);
 
-/// `base` asks for it, and says who and where. The command is told its parameters by {lr} and
-/// {flags}, and by ALMANAC_PARAMETER_lr, ALMANAC_TRIAL and ALMANAC_SWEEP. By its key the service
-/// knows it again: submitted twice it is there once.
+/// Returns the job of a trial; `base` has the request, user and folder. The command gets its
+/// parameters as {lr} and {flags}, and in ALMANAC_PARAMETER_lr, ALMANAC_TRIAL and ALMANAC_SWEEP.
+/// Its key identifies it, so submitting it twice has no effect.
 store::Submission to_job(const Space& space, const std::string& tuning, const Trial& trial,
                          store::Submission base);
 
