@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -22,6 +23,14 @@ CLI::App& chosen_command(CLI::App& app) {
   return *last;
 }
 
+/// Throws if standard output cannot take what is still in a buffer: a full disk shows only now.
+void flush_output() {
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category());
+  }
+}
+
 }  // namespace
 
 int run_main(int argc, char** argv, Program& program) try {
@@ -29,14 +38,16 @@ int run_main(int argc, char** argv, Program& program) try {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    const int status = app.exit(help);
+    flush_output();
+    return status;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "{}\n", misuse(app, error));
     return kUsage;
   }
   const Result<int> status = [&]() -> Result<int> {
     if (program.reads_configuration) {
-      if (auto loaded = load_configuration(program.configuration); !loaded) {
+      if (auto loaded = load_configuration(program.configuration, app); !loaded) {
         return tl::unexpected(loaded.error());
       }
       if (auto applied = apply_configuration(configuration(), chosen_command(app)); !applied) {
@@ -49,10 +60,7 @@ int run_main(int argc, char** argv, Program& program) try {
     fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(status.error()));
     return exit_status(status.error().code);
   }
-  // What was printed may still lie in a buffer, and a full disk shows only now.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw std::system_error(errno, std::generic_category());
-  }
+  flush_output();
   return *status;
 } catch (const std::system_error& error) {
   const std::string name = program.app.get_name();

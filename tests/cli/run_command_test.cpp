@@ -8,8 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -406,6 +408,54 @@ TEST_F(RunCommand, HelpsWhenAskedForHelp) {
   const ProgramRun wrong = run_program({"help", "simulat"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean simulate?"));
+  EXPECT_THAT(run_program({"help", "NONSENSE"}).err,
+              HasSubstr("no command or topic NONSENSE (topics: formats, policies,"));
+}
+
+TEST_F(RunCommand, RefusesAWrongValueOfAlmanacTomlWithItsLine) {
+  const std::string wrong = folder_.write("wrong.toml", "[serve]\n\npolicy = \"qsff\"\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"config", "show"}, {"policy", "list"}, {"queue"}}) {
+    std::vector<std::string> words{"--config", wrong};
+    words.insert(words.end(), command.begin(), command.end());
+    const ProgramRun refused = run_program(words);
+    EXPECT_EQ(refused.status, 65);
+    EXPECT_THAT(refused.err, HasSubstr("wrong.toml:3:10: serve.policy: no policy is named qsff"));
+  }
+}
+
+TEST_F(RunCommand, ShowsTheDefaultsOfAlmanacToml) {
+  const ProgramRun shown =
+      run_program({"--config", folder_.write("empty.toml", ""), "config", "show", "-o", "json"});
+  ASSERT_EQ(shown.status, 0) << shown.err;
+  std::map<std::string, std::string> values;
+  for (const json& each : json::parse(shown.out)) values[each["setting"]] = each["value"];
+  EXPECT_EQ(values["machine.max_grace"], "15:00");
+  EXPECT_EQ(values["machine.requeue_for"], "24:00:00");
+  EXPECT_EQ(values["slurm.way"], "gateway if it is installed, else commands");
+  EXPECT_THAT(values["serve.policy"], HasSubstr("qssf"));
+  EXPECT_EQ(values["agent.secret"], "/etc/almanac/agent.secret");
+}
+
+TEST_F(RunCommand, LeavesNoStateOfAServiceThatCannotStart) {
+  const std::string state = folder_ / "state";
+  EXPECT_EQ(run_program({"serve", "--state", state, "--policy", "qsff"}).status, 2);
+  EXPECT_EQ(run_program({"serve", "--state", state, "--shadow", "qsff"}).status, 2);
+  EXPECT_EQ(run_program({"serve", "--state", state, "--policy", folder_ / "none.toml"}).status, 66);
+  EXPECT_EQ(run_program({"serve", "--state", state, "--limits", folder_ / "none.toml"}).status, 66);
+  EXPECT_EQ(run_program({"serve", "--state", state, "--max-grace", "9 years"}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(state));
+}
+
+TEST_F(RunCommand, SaysThatAScriptIsMissing) {
+  folder_.write("train.sh", "#!/bin/sh\n");
+  const std::string wrong = folder_ / "trian.sh";
+  const ProgramRun refused = run_program({"submit", "--dry-run", wrong});
+  EXPECT_EQ(refused.status, 66);
+  EXPECT_EQ(refused.err,
+            fmt::format("almanac: {0}: there is no such script (did you mean train.sh?; "
+                        "to run a command, put it after --: almanac submit -- {0} ...)\n",
+                        wrong));
 }
 
 TEST_F(RunCommand, RefusesALogThatHasNothingToSimulate) {
@@ -437,7 +487,8 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
     std::ifstream err(folder_ / "err");
     return std::pair{WEXITSTATUS(status), std::string{std::istreambuf_iterator<char>(err), {}}};
   };
-  for (const std::string& arguments : {std::string("policy list"), "trace info '" + trace_ + "'"}) {
+  for (const std::string& arguments : {std::string("policy list"), std::string("--version"),
+                                       std::string("--help"), "trace info '" + trace_ + "'"}) {
     const auto [status, said] = full(arguments);
     EXPECT_EQ(status, 74) << arguments;
     EXPECT_EQ(said, "almanac: cannot write standard output: No space left on device\n");
@@ -542,6 +593,8 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
   EXPECT_THAT(unknown.err, HasSubstr("no policy is named qsff (did you mean qssf?"));
   EXPECT_FALSE(std::filesystem::exists(run_)) << "nothing half-written";
   EXPECT_EQ(run_program({"simulate", folder_ / "missing.csv"}).status, 66);
+  EXPECT_THAT(run_program({"simulate", folder_ / ""}).err,
+              HasSubstr("is a folder, and a file is needed"));
   EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
   EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
   EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));
