@@ -46,6 +46,7 @@ struct Precision {
 struct Model {
   std::string name{};
   int hidden = 0;
+  int heads = 0;         ///< Attention heads, which the GPUs of a replica divide; 0 = not known.
   double embedding = 0;  ///< Weights of the input table, of which a token reads one row.
   double head = 0;       ///< Weights of the output matrix; 0 = the input table is used again.
   double rest = 0;       ///< Last norm, table of positions.
