@@ -14,6 +14,7 @@
 #include "text/datetime.h"
 #include "text/duration.h"
 #include "text/nearest.h"
+#include "text/wrap.h"
 
 namespace almanac::figure {
 namespace {
@@ -246,8 +247,9 @@ std::string Listing::shortening(const TableForm& form) const {
     parts.push_back(fmt::format("{} not shown", fmt::join(layout.left_out, ", ")));
   }
   if (layout.is_cut) parts.emplace_back("long lines cut");
-  return fmt::format("(Too wide for {} letters: {}. -o wide shows everything.)\n", form.width,
-                     fmt::join(parts, "; "));
+  const std::string line = fmt::format("(Too wide for {} letters: {}. -o wide shows everything.)",
+                                       form.width, fmt::join(parts, "; "));
+  return fmt::format("{}\n", fmt::join(text::wrap(line, form.width), "\n"));
 }
 
 std::string Listing::table(const TableForm& form) const {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "inference/profile/roofline.h"
 #include "inference/registry.h"
@@ -35,6 +36,14 @@ tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const
               text::meant_or_known(name, names));
 }
 
+bool can_divide(const Model& model, int gpus) {
+  if (model.heads == 0) return true;
+  const auto divides = [gpus](const Layers& each) {
+    return each.kv_parts % gpus == 0 || gpus % each.kv_parts == 0;
+  };
+  return model.heads % gpus == 0 && std::all_of(model.layers.begin(), model.layers.end(), divides);
+}
+
 /// Memory of a replica for weights and KV cache: nine tenths, less activations.
 double usable_bytes(const Service& service) {
   constexpr double kGib = 1024.0 * 1024 * 1024;
@@ -47,7 +56,7 @@ std::string more_gpus(Service service) {
   constexpr int kMost = 1024;
   const int first = service.gpus + 1;
   for (service.gpus = first; service.gpus <= kMost; ++service.gpus) {
-    if (!check_division(service.model, service.gpus) || fitting_blocks(service) < 1) continue;
+    if (!can_divide(service.model, service.gpus) || fitting_blocks(service) < 1) continue;
     return fmt::format("use --gpus {} or more, or GPUs with more memory", service.gpus);
   }
   return "use GPUs with more memory";
@@ -64,14 +73,10 @@ std::int64_t fitting_blocks(const Service& service) {
 }
 
 Result<void> check_division(const Model& model, int gpus) {
-  if (model.heads == 0) return {};
-  const auto divides = [&](int kv_heads) { return kv_heads % gpus == 0 || gpus % kv_heads == 0; };
-  const bool fits = std::all_of(model.layers.begin(), model.layers.end(),
-                                [&](const Layers& each) { return divides(each.kv_parts); });
-  if (model.heads % gpus == 0 && fits) return {};
+  if (can_divide(model, gpus)) return {};
   std::vector<int> possible;
   for (int each = 1; each <= model.heads; ++each) {
-    if (model.heads % each == 0 && check_division(model, each)) possible.push_back(each);
+    if (can_divide(model, each)) possible.push_back(each);
   }
   return fail(Code::invalid,
               fmt::format("{} GPUs cannot divide the {} attention heads of {} equally", gpus,

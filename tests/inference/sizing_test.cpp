@@ -172,7 +172,7 @@ TEST(Size, SaysWhatALogDoesNotTellOfTheNextDay) {
     }
     return doubts_of_span(log);
   };
-  EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2.0 h, and other hours"),
+  EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2h 00m, and other hours"),
                                               HasSubstr("client 1 has 89 % of the tokens")));
   EXPECT_THAT(spread(30),
               testing::ElementsAre(HasSubstr("too short to compare two days"), testing::_));
