@@ -61,7 +61,8 @@ class ConfigReader : text::TomlReader {
           const bool is_table = each.kind == ValueKind::table_or_path && node->is_table();
           pairs.emplace_back(
               &each, Configuration::Value{.text = is_table ? table_place(each) : value(each, *node),
-                                          .from = text::toml_place(path(), node->source())});
+                                          .from = text::toml_place(path(), node->source()),
+                                          .is_table = is_table});
         }
       }
     }

@@ -46,8 +46,9 @@ const std::vector<Setting>& all_settings();
 class Configuration {
  public:
   struct Value {
-    std::string text;  ///< Of a table "almanac.toml#machine.limits" (text/toml_file.h).
-    Where from;        ///< File and line.
+    std::string text;       ///< Of a table "almanac.toml#machine.limits" (text/toml_file.h).
+    Where from;             ///< File and line.
+    bool is_table = false;  ///< The file holds a table instead of its path.
   };
 
   /// Adds the values of a file over those that are there. Fails with not_found or unavailable if it

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,6 +16,9 @@
 namespace almanac::cli {
 
 namespace {
+
+/// What table::OutputFile calls it in errors.
+constexpr std::string_view kStandardOutput = "standard output";
 
 /// The command that was given: the last one, as "trace convert" is below "trace".
 CLI::App& chosen_command(CLI::App& app) {
@@ -58,7 +62,8 @@ int run_main(int argc, char** argv, Program& program) try {
   }();
   if (!status) {
     fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(status.error()));
-    return exit_status(status.error().code);
+    const bool is_output = status.error().where.file == kStandardOutput;
+    return is_output ? kCannotWrite : exit_status(status.error().code);
   }
   flush_output();
   return *status;

@@ -15,7 +15,6 @@
 #include "cli/list_options.h"
 #include "cli/option_table.h"
 #include "cli/program.h"
-#include "text/toml_file.h"
 
 namespace almanac::cli {
 namespace {
@@ -37,8 +36,7 @@ std::string built_in(CLI::App& app, const Setting& setting) {
 
 InForce in_force(CLI::App& app, const Setting& setting) {
   const auto shown = [&](const std::string& value) {
-    if (setting.is_secret && !value.empty()) return std::string("(hidden)");
-    return value.find(text::kTableMark) == std::string::npos ? value : "(table)";
+    return setting.is_secret && !value.empty() ? "(hidden)" : value;
   };
   if (*setting.environment != '\0') {
     const char* const value = std::getenv(setting.environment);
@@ -47,7 +45,7 @@ InForce in_force(CLI::App& app, const Setting& setting) {
     }
   }
   if (const Configuration::Value* const value = configuration().find(setting)) {
-    return {setting.name(), shown(value->text),
+    return {setting.name(), value->is_table ? "(table)" : shown(value->text),
             fmt::format("{}:{}", value->from.file, value->from.line)};
   }
   return {setting.name(), built_in(app, setting), "default"};
