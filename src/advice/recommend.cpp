@@ -44,8 +44,10 @@ std::string doubt(const Advice& advice) {
   return fmt::format(
       "No recommendation: the simulation does not match your cluster. Under stock Slurm jobs wait "
       "{} "
-      "on average (p99 {}) in the simulation, but they really waited {} (p99 {}). The cluster has "
-      "other nodes, or limits, priorities, reservations or outages that the log does not show{}.",
+      "on average (p99 {}) in the simulation, but they really waited {} (p99 {}). The cluster may "
+      "have other nodes, or limits, priorities, reservations or outages that the log does not "
+      "show, "
+      "or the period is too short: jobs that began before it are missing{}.",
       human_time(advice.stock.avg_wait_s), human_time(advice.stock.p99_wait_s),
       human_time(advice.real->avg_wait_s), human_time(advice.real->p99_wait_s),
       advice.quotas ? "" : " (advise --slurm gateway reads limits)");

@@ -11,15 +11,21 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
-#include "table/stream.h"
-#include "text/toml_reader.h"
+#include "cli/value_check.h"
+#include "machine/hooks.h"
+#include "machine/limits.h"
+#include "service/idle.h"
+#include "steer/settings.h"
+#include "text/toml_file.h"
 
 namespace almanac::cli {
 namespace {
 
 using ValueKind = Setting::Kind;
 
+constexpr const char* kListsKeys = "almanac help config lists the keys";
 constexpr const char* kMachineFile = "/etc/almanac/almanac.toml";
+constexpr std::string_view kForm = "--output";
 const std::string kUrl = "connection.url";
 const std::string kSocket = "connection.socket";
 
@@ -52,9 +58,11 @@ class ConfigReader : text::TomlReader {
       for (const Setting& each : all_settings()) {
         if (section != each.section) continue;
         if (const toml::node* const node = keys->get(each.key)) {
+          const bool is_table = each.kind == ValueKind::table_or_path && node->is_table();
           pairs.emplace_back(
-              &each, Configuration::Value{.text = value(each, *node),
-                                          .from = text::toml_place(path(), node->source())});
+              &each, Configuration::Value{.text = is_table ? table_place(each) : value(each, *node),
+                                          .from = text::toml_place(path(), node->source()),
+                                          .is_table = is_table});
         }
       }
     }
@@ -68,6 +76,12 @@ class ConfigReader : text::TomlReader {
 
  private:
   std::string value(const Setting& setting, const toml::node& node) const {
+    const bool is_text = setting.kind == ValueKind::text || setting.kind == ValueKind::name_or_path;
+    if (!is_text && !node.is_string()) {
+      refuse(node, setting.kind == ValueKind::path
+                       ? fmt::format("{} must be a path", setting.name())
+                       : fmt::format("{} must be a table, or the path of a file", setting.name()));
+    }
     if (const toml::array* const list = node.as_array()) {
       std::vector<std::string> parts;
       for (const toml::node& each : *list) parts.push_back(value(setting, each));
@@ -76,11 +90,20 @@ class ConfigReader : text::TomlReader {
     if (const auto* const number = node.as_integer()) return fmt::format("{}", number->get());
     if (const auto* const number = node.as_floating_point())
       return fmt::format("{}", number->get());
-    if (const auto* const flag = node.as_boolean()) return flag->get() ? "true" : "false";
     if (!node.is_string()) {
       refuse(node, fmt::format("{} must be a text, a number or a list of texts", setting.name()));
     }
     return resolved(setting, node.as_string()->get());
+  }
+
+  /// Where the table is, once its content has been checked.
+  std::string table_place(const Setting& setting) const {
+    std::string place = fmt::format("{}{}{}", std::filesystem::absolute(path()).string(),
+                                    text::kTableMark, setting.name());
+    if (const auto checked = setting.check_table(place); !checked) {
+      throw text::TomlRefused{checked.error()};
+    }
+    return place;
   }
 
   std::string resolved(const Setting& setting, const std::string& text) const {
@@ -89,7 +112,7 @@ class ConfigReader : text::TomlReader {
     const std::filesystem::path beside = std::filesystem::absolute(path()).parent_path() / told;
     std::error_code ignored;
     const bool is_path =
-        setting.kind == ValueKind::path || std::filesystem::exists(beside, ignored);
+        setting.kind != ValueKind::name_or_path || std::filesystem::exists(beside, ignored);
     return is_path ? beside.lexically_normal().string() : text;
   }
 };
@@ -125,7 +148,7 @@ bool concerns(const Setting& setting, const CLI::App& command, const CLI::Option
     return false;
   }
   // The form of a list. What prints something else by default, such as TOML, goes on to do so.
-  return setting.option != std::string_view("--output") || option.get_default_str() == "table";
+  return setting.option != kForm || option.get_default_str() == "table";
 }
 
 /// Of the settings for one machine and those for Slurm, `serve` takes those of its engine.
@@ -144,6 +167,18 @@ bool is_excluded(const CLI::Option& option) {
                      [](const CLI::Option* other) { return other->count() > 0; });
 }
 
+/// Checks the content of a table as its command reads it.
+template <auto kRead>
+Result<void> check_by(const std::string& place) {
+  if (const auto read = kRead(place); !read) return tl::unexpected(read.error());
+  return {};
+}
+
+Setting table(const char* section, const char* key, const char* about, const char* option,
+              Result<void> (*check)(const std::string&)) {
+  return {section, key, about, option, {"serve"}, "", ValueKind::table_or_path, false, check};
+}
+
 }  // namespace
 
 std::string Setting::name() const { return fmt::format("{}.{}", section, key); }
@@ -153,11 +188,11 @@ const std::vector<Setting>& all_settings() {
       {"connection",
        "socket",
        "Unix socket of the service",
-       "",
+       "--socket",
        {},
        "ALMANAC_SOCKET",
        ValueKind::path},
-      {"connection", "url", "URL of the service, instead of a socket", "", {}, "ALMANAC_URL"},
+      {"connection", "url", "URL of the service, instead of a socket", "--url", {}, "ALMANAC_URL"},
       {"connection",
        "token",
        "Token to use with the URL",
@@ -169,7 +204,7 @@ const std::vector<Setting>& all_settings() {
       {"connection",
        "ca",
        "PEM file of the authority that certifies the URL",
-       "",
+       "--ca",
        {},
        "ALMANAC_CA",
        ValueKind::path},
@@ -239,23 +274,14 @@ const std::vector<Setting>& all_settings() {
       {"machine", "max_grace", "Longest grace period of a job", "--max-grace", {"serve"}},
       {"machine", "requeue_for", "How long ended jobs can be requeued", "--requeue-for", {"serve"}},
       {"machine", "age_cap", "Wait after which a job goes first", "--age-cap", {"serve"}},
-      {"machine", "limits", "Limits of users", "--limits", {"serve"}, "", ValueKind::path},
-      {"machine", "idle", "Rule for jobs with idle GPUs", "--idle", {"serve"}, "", ValueKind::path},
-      {"machine",
-       "hooks",
-       "Commands to run on job events",
-       "--hooks",
-       {"serve"},
-       "",
-       ValueKind::path},
+      table("machine", "limits", "Limits of users", "--limits", check_by<machine::read_limits>),
+      table("machine", "idle", "Rule for jobs with idle GPUs", "--idle",
+            check_by<service::read_idle_rule>),
+      table("machine", "hooks", "Commands to run on job events", "--hooks",
+            check_by<machine::read_hooks>),
       {"slurm", "way", "How to reach Slurm", "--way"},
-      {"slurm",
-       "levers",
-       "What Almanac may change in Slurm",
-       "--levers",
-       {"serve"},
-       "",
-       ValueKind::path},
+      table("slurm", "levers", "What Almanac may change in Slurm", "--levers",
+            check_by<steer::read_settings>),
       {"slurm", "order", "The lever order: off, dry or on", "--order", {"serve"}},
       {"slurm", "agents", "Address and port for the agents of nodes", "--agents", {"serve"}},
       {"slurm",
@@ -265,18 +291,32 @@ const std::vector<Setting>& all_settings() {
        {"serve"},
        "",
        ValueKind::path},
+      {"agent", "daemon", "Address of the service", "--daemon", {"agent"}},
+      {"agent", "secret", "Secret shared with it", "--secret", {"agent"}, "", ValueKind::path},
+      {"agent", "node", "Name of this node in Slurm", "--node", {"agent"}},
+      {"agent",
+       "state",
+       "Directory for the list of changes to undo",
+       "--state",
+       {"agent"},
+       "",
+       ValueKind::path},
+      {"agent",
+       "progress",
+       "Directory in which jobs report their use",
+       "--progress",
+       {"agent"},
+       "",
+       ValueKind::path},
   };
   return kSettings;
 }
 
 Result<void> Configuration::read(const std::string& path) {
-  const auto text = table::read_text_file(path);
-  if (!text) return tl::unexpected(text.error());
-  auto pairs = text::read_toml_text(
-      *text, path, [&](const toml::table& file) { return ConfigReader(path).read(file); });
+  auto pairs = text::read_toml_file<ConfigReader>(path);
   if (!pairs) {
     Error error = pairs.error();
-    if (error.hint.empty()) error.hint = "almanac help config lists the keys";
+    if (error.code == Code::invalid && error.hint.empty()) error.hint = kListsKeys;
     return tl::unexpected(std::move(error));
   }
   for (auto& [setting, value] : *pairs) {
@@ -289,21 +329,52 @@ Result<void> Configuration::read(const std::string& path) {
   return {};
 }
 
+Result<void> Configuration::check(CLI::App& app) const {
+  for (const Setting& each : all_settings()) {
+    const Value* const value = find(each);
+    if (value == nullptr || each.kind == ValueKind::table_or_path) continue;
+    std::string problem;
+    for (CLI::Option* const option : configured_options(each, app)) {
+      problem = problem_of(*option, value->text);
+      if (problem.empty()) break;
+    }
+    if (problem.empty()) continue;
+    const char* const colon = problem.starts_with("must ") ? "" : ":";
+    return fail(Code::invalid, fmt::format("{}{} {}", each.name(), colon, problem), value->from,
+                problem.ends_with(')') ? "" : kListsKeys);
+  }
+  return {};
+}
+
 const Configuration::Value* Configuration::find(const Setting& setting) const {
   const auto found = values_.find(setting.name());
   return found == values_.end() ? nullptr : &found->second;
 }
 
-Result<void> load_configuration(const std::string& named) {
+std::vector<CLI::Option*> configured_options(const Setting& setting, CLI::App& app) {
+  std::vector<CLI::Option*> found;
+  for (CLI::App* const command : app.get_subcommands([](CLI::App*) { return true; })) {
+    CLI::Option* const option = command->get_option_no_throw(setting.option);
+    if (option != nullptr && concerns(setting, *command, *option)) found.push_back(option);
+    for (CLI::Option* const each : configured_options(setting, *command)) found.push_back(each);
+  }
+  return found;
+}
+
+Result<void> load_configuration(const std::string& named, CLI::App& app) {
   Configuration configuration;
+  const auto read_checked = [&](const std::string& path) -> Result<void> {
+    if (auto read = configuration.read(path); !read) return read;
+    return configuration.check(app);
+  };
   for (const std::string& each : {std::string(kMachineFile), user_file()}) {
     std::error_code failed;
     if (each.empty() || !std::filesystem::exists(each, failed)) continue;
-    if (const auto read = configuration.read(each); !read) return read;
+    if (auto read = read_checked(each); !read) return read;
   }
   const std::string last = named.empty() ? from_environment("ALMANAC_CONFIG") : named;
   if (!last.empty()) {
-    if (const auto read = configuration.read(last); !read) return read;
+    if (auto read = read_checked(last); !read) return read;
   }
   loaded() = std::move(configuration);
   return {};
@@ -315,13 +386,16 @@ Result<void> apply_configuration(const Configuration& configuration, CLI::App& c
   // What runs the jobs comes first: other settings depend on it.
   for (const Setting& each : all_settings()) {
     const Configuration::Value* const value = configuration.find(each);
-    CLI::Option* const option = value == nullptr || *each.option == '\0'
-                                    ? nullptr
-                                    : command.get_option_no_throw(each.option);
+    // What a variable of the environment overrides is for place_in_force().
+    const bool is_default = *each.option != '\0' && *each.environment == '\0';
+    CLI::Option* const option =
+        value == nullptr || !is_default ? nullptr : command.get_option_no_throw(each.option);
     if (option == nullptr || option->count() > 0 || is_excluded(*option) ||
         !concerns(each, command, *option) || !is_of_engine(each, command)) {
       continue;
     }
+    const bool is_form = each.option == kForm;
+    if (is_form && !problem_of(*option, value->text).empty()) continue;
     try {
       option->default_val(value->text);
     } catch (const CLI::Error&) {

@@ -21,18 +21,20 @@ namespace almanac::cli {
 struct Setting {
   enum class Kind {
     text,
-    path,          ///< Relative paths start at the folder of the file.
-    name_or_path,  ///< A path if such a file is there, else a name.
+    path,           ///< Relative paths start at the folder of the file.
+    name_or_path,   ///< A path if such a file is there, else a name.
+    table_or_path,  ///< A table of almanac.toml, or the path of a file with the same content.
   };
 
   const char* section;
   const char* key;
   const char* about;
-  const char* option = "";              ///< The option that gets it as its default; "" = none.
+  const char* option = "";              ///< That it is the default of; "" = none.
   std::vector<const char*> commands{};  ///< That have this option; empty = all that have it.
   const char* environment = "";         ///< Variable that overrides it; "" = none.
   Kind kind = Kind::text;
   bool is_secret = false;
+  Result<void> (*check_table)(const std::string& place) = nullptr;  ///< Of a table_or_path.
 
   std::string name() const;  ///< "connection.url".
 };
@@ -44,13 +46,17 @@ const std::vector<Setting>& all_settings();
 class Configuration {
  public:
   struct Value {
-    std::string text;
-    Where from;  ///< File and line.
+    std::string text;       ///< Of a table "almanac.toml#machine.limits" (text/toml_file.h).
+    Where from;             ///< File and line.
+    bool is_table = false;  ///< The file holds a table instead of its path.
   };
 
   /// Adds the values of a file over those that are there. Fails with not_found or unavailable if it
-  /// cannot be read, and with invalid for an unknown key, naming the line and the nearest key.
+  /// cannot be read, and with invalid for an unknown key, a value of a wrong type and a wrong
+  /// table, naming the line.
   Result<void> read(const std::string& path);
+  /// Fails with invalid, naming the line, if no command of `app` takes a value.
+  Result<void> check(CLI::App& app) const;
 
   /// Null = no file has it.
   const Value* find(const Setting& setting) const;
@@ -61,15 +67,19 @@ class Configuration {
   std::vector<std::string> files_;
 };
 
-/// Reads the files of this machine, of this user and `named`, or the one that ALMANAC_CONFIG names,
-/// and makes configuration() return them. The first two may be missing.
-Result<void> load_configuration(const std::string& named);
+/// Reads and checks the files of this machine, of this user and `named`, or the one that
+/// ALMANAC_CONFIG names, and makes configuration() return them. The first two may be missing.
+Result<void> load_configuration(const std::string& named, CLI::App& app);
 /// What load_configuration() read; before that nothing.
 const Configuration& configuration();
 
 /// Gives the options of `command` that were not on the command line their configured defaults.
-/// Fails with invalid if an option does not take its value.
+/// A command that does not know the configured form of lists keeps its own. Fails with invalid if
+/// an option does not take its value.
 Result<void> apply_configuration(const Configuration& configuration, CLI::App& command);
+
+/// The options of all commands of `app` that `setting` is a default of.
+std::vector<CLI::Option*> configured_options(const Setting& setting, CLI::App& app);
 
 /// The place of the service: as the options say, else the environment, else the configuration.
 serve::Place place_in_force(serve::Place given, const Configuration& configuration);

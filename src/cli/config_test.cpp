@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/value_check.h"
+#include "machine/limits.h"
+#include "service/idle.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::cli {
@@ -38,7 +41,7 @@ struct Simulate {
 
   Simulate() {
     command->add_option("-o,--output", output)
-        ->check(CLI::IsMember({"table", "json"}))
+        ->check(one_of({"table", "json"}))
         ->capture_default_str();
     command->add_option("--policy", policy)->capture_default_str();
     command->add_option("--cluster", cluster);
@@ -113,15 +116,83 @@ TEST_F(Config, AnUnknownKeyIsNamedWithItsLineAndTheNearestKey) {
   EXPECT_THAT(error_of("[conection]\nurl = \"x\"\n"), HasSubstr("did you mean connection?"));
 }
 
-TEST_F(Config, AValueThatTheOptionDoesNotTakeIsNamedWithItsLine) {
+TEST_F(Config, AnEmptyFileIsValid) {
+  EXPECT_EQ(error_of(""), "nothing");
+  EXPECT_EQ(error_of("# nothing yet\n"), "nothing");
+}
+
+TEST_F(Config, AValueThatNoOptionTakesIsNamedWithItsLine) {
   Configuration made;
   ASSERT_TRUE(made.read(file("user.toml", "[output]\nformat = \"yaml\"\n")));
   Simulate simulate;
-  const auto applied = apply_configuration(made, *simulate.command);
-  ASSERT_FALSE(applied);
-  EXPECT_THAT(
-      to_string(applied.error()),
-      testing::AllOf(HasSubstr("user.toml:2"), HasSubstr("output.format"), HasSubstr("\"yaml\"")));
+  const auto checked = made.check(simulate.app);
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(to_string(checked.error()),
+              testing::AllOf(HasSubstr("user.toml:2"),
+                             HasSubstr("output.format must be table or json, found \"yaml\"")));
+}
+
+TEST_F(Config, ACommandWithoutTheFormOfListsKeepsItsOwn) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file("user.toml", "[output]\nformat = \"wide\"\n")));
+  Simulate simulate;
+  CLI::App* const queue = simulate.app.add_subcommand("queue");
+  std::string form = "table";
+  queue->add_option("--output", form)->check(one_of({"table", "wide"}))->capture_default_str();
+  EXPECT_TRUE(made.check(simulate.app));
+  EXPECT_TRUE(apply_configuration(made, *simulate.command));
+  EXPECT_EQ(simulate.output, "table");
+  EXPECT_TRUE(apply_configuration(made, *queue));
+  EXPECT_EQ(form, "wide");
+}
+
+TEST_F(Config, AValueOfAWrongTypeIsNamedWithItsLine) {
+  EXPECT_THAT(error_of("[serve]\nstate = 5\n"), HasSubstr(":2:9: serve.state must be a path"));
+  EXPECT_THAT(error_of("[serve]\nengine = true\n"),
+              HasSubstr(":2:10: serve.engine must be a text, a number or a list of texts"));
+  EXPECT_THAT(error_of("[machine]\nidle = 5\n"),
+              HasSubstr(":2:8: machine.idle must be a table, or the path of a file"));
+}
+
+TEST_F(Config, HoldsTheTablesOfTheServiceOrNamesTheirFiles) {
+  Configuration made;
+  const std::string path = file("almanac.toml",
+                                "[machine]\nhooks = \"hooks.toml\"\n"
+                                "[machine.limits.user]\njobs = 7\n"
+                                "[machine.idle]\nmode = \"notify\"\n");
+  ASSERT_TRUE(made.read(path));
+  CLI::App app{"A program", "almanac"};
+  CLI::App* const serve = app.add_subcommand("serve");
+  std::string limits, idle, hooks;
+  serve->add_option("--limits", limits);
+  serve->add_option("--idle", idle);
+  serve->add_option("--hooks", hooks);
+  ASSERT_TRUE(apply_configuration(made, *serve));
+  EXPECT_EQ(machine::read_limits(limits)->user.jobs, 7);
+  EXPECT_EQ(service::read_idle_rule(idle)->mode, service::IdleMode::notify);
+  EXPECT_EQ(hooks, folder_ / "hooks.toml");
+}
+
+TEST_F(Config, AWrongKeyInATableOfTheServiceIsNamedWithItsLine) {
+  EXPECT_THAT(error_of("[machine.limits.user]\njob = 7\n"),
+              testing::AllOf(HasSubstr("almanac.toml:2"), HasSubstr("did you mean jobs?")));
+  EXPECT_THAT(error_of("[slurm.levers.levers]\norder = \"yes\"\n"),
+              testing::AllOf(HasSubstr("almanac.toml:2"), HasSubstr("order must be \"off\"")));
+}
+
+TEST_F(Config, TheAgentTakesItsSection) {
+  Configuration made;
+  ASSERT_TRUE(made.read(file("almanac.toml", "[agent]\ndaemon = \"head:8318\"\n")));
+  CLI::App app{"A program", "almanac"};
+  CLI::App* const agent = app.add_subcommand("agent");
+  std::string daemon;
+  agent->add_option("--daemon", daemon)->check(host_and_port());
+  EXPECT_TRUE(made.check(app));
+  ASSERT_TRUE(apply_configuration(made, *agent));
+  EXPECT_EQ(daemon, "head:8318");
+  ASSERT_TRUE(made.read(file("wrong.toml", "[agent]\ndaemon = \"head\"\n")));
+  EXPECT_THAT(to_string(made.check(app).error()),
+              HasSubstr("wrong.toml:2:10: agent.daemon must be HOST:PORT, found \"head\""));
 }
 
 TEST_F(Config, ServeTakesTheSettingsOfItsEngine) {

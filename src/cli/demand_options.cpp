@@ -10,6 +10,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "energy/job_log.h"
 #include "energy/outage.h"
 #include "energy/series.h"
@@ -59,7 +60,7 @@ void DemandOptions::add_to(CLI::App& command) {
   command.add_option("--total", total_column, "Column with the total number of nodes")
       ->capture_default_str();
   command.add_option("--nodes", nodes, "Total number of nodes, instead of a column")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, kLargestCount));
   command
       .add_option("--start", start,
                   "Time of the first row of a file without times (rows are 10 minutes apart)")

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 #include "text/duration.h"
 #include "text/number.h"
 
@@ -59,6 +60,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command
       .add_option("--policy", policies, "Policies, separated by commas; see almanac help policies")
       ->type_name("POLICIES")
+      ->check(policy_names())
       ->capture_default_str();
   begin_group(command, Group::cluster);
   command
@@ -96,6 +98,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
                   "Time at the start to leave out of averages and utilization")
       ->type_name("TIME");
   command.add_option("--seed", experiment.seed, "Random seed")
+      ->check(seed_number())
       ->type_name("N")
       ->capture_default_str();
 }
@@ -114,7 +117,7 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
       ->type_name("FILE");
   command.add_option("--load", experiment.load, "Factor on the arrival rate")
       ->type_name("FACTOR")
-      ->check(CLI::Range(0.001, 1000.0))
+      ->check(number(0.001, 1000.0))
       ->capture_default_str();
   command
       .add_option("--timeline", timeline,

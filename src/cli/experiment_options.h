@@ -22,7 +22,7 @@ struct ExperimentOptions {
   std::string warm_up;
   std::string timeline;
 
-  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --power, --speed,
+  /// Adds LOG, the reading options, --cluster, --policy, --profile, --power, --speed,
   /// --restart, --warm-up, --seed.
   void add_to(CLI::App& command);
   /// Adds --model, --load and --timeline, for commands that run each policy once.

@@ -2,6 +2,8 @@
 #include "cli/figure_rows.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,14 @@ namespace {
 constexpr int kDigits = 9;
 
 }  // namespace
+
+double cost_figure(double cost) {
+  return cost > 0 ? cost : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string figure_text(double value) {
+  return std::isnan(value) ? "-" : fmt::format("{:.6g}", value);
+}
 
 figure::Listing figure_rows(const std::string& what, const std::vector<NamedFigures>& all) {
   figure::Rows rows(all);

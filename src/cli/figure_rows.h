@@ -20,6 +20,11 @@ namespace almanac::cli {
 /// Numbers by their names in tables, CSV and JSON.
 using Figures = std::vector<std::pair<std::string, double>>;
 
+/// Returns a cost as a figure: NaN for 0, which means that no price was given.
+double cost_figure(double cost);
+/// Six digits; "-" for NaN.
+std::string figure_text(double value);
+
 struct NamedFigures {
   std::string name{};
   Figures figures{};

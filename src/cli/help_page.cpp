@@ -96,6 +96,12 @@ std::string option_sections(const CommandTable& command, std::size_t width) {
   return page;
 }
 
+/// Whether the first commands of help have all that there is to say of it.
+bool is_first(const CommandTable& command) {
+  return std::any_of(kFirstCommands.begin(), kFirstCommands.end(),
+                     [&](const auto& first) { return first.first == command.spelled(); });
+}
+
 std::string commands_below(const CommandTable& command, std::size_t width) {
   std::string page;
   std::vector<Entry> all;
@@ -108,7 +114,7 @@ std::string commands_below(const CommandTable& command, std::size_t width) {
     const std::string name = heading(static_cast<Purpose>(at));
     std::vector<Entry> entries;
     for (const CommandTable& each : command.commands) {
-      if (each.group == name) entries.emplace_back(each.path.back(), each.about);
+      if (each.group == name && !is_first(each)) entries.emplace_back(each.path.back(), each.about);
     }
     page += section(name, entries, column, width);
   }

@@ -9,6 +9,7 @@
 
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 
 namespace almanac::cli {
 namespace {
@@ -26,11 +27,11 @@ struct Example {
     begin_group(*command, Group::output);
     command->add_option("-o,--output", form, "Output format")
         ->type_name("FORM")
-        ->check(CLI::IsMember({"table", "json", "csv"}))
+        ->check(one_of({"table", "json", "csv"}))
         ->capture_default_str();
     begin_group(*command, Group::input);
     command->add_option("--weeks", weeks, "Number of weeks")
-        ->check(CLI::Range(1, 520))
+        ->check(whole_number(1, 520))
         ->capture_default_str();
     command
         ->add_option("--a-long-name-for-an-option,--alias", format,

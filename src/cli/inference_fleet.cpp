@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 #include "text/duration.h"
 
 namespace almanac::cli {
@@ -22,7 +23,7 @@ void FleetOptions::add_to(CLI::App& command) {
       ->type_name("TIME")
       ->capture_default_str();
   command.add_option("--gpu-hour", gpu_hour, "Price of one GPU for an hour")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
 }
 

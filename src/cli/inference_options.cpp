@@ -9,6 +9,7 @@
 
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "inference/profile/fit.h"
 #include "inference/request_log.h"
 #include "text/duration.h"
@@ -91,13 +92,13 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       .add_option("--gpus,--tensor-parallel-size", options->gpus,
                   "GPUs of a replica (tensor parallelism)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command
       .add_option("--stages,--pipeline-parallel-size", options->stages,
                   "Pipeline stages of a replica, each on --gpus GPUs")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   begin_group(command, Group::engine);
   command.add_option("--batch", options->former, "Batching rule; see almanac help serving")
@@ -110,19 +111,19 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
       .add_option("--sequences,--max-num-seqs", options->sequences,
                   "Limit on concurrent requests of a replica")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   command
       .add_option("--tokens,--max-num-batched-tokens", options->tokens,
                   "Limit on tokens of an iteration")
       ->type_name("N")
-      ->check(CLI::Range(1, 10'000'000))
+      ->check(whole_number(1, 10'000'000))
       ->capture_default_str();
   command
       .add_option("--kv-blocks,--num-gpu-blocks-override", options->kv_blocks,
                   "KV cache in blocks of 16 tokens (default 0: as many as fit)")
       ->type_name("N")
-      ->check(CLI::Range(0, 100'000'000))
+      ->check(whole_number(0, 100'000'000))
       ->capture_default_str();
   command
       .add_option("--wait", options->wait,
@@ -134,38 +135,38 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
           "--prefill", options->prefill,
           "Replicas that only compute prompts and hand over to the others (disaggregated prefill)")
       ->type_name("N")
-      ->check(CLI::Range(0, 100'000))
+      ->check(whole_number(0, 100'000))
       ->capture_default_str();
   command
       .add_option("--link-gbps", options->link_gbps,
                   "Bandwidth between replicas for KV caches, in Gbit/s")
       ->type_name("GBIT/S")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command
       .add_option("--swap", options->swap_gib,
                   "Host memory for the KV caches of preempted requests, in GiB")
       ->type_name("GIB")
-      ->check(CLI::Range(0.0, 1e5))
+      ->check(number(0.0, 1e5))
       ->capture_default_str();
   command
       .add_option("--adapters,--max-loras", options->adapters,
                   "LoRA adapters in GPU memory at a time")
       ->type_name("N")
-      ->check(CLI::Range(1, 10'000))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str();
   command
       .add_option("--adapter-rank,--max-lora-rank", options->adapter_rank,
                   "Rank of the LoRA adapters")
       ->type_name("N")
-      ->check(CLI::Range(1, 4096))
+      ->check(whole_number(1, 4096))
       ->capture_default_str();
   command.add_flag("--prefix-cache,--enable-prefix-caching", options->prefix_cache,
                    "Reuse the KV cache of common prompt prefixes");
   begin_group(command, Group::input);
   command.add_option("--rate", options->rate, "Factor on the arrival rate")
       ->type_name("FACTOR")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   add_log_part(command, options->from, options->until);
   add_log_columns(command, options->column_map);

@@ -51,7 +51,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const Li
   const double gpu_hours = plan.gpus() * all.span / 3.6e9;
   const Figures taken{{"gpus", plan.gpus()},
                       {"gpu_hours", gpu_hours},
-                      {"cost", plan.price(gpu_hour) * all.span / 3.6e9},
+                      {"cost", cost_figure(plan.price(gpu_hour) * all.span / 3.6e9)},
                       {"span_s", all.span / 1e6}};
   if (list.wants_document()) {
     nlohmann::ordered_json made;
@@ -68,7 +68,7 @@ Result<int> simulate_placed(const InferenceCase& told, double gpu_hour, const Li
   }
   if (list.explains()) {
     if (!valid_for.empty()) fmt::print("{:20} {}\n", "valid_for", valid_for);
-    for (const auto& [name, value] : taken) fmt::print("{:20} {:.6g}\n", name, value);
+    for (const auto& [name, value] : taken) fmt::print("{:20} {}\n", name, figure_text(value));
     fmt::print("\n");
   }
   models.push_back(whole.front());

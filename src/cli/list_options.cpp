@@ -15,6 +15,7 @@
 #include "cli/option_group.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "cli/value_check.h"
 
 namespace almanac::cli {
 namespace {
@@ -48,7 +49,7 @@ void ListOptions::add_to(CLI::App& command, std::vector<std::string> forms) {
   const InGroup group(command, Group::output);
   command.add_option("-o,--output", output, "Output format")
       ->type_name("FORM")
-      ->check(CLI::IsMember(std::move(forms)))
+      ->check(one_of(std::move(forms)))
       ->capture_default_str();
   command.add_option("--fields", fields, "Columns to print, by their CSV names")
       ->type_name("NAME,...")
@@ -74,7 +75,8 @@ Result<int> ListOptions::print(figure::Listing rows, std::string_view explanatio
     figure::TableForm form = table_form();
     form.wide = output == "wide";
     form.header = !no_header;
-    fmt::print("{}{}", rows.table(form), explains() ? explanation : "");
+    fmt::print("{}", rows.table(form));
+    if (explains()) fmt::print("{}{}", rows.shortening(form), explanation);
   }
   return kDone;
 }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "text/nearest.h"
 
@@ -35,6 +37,40 @@ std::string unknown(const std::string& kind, const std::string& word, const std:
                      meant.empty() ? "" : meant + "; ", path);
 }
 
+/// The parts of `what` around `middle`; "" before it if it is not there.
+std::pair<std::string, std::string> around(const std::string& what, std::string_view middle) {
+  const std::size_t at = what.find(middle);
+  if (at == std::string::npos) return {"", what};
+  return {what.substr(0, at), what.substr(at + middle.size())};
+}
+
+/// What CLI11 says of a wrong value or a wrong number of values, with the option as the subject.
+/// `words` are those that nothing takes.
+std::string reworded(const CLI::ParseError& error, const std::vector<std::string>& words) {
+  const std::string what = error.what();
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    const auto [name, value] = around(around(what, "Could not convert: ").second, " = ");
+    return fmt::format("{} must be a number that is not too large, found \"{}\"", name, value);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    if (const auto [name, kind] = around(what, ": 1 required "); !name.empty()) {
+      return fmt::format("{} requires a value", name);
+    }
+    const auto [name, counts] = around(what, ": At least ");
+    const auto [needed, found] = around(counts, " required but received ");
+    if (!needed.empty()) return fmt::format("{} requires {} values, found {}", name, needed, found);
+  }
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    const auto [name, other] = around(what, " excludes ");
+    return fmt::format("{} cannot be used with {}", name, other);
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    return fmt::format("unexpected argument: {}", fmt::join(words, " "));
+  }
+  const auto [name, rule] = around(what, ": must ");
+  return name.empty() ? what : fmt::format("{} must {}", name, rule);
+}
+
 }  // namespace
 
 std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
@@ -54,19 +90,23 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
     const std::string name = option->substr(0, option->find('='));
     return unknown("option", name, text::did_you_mean(name, options_of(*last)), path);
   }
+  if (!words.empty()) {
+    const std::vector<std::string> options = options_of(*last);
+    const std::string meant = "--" + words.front();
+    if (std::find(options.begin(), options.end(), meant) != options.end()) {
+      return fmt::format(
+          "almanac: unexpected argument: {} (did you mean {}?; {} --help lists all "
+          "options)",
+          words.front(), meant, path);
+    }
+  }
   if (last->get_require_subcommand_min() > 0) {
-    if (words.empty()) return last->help(above);
-    return unknown("command", words[0], text::did_you_mean(words[0], commands_of(*last)), path);
+    if (!words.empty()) {
+      return unknown("command", words[0], text::did_you_mean(words[0], commands_of(*last)), path);
+    }
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) return last->help(above);
   }
-  std::string what = error.what();
-  constexpr std::string_view kConversion = "Could not convert: ";
-  constexpr std::string_view kIs = " = ";
-  if (const auto is = what.find(kIs); what.starts_with(kConversion) && is != std::string::npos) {
-    what = fmt::format("{}: \"{}\" is not a valid number",
-                       what.substr(kConversion.size(), is - kConversion.size()),
-                       what.substr(is + kIs.size()));
-  }
-  return fmt::format("almanac: {} (see {} --help)", what, path);
+  return fmt::format("almanac: {} (see {} --help)", reworded(error, words), path);
 }
 
 }  // namespace almanac::cli

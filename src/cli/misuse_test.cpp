@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/value_check.h"
+
 namespace almanac::cli {
 namespace {
 
@@ -13,6 +15,20 @@ using testing::HasSubstr;
 std::string said_of(const std::string& line) {
   CLI::App app{"A program", "almanac"};
   app.require_subcommand(1);
+  std::string config;
+  app.add_option("--config", config, "A file");
+  CLI::App* const serve = app.add_subcommand("serve", "Start a service");
+  int machine_gpus = 0;
+  double share = 0;
+  std::uint64_t seed = 0;
+  std::string engine;
+  std::string cluster;
+  CLI::Option* const counted =
+      serve->add_option("--gpus", machine_gpus, "GPUs")->check(whole_number(0, 64));
+  serve->add_option("--share", share, "A share")->check(number(0, 1));
+  serve->add_option("--seed", seed, "A seed")->check(seed_number());
+  serve->add_option("--engine", engine, "An engine")->check(one_of({"machine", "slurm"}));
+  serve->add_option("--cluster", cluster, "A cluster")->excludes(counted);
   CLI::App* const submit = app.add_subcommand("submit", "Give a job");
   int gpus = 0;
   std::vector<std::string> command;
@@ -49,7 +65,37 @@ TEST(Misuse, SaysWhatIsMissingAndWhereHelpIs) {
 
 TEST(Misuse, SaysThatAWordIsNoNumber) {
   EXPECT_EQ(said_of("submit --gpus 1,2 x"),
-            "almanac: --gpus: \"1,2\" is not a valid number (see almanac submit --help)");
+            "almanac: --gpus must be a number that is not too large, found \"1,2\" (see almanac "
+            "submit --help)");
+}
+
+TEST(Misuse, SaysWhatAValueMustBe) {
+  EXPECT_EQ(said_of("serve --gpus -1"),
+            "almanac: --gpus must be a whole number from 0 to 64, found \"-1\" (see almanac serve "
+            "--help)");
+  EXPECT_THAT(said_of("serve --gpus 0x8"), HasSubstr("found \"0x8\""));
+  EXPECT_THAT(said_of("serve --share 2"), HasSubstr("--share must be a number from 0 to 1, found"));
+  EXPECT_THAT(said_of("serve --seed -1"), HasSubstr("--seed must be a whole number of 0 or more"));
+  EXPECT_THAT(said_of("serve --engine mesos"),
+              HasSubstr("--engine must be machine or slurm, found \"mesos\""));
+  EXPECT_EQ(said_of("serve --gpus 010 --share 1 --seed 7 --engine slurm"), "nothing");
+}
+
+TEST(Misuse, SaysThatAValueIsMissing) {
+  EXPECT_EQ(said_of("serve --gpus"), "almanac: --gpus requires a value (see almanac serve --help)");
+  EXPECT_EQ(said_of("--config"), "almanac: --config requires a value (see almanac --help)");
+  EXPECT_EQ(said_of("serve more or less"),
+            "almanac: unexpected argument: more or less (see almanac serve --help)");
+}
+
+TEST(Misuse, NamesTheOptionThatAnArgumentMeans) {
+  EXPECT_THAT(said_of("serve gpus 3"),
+              HasSubstr("unexpected argument: gpus (did you mean --gpus?"));
+}
+
+TEST(Misuse, NamesOptionsThatExcludeEachOther) {
+  EXPECT_EQ(said_of("serve --gpus 1 --share 1 --cluster x"),
+            "almanac: --gpus cannot be used with --cluster (see almanac serve --help)");
 }
 
 TEST(Misuse, ShowsTheCommandsWhereOneIsToCome) {

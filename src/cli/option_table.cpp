@@ -26,14 +26,14 @@ std::vector<std::string> names_of(const std::set<CLI::Option*>& options) {
 std::size_t check_of(const std::string& type) {
   for (std::size_t at = type.find(':'); at != std::string::npos; at = type.find(':', at + 1)) {
     const std::string_view rest = std::string_view(type).substr(at + 1);
-    const bool is_range = rest.find(" in [") != std::string_view::npos;
-    if (rest.starts_with('{') || is_range || rest == "POSITIVE" || rest == "NONNEGATIVE") return at;
+    const bool is_range = rest.starts_with("from ") || rest.ends_with(" or more");
+    if (rest.starts_with('{') || is_range || rest == "above 0") return at;
   }
   return std::string::npos;
 }
 
 /// CLI11 writes the kind of a value and what it is checked for as one: "TEXT:{table,json}",
-/// "FACTOR:FLOAT in [0.001 - 1000]".
+/// "FACTOR:from 0.001 to 1000".
 void read_type(const std::string& type, Argument& argument) {
   const std::size_t colon = check_of(type);
   argument.value = type.substr(0, colon);
@@ -46,12 +46,8 @@ void read_type(const std::string& type, Argument& argument) {
   if (check.starts_with('{') && check.ends_with('}')) {
     std::istringstream choices(check.substr(1, check.size() - 2));
     for (std::string each; std::getline(choices, each, ',');) argument.choices.push_back(each);
-  } else if (const std::size_t in = check.find(" in ["); in != std::string::npos) {
-    argument.rules.push_back("from " + check.substr(in + 5, check.size() - in - 6));
-    std::string& rule = argument.rules.back();
-    if (const std::size_t dash = rule.find(" - "); dash != std::string::npos) {
-      rule.replace(dash, 3, " to ");
-    }
+  } else {
+    argument.rules.push_back(check);
   }
 }
 
@@ -154,6 +150,17 @@ std::string CommandTable::usage() const {
     (word.find("--") == std::string::npos ? before : after) += " " + word;
   }
   return text + before + " [options]" + after;
+}
+
+std::string preset_of(const CLI::Option& option) {
+  if (std::string preset = option.get_default_str(); !preset.empty()) return preset;
+  const std::string& about = option.get_description();
+  constexpr std::string_view kMark = "(default";
+  const std::size_t mark = about.rfind(kMark);
+  if (mark == std::string::npos) return "";
+  const std::size_t from = about.find_first_not_of(": ", mark + kMark.size());
+  const std::size_t end = about.rfind(')');
+  return end == std::string::npos || end <= from ? "" : about.substr(from, end - from);
 }
 
 std::string either(const std::vector<std::string>& words) {

@@ -14,7 +14,7 @@ namespace almanac::cli {
 
 /// An option or a positional argument.
 struct Argument {
-  std::vector<std::string> names;    ///< "-o", "--output"; of a positional argument "TRACE".
+  std::vector<std::string> names;    ///< "-o", "--output"; of a positional argument "LOG".
   std::string value;                 ///< Placeholder of its value: "FILE", "N"; "" = a flag.
   std::string usage;                 ///< How the usage line spells a positional; "" = by its name.
   std::string group;                 ///< Heading in --help.
@@ -39,9 +39,13 @@ struct CommandTable {
 
   /// "almanac trace convert".
   std::string spelled(const char* between = " ") const;
-  /// "almanac trace convert TRACE OUT [options]".
+  /// "almanac trace convert LOG OUT [options]".
   std::string usage() const;
 };
+
+/// The default of an option as help shows it: its value, or the words after "(default" in its
+/// description; "" = none.
+std::string preset_of(const CLI::Option& option);
 
 /// "a, b or c".
 std::string either(const std::vector<std::string>& words);

@@ -17,6 +17,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/replica_bounds.h"
+#include "cli/value_check.h"
 #include "inference/scaled.h"
 #include "policy/kit/keeping.h"
 #include "policy/registry.h"
@@ -100,20 +101,20 @@ void ReplicaService::add_to(CLI::App& command) {
   command.add_option("--slo", objective, "Latency objective, such as ttft=500ms,tpot=50ms")
       ->type_name("KEY=TIME,...");
   command.add_option("--port", port, "Port on 127.0.0.1 (default 0: any free port)")
-      ->check(CLI::Range(0, 65535))
+      ->check(whole_number(0, 65535))
       ->capture_default_str();
   command.add_option("--scaler", scaler, "Autoscaling rule; see almanac help serving")
       ->capture_default_str();
   command
       .add_option("--rate", rate,
                   "Requests per second that one replica serves within the objective")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command.add_option("--health", health, "Path that a ready replica answers with status 200")
       ->type_name("PATH")
       ->capture_default_str();
   command
       .add_option("--at-once", at_once, "Limit on concurrent requests of a replica; others queue")
-      ->check(CLI::Range(1, 10'000))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str();
   command
       .add_option("--first-byte-timeout", first_byte_timeout,

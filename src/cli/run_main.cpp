@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <exception>
+#include <iostream>
+#include <string_view>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -15,11 +17,22 @@ namespace almanac::cli {
 
 namespace {
 
+/// What table::OutputFile calls it in errors.
+constexpr std::string_view kStandardOutput = "standard output";
+
 /// The command that was given: the last one, as "trace convert" is below "trace".
 CLI::App& chosen_command(CLI::App& app) {
   CLI::App* last = &app;
   while (!last->get_subcommands().empty()) last = last->get_subcommands().back();
   return *last;
+}
+
+/// Throws if standard output cannot take what is still in a buffer: a full disk shows only now.
+void flush_output() {
+  std::cout.flush();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category());
+  }
 }
 
 }  // namespace
@@ -29,14 +42,16 @@ int run_main(int argc, char** argv, Program& program) try {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    const int status = app.exit(help);
+    flush_output();
+    return status;
   } catch (const CLI::ParseError& error) {
     fmt::print(stderr, "{}\n", misuse(app, error));
     return kUsage;
   }
   const Result<int> status = [&]() -> Result<int> {
     if (program.reads_configuration) {
-      if (auto loaded = load_configuration(program.configuration); !loaded) {
+      if (auto loaded = load_configuration(program.configuration, app); !loaded) {
         return tl::unexpected(loaded.error());
       }
       if (auto applied = apply_configuration(configuration(), chosen_command(app)); !applied) {
@@ -47,12 +62,10 @@ int run_main(int argc, char** argv, Program& program) try {
   }();
   if (!status) {
     fmt::print(stderr, "{}: {}\n", app.get_name(), to_string(status.error()));
-    return exit_status(status.error().code);
+    const bool is_output = status.error().where.file == kStandardOutput;
+    return is_output ? kCannotWrite : exit_status(status.error().code);
   }
-  // What was printed may still lie in a buffer, and a full disk shows only now.
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw std::system_error(errno, std::generic_category());
-  }
+  flush_output();
   return *status;
 } catch (const std::system_error& error) {
   const std::string name = program.app.get_name();

@@ -5,6 +5,7 @@
 
 #include "cli/config.h"
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 
 namespace almanac::cli {
 
@@ -21,6 +22,7 @@ void ServiceOptions::add_to(CLI::App& command) {
           .add_option("--url", place.url,
                       "URL of the service, with the token in $ALMANAC_TOKEN (almanac token create)")
           ->type_name("https://HOST:PORT")
+          ->check(service_url())
           ->excludes(socket);
   command
       .add_option(
@@ -39,7 +41,7 @@ void add_output(CLI::App& command, std::string& output, std::vector<std::string>
   output = choices.front();
   command.add_option("-o,--output", output, "Output format")
       ->type_name("FORM")
-      ->check(CLI::IsMember(std::move(choices)))
+      ->check(one_of(std::move(choices)))
       ->capture_default_str();
 }
 

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/figure_rows.h"
 #include "cli/inference_fleet.h"
 #include "cli/inference_tenants.h"
 #include "figure/rows_json.h"
@@ -51,7 +52,7 @@ Figures figures(const FleetPlan& plan, const Fleet& fleet, const inference::Size
   }
   made.insert(made.end(), {{"gpus", replicas * plan.service.replica_gpus()},
                            {"gpu_hours", fleet.gpu_hours},
-                           {"cost", fleet.cost},
+                           {"cost", cost_figure(fleet.cost)},
                            {"energy_kwh", fleet.energy_kwh},
                            {"requests", static_cast<double>(seen.requests)},
                            {"finished", static_cast<double>(seen.finished)},
@@ -121,7 +122,7 @@ Result<int> show_fleet(const ListOptions& list, const FleetPlan& plan, const Fle
   fmt::print("{:20} {}\n", "objective", objective_of(plan.service.limits));
   if (size != nullptr) fmt::print("{:20} {}\n", "valid_for", size->valid_for());
   for (const auto& [name, value] : figures(plan, fleet, size)) {
-    fmt::print("{:20} {:.6g}\n", name, value);
+    fmt::print("{:20} {}\n", name, figure_text(value));
   }
   const auto latencies = shown(fleet.seen);
   figure::Rows rows{std::span<const Shown>(latencies)};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 #include "slurm/connect.h"
 #include "steer/slurm_service.h"
 
@@ -12,19 +13,21 @@ namespace almanac::cli {
 
 void SlurmEngine::add_to(CLI::App& command) {
   const InGroup group(command, Group::slurm);
-  command.add_option("--way", way, slurm::kWays)->type_name("WAY");
+  command.add_option("--way", way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   command
       .add_option("--levers", levers,
                   "TOML file of what Almanac may change in Slurm, see docs/guide/slurm.md "
                   "(default: every lever is dry)")
       ->type_name("FILE");
   command.add_option("--order", order, "The lever order: off, dry or on (default: as in the file)")
-      ->type_name("SWITCH");
+      ->type_name("SWITCH")
+      ->check(one_of({"off", "dry", "on"}));
   command
       .add_option(
           "--agents", agents,
           "Address for the agents of nodes (almanac agent), for the levers slimming and idle")
-      ->type_name("HOST:PORT");
+      ->type_name("HOST:PORT")
+      ->check(host_and_port());
   command.add_option("--agent-secret", agent_secret, "Secret shared with the agents")
       ->type_name("FILE")
       ->capture_default_str();

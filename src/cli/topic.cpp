@@ -68,6 +68,7 @@ std::string policies_page(std::size_t width) {
   for (const policy::Composition& each : policy::registry().policies()) {
     entries.emplace_back(each.name, each.summary);
   }
+  std::sort(entries.begin(), entries.end());
   return paragraph("--policy takes one or several of these names, separated by commas.", width) +
          "\nPolicies:\n" + name_list(entries, width) + "\nSets of policies:\n" +
          name_list({{"quick", "fifo, easy, las and srtf"},
@@ -175,7 +176,9 @@ const std::vector<Meaning>& exit_statuses() {
       {kUsage, "The command line is wrong"},
       {kBadData, "A file has invalid content"},
       {kNoInput, "A file, job or name does not exist"},
-      {kUnavailable, "A service, or something that it needs, is not available"},
+      {kUnavailable,
+       "A service, or something that a command needs, is not available, or a file cannot be "
+       "written"},
       {kInternal, "A bug in almanac"},
       {kCannotWrite, "Standard output cannot be written"},
       {kInterrupted, "Interrupted; files written so far are marked as incomplete"},
@@ -191,7 +194,7 @@ const std::vector<Variable>& variables() {
       {"ALMANAC_TOKEN", "Token for that URL (almanac token create)"},
       {"ALMANAC_CA", "PEM file of the authority that certifies the URL"},
       {"COLUMNS", "Width of tables and help; by default the terminal's"},
-      {"NO_COLOR", "If set, nothing is bold or coloured"},
+      {"NO_COLOR", "If set, nothing is bold or colored"},
       {"CUDA_VISIBLE_DEVICES", "GPUs that almanac profile may use"},
       {"SHELL", "Program that almanac submit --pty runs by default"},
       {"SLURM_CONF", "Configuration of the Slurm cluster to connect to"},

@@ -6,6 +6,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/value_check.h"
 #include "text/datetime.h"
 #include "text/number.h"
 
@@ -29,7 +30,8 @@ void TraceOptions::add_reading_to(CLI::App& command, const std::string& name,
   command
       .add_option("--time-zone" + suffix, read.time_zone,
                   "Time zone of times without one, such as Europe/Berlin (default UTC)")
-      ->type_name("ZONE");
+      ->type_name("ZONE")
+      ->check(zone_name());
   command.add_flag("--lenient" + suffix, read.lenient, "Skip invalid rows and report them");
 }
 
@@ -48,7 +50,7 @@ void add_output_option(CLI::App& command, std::string& format) {
   const InGroup group(command, Group::output);
   command.add_option("-o,--output", format, "Output format")
       ->type_name("FORM")
-      ->check(CLI::IsMember({"table", "json"}))
+      ->check(one_of({"table", "json"}))
       ->capture_default_str();
 }
 

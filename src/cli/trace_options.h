@@ -14,15 +14,15 @@
 
 namespace almanac::cli {
 
-/// A job log on the command line: TRACE --format --columns --time-zone --lenient; a command that
+/// A job log on the command line: LOG --format --columns --time-zone --lenient; a command that
 /// takes two logs names each and gives the options of each a suffix.
 struct TraceOptions {
   std::string path{};
   trace::ReadOptions read{};
 
-  void add_to(CLI::App& command, const std::string& name = "TRACE", const std::string& suffix = "");
+  void add_to(CLI::App& command, const std::string& name = "LOG", const std::string& suffix = "");
   /// Adds only the options, for a command that takes the log in another way.
-  void add_reading_to(CLI::App& command, const std::string& name = "TRACE",
+  void add_reading_to(CLI::App& command, const std::string& name = "LOG",
                       const std::string& suffix = "");
   /// Reads the log and prints its notes on stderr.
   Result<trace::Trace> load() const;

@@ -2,6 +2,7 @@
 #include "cli/vc_option.h"
 
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 
 namespace almanac::cli {
 
@@ -9,7 +10,7 @@ CLI::Option* add_vc_option(CLI::App& command, std::string& vc) {
   return command.add_option("--vc", vc, "Field of Slurm's accounting to use as virtual cluster")
       ->type_name("FIELD")
       ->group(heading(Group::input))
-      ->check(CLI::IsMember({"partition", "account", "qos"}))
+      ->check(one_of({"partition", "account", "qos"}))
       ->capture_default_str();
 }
 

@@ -67,9 +67,12 @@ Result<int> what_if(const ServiceOptions& service, const serve::WhatIf& what,
   if (!client) return tl::unexpected(client.error());
   const auto shapes = serve::foresee(*client, what, wall_clock());
   if (!shapes) return tl::unexpected(shapes.error());
-  return list.print(rows_of(*shapes),
-                    "Assumes submission now and no later jobs; the run time is estimated from "
-                    "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
+  return list.print(
+      rows_of(*shapes),
+      "START BY and END BY are separate: each is met with 90 % probability, so END BY is not "
+      "START BY plus a run time.\n"
+      "Assumes submission now and no later jobs; the run time is estimated from "
+      "similar jobs. Tenant limits are included, Slurm's quotas are not.\n");
 }
 
 }  // namespace almanac::cli

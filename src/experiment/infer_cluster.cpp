@@ -143,7 +143,7 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
          enough < largest ? fmt::format("lower bound: its largest job has {} GPUs", largest)
          : told.recorded
              ? fmt::format("lower bound: {} GPUs were in use at once", enough)
-             : fmt::format("with {} GPUs every job could have started at once 90 % of the time",
+             : fmt::format("with {} GPUs all jobs could have started at once 90 % of the time",
                            enough));
     tell("gpus", per_node > 0 ? "most GPUs of one job on one node" : "not in the log; 8 assumed");
   }
@@ -153,8 +153,10 @@ InferredCluster infer_bound(const trace::Trace& trace, const Told& told) {
       text::counted(static_cast<std::uint64_t>(on_one), "GPU"),
       told.by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
                                         : "one virtual cluster",
-      told.recorded ? "the most ever in use at once: a lower bound, because the log names no nodes"
-                    : "enough for every job to start at once 90 % of the time"));
+      told.recorded
+          ? "the most ever in use at once: a lower bound, because the log names no nodes"
+          : "enough for the largest job, and for all jobs to start at once at least 90 % of the "
+            "time"));
   return inferred;
 }
 

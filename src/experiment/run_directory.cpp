@@ -199,7 +199,10 @@ Result<Json> read_json(const fs::path& path) {
 Result<process::Descriptor> open_run_directory(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return fail(Code::unavailable, error.message(), {.file = path});
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
+                {.file = path});
+  }
   process::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return fail(Code::unavailable, std::strerror(errno), {.file = path});
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "figure/json.h"
 #include "figure/rows_json.h"
@@ -13,6 +14,7 @@
 #include "text/datetime.h"
 #include "text/duration.h"
 #include "text/nearest.h"
+#include "text/wrap.h"
 
 namespace almanac::figure {
 namespace {
@@ -189,33 +191,69 @@ std::vector<const Listing::Column*> Listing::shown(bool wide) const {
   return made;
 }
 
-std::string Listing::table(const TableForm& form) const {
-  struct Shown {
-    const Column* column;
-    std::vector<std::string> texts;
-    std::size_t width;
-    bool right;
-  };
-  std::vector<Shown> all;
+/// A column of a table: its cells as text, and how wide it is.
+struct Listing::Shown {
+  const Column* column;
+  std::vector<std::string> texts;
+  std::size_t width;
+  bool right;
+};
+
+struct Listing::Layout {
+  std::vector<Shown> shown{};
+  std::vector<std::string> left_out{};  // labels of columns of the usual tier
+  bool is_cut = false;                  // some line is longer than the table may be
+
+  std::size_t line() const {
+    std::size_t width = 0;
+    for (const Shown& each : shown) width += each.width + (width > 0 ? kBetween.size() : 0);
+    return width;
+  }
+};
+
+Listing::Layout Listing::lay_out(const TableForm& form) const {
+  Layout made;
+  std::vector<Shown>& all = made.shown;
   for (const Column* const column : shown(form.wide)) {
-    Shown made{column, {}, form.header ? letters(column->label) : 0, stands_right(*column)};
-    made.texts.reserve(size());
+    Shown each{column, {}, form.header ? letters(column->label) : 0, stands_right(*column)};
+    each.texts.reserve(size());
     for (const Cell& cell : column->cells) {
-      made.texts.push_back(cell.text());
-      made.width = std::max(made.width, letters(made.texts.back()));
+      each.texts.push_back(cell.text());
+      each.width = std::max(each.width, letters(each.texts.back()));
     }
-    all.push_back(std::move(made));
+    all.push_back(std::move(each));
   }
-  const auto is_too_long = [&] {
-    std::size_t line = 0;
-    for (const Shown& each : all) line += each.width + (line > 0 ? kBetween.size() : 0);
-    return line > form.width;
-  };
+  if (form.wide) return made;
   for (const Tier tier : {Tier::detail, Tier::usual}) {
-    for (std::size_t at = all.size(); at-- > 0 && !form.wide && !is_chosen_ && is_too_long();) {
-      if (all[at].column->tier == tier) all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
+    for (std::size_t at = all.size(); at-- > 0 && !is_chosen_ && made.line() > form.width;) {
+      if (all[at].column->tier != tier) continue;
+      if (tier == Tier::usual) made.left_out.push_back(all[at].column->label);
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
+  std::reverse(made.left_out.begin(), made.left_out.end());
+  made.is_cut = made.line() > form.width;
+  return made;
+}
+
+std::string Listing::shortening(const TableForm& form) const {
+  const Layout layout = lay_out(form);
+  if (layout.left_out.empty() && !layout.is_cut) return "";
+  constexpr std::size_t kMostNamed = 6;
+  std::vector<std::string> parts;
+  if (layout.left_out.size() > kMostNamed) {
+    parts.push_back(fmt::format("{} columns not shown", layout.left_out.size()));
+  } else if (!layout.left_out.empty()) {
+    parts.push_back(fmt::format("{} not shown", fmt::join(layout.left_out, ", ")));
+  }
+  if (layout.is_cut) parts.emplace_back("long lines cut");
+  const std::string line = fmt::format("(Too wide for {} letters: {}. -o wide shows everything.)",
+                                       form.width, fmt::join(parts, "; "));
+  return fmt::format("{}\n", fmt::join(text::wrap(line, form.width), "\n"));
+}
+
+std::string Listing::table(const TableForm& form) const {
+  const std::vector<Shown> all = lay_out(form).shown;
   std::string made;
   const auto add_line = [&](const auto& text_of, const auto& is_strong) {
     const std::size_t begin = made.size();

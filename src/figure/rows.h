@@ -161,6 +161,8 @@ class Listing {
 
   /// Lines with two spaces between columns and none at the end.
   std::string table(const TableForm& form = {}) const;
+  /// A line on what table() leaves out of usual columns and cuts off; "" = nothing.
+  std::string shortening(const TableForm& form) const;
   Result<void> write_csv(table::OutputFile file, bool header = true) const;
   /// An array of objects.
   std::string json() const;
@@ -168,8 +170,12 @@ class Listing {
   const std::vector<Column>& columns() const { return columns_; }
 
  private:
+  struct Shown;
+  struct Layout;
+
   Result<std::size_t> find(const std::string& field) const;
   std::vector<const Column*> shown(bool wide) const;
+  Layout lay_out(const TableForm& form) const;
 
   std::vector<Column> columns_;
   bool is_chosen_ = false;

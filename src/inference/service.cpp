@@ -7,6 +7,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "inference/profile/roofline.h"
 #include "inference/registry.h"
@@ -35,21 +36,61 @@ tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const
               text::meant_or_known(name, names));
 }
 
+bool can_divide(const Model& model, int gpus) {
+  if (model.heads == 0) return true;
+  const auto divides = [gpus](const Layers& each) {
+    return each.kv_parts % gpus == 0 || gpus % each.kv_parts == 0;
+  };
+  return model.heads % gpus == 0 && std::all_of(model.layers.begin(), model.layers.end(), divides);
+}
+
+/// Memory of a replica for weights and KV cache: nine tenths, less activations.
+double usable_bytes(const Service& service) {
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  const double activations = (service.model.has_experts() ? 8 : 1.75) * kGib;
+  return service.replica_gpus() * (0.9 * service.board.memory_bytes - activations);
+}
+
+/// "use --gpus 4 or more": the fewest GPUs per stage on which the model fits.
+std::string more_gpus(Service service) {
+  constexpr int kMost = 1024;
+  const int first = service.gpus + 1;
+  for (service.gpus = first; service.gpus <= kMost; ++service.gpus) {
+    if (!can_divide(service.model, service.gpus) || fitting_blocks(service) < 1) continue;
+    return fmt::format("use --gpus {} or more, or GPUs with more memory", service.gpus);
+  }
+  return "use GPUs with more memory";
+}
+
 }  // namespace
 
 std::int64_t fitting_blocks(const Service& service) {
-  constexpr double kGib = 1024.0 * 1024 * 1024;
-  const double gpus = service.replica_gpus();
-  const double activations = (service.model.has_experts() ? 8 : 1.75) * kGib;
-  const double left = gpus * (0.9 * service.board.memory_bytes - activations) -
-                      service.model.bytes() -
+  const double left = usable_bytes(service) - service.model.bytes() -
                       service.limits.sequences * service.model.state_bytes() -
                       service.adapters * service.model.adapter_bytes(service.adapter_rank);
   return static_cast<std::int64_t>(
       std::floor(left / (service.model.kv_bytes(service.gpus) * service.limits.block_tokens)));
 }
 
+Result<void> check_division(const Model& model, int gpus) {
+  if (can_divide(model, gpus)) return {};
+  std::vector<int> possible;
+  for (int each = 1; each <= model.heads; ++each) {
+    if (can_divide(model, each)) possible.push_back(each);
+  }
+  return fail(Code::invalid,
+              fmt::format("{} GPUs cannot divide the {} attention heads of {} equally", gpus,
+                          model.heads, model.name),
+              {}, fmt::format("use {} GPUs per replica", fmt::join(possible, ", ")));
+}
+
 Result<Parts> parts(const Service& service) {
+  // What was measured on these GPUs runs on them.
+  if (!service.measured) {
+    if (const auto divided = check_division(service.model, service.gpus); !divided) {
+      return tl::unexpected(divided.error());
+    }
+  }
   const auto* former = registry().formers.find(service.former);
   if (former == nullptr) return no_choice("former", service.former, registry().formers);
   const auto* router = registry().routers.find(service.router);
@@ -59,12 +100,15 @@ Result<Parts> parts(const Service& service) {
     constexpr std::int64_t kMost = 100'000'000;
     const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
     if (blocks < 1) {
-      return fail(Code::invalid,
-                  fmt::format("{} does not fit on {} {}: its weights take {:.1f} of {:.1f} GB",
-                              service.model.name, service.replica_gpus(), service.board.name,
-                              service.model.bytes() / 1e9,
-                              service.replica_gpus() * service.board.memory_bytes / 1e9),
-                  {}, "give a replica more GPUs");
+      constexpr double kGb = 1e9;
+      return fail(
+          Code::invalid,
+          fmt::format("{} does not fit on {} {}: its weights take {:.1f} GB, and {:.1f} GB can be "
+                      "used (90 % of {:.1f} GB, less activations)",
+                      service.model.name, service.replica_gpus(), service.board.name,
+                      service.model.bytes() / kGb, usable_bytes(service) / kGb,
+                      service.replica_gpus() * service.board.memory_bytes / kGb),
+          {}, more_gpus(service));
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }

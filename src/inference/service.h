@@ -49,6 +49,12 @@ struct Service {
 ///          set aside for as many as may run.
 std::int64_t fitting_blocks(const Service& service);
 
+/// Fails with invalid if `gpus` GPUs cannot divide the attention heads of `model` equally.
+///
+/// Source   vLLM divides query heads among the GPUs of tensor parallelism. It divides KV heads too,
+///          or gives each GPU a copy of one if there are fewer heads than GPUs.
+Result<void> check_division(const Model& model, int gpus);
+
 class Simulation;
 
 /// Components of the replicas of a service.
@@ -66,7 +72,8 @@ struct Parts {
   void open(Simulation& simulation, int replicas) const;
 };
 /// Returns the components of `service`. Fails with not_found for an unknown former or router, with
-/// invalid if the model does not fit, and with usage if no replica is left for decoding.
+/// invalid if the model does not fit or its heads cannot be divided among the GPUs, and with usage
+/// if no replica is left for decoding.
 Result<Parts> parts(const Service& service);
 
 /// Latency objective (SLO) of a request in microseconds; infinite = no limit.

@@ -16,6 +16,7 @@
 #include <tbb/parallel_for.h>
 
 #include "inference/workload/workload.h"
+#include "text/human.h"
 #include "text/nearest.h"
 
 namespace almanac::inference {
@@ -183,8 +184,34 @@ class Sizing {
         day + 1, size->replicas, 100 * *attained);
   }
 
+  /// Fails if requests miss the objective even on an idle replica: then no number is enough. Serves
+  /// up to 100 of them, ten minutes apart.
+  Result<void> check_alone() const {
+    constexpr std::size_t kMost = 100;
+    constexpr Micros kApart = 6e8;
+    Requests alone = requests_;
+    alone.all.clear();
+    const std::size_t count = std::min(kMost, requests_.size());
+    for (std::size_t at = 0; at < count; ++at) {
+      alone.all.push_back(requests_.all[at * requests_.size() / count]);
+      alone.all.back().arrival = static_cast<double>(at) * kApart;
+    }
+    const int prefill = asked_.split ? 1 : 0;
+    const auto attained = attained_of_(1 + prefill, prefill, alone, Until::end);
+    if (!attained) return tl::unexpected(attained.error());
+    // A sample says less than all requests.
+    constexpr double kMargin = 0.1;
+    if (*attained >= asked_.share - (count < requests_.size() ? kMargin : 0)) return {};
+    return fail(Code::unavailable,
+                fmt::format("no number of replicas is enough: only {:.0f} % of the requests would "
+                            "meet the objective even on an idle replica",
+                            100 * *attained),
+                {}, "use a longer objective, more GPUs per replica, or a faster GPU type");
+  }
+
   /// The fewest replicas for the log.
   Result<int> for_log() {
+    if (auto possible = check_alone(); !possible) return tl::unexpected(possible.error());
     int does = 0, fails = 0;
     for (int tried = 1; does == 0; tried = std::min(2 * tried, asked_.most)) {
       const auto found = divisions(tried);
@@ -304,7 +331,7 @@ class Sizing {
     return fail(Code::unavailable,
                 fmt::format("with {} replicas fewer than {:.4g} % of {} meet the objective{}",
                             asked_.most, 100 * asked_.share, what, alone),
-                {}, "use more replicas, more GPUs per replica, or a longer objective");
+                {}, "use a larger --most, more GPUs per replica, or a longer objective");
   }
 
   /// How many of the drawn logs are served as asked; nothing = too few.
@@ -496,10 +523,11 @@ std::vector<std::string> doubts_of_span(const Requests& requests) {
   constexpr double kDay = 20, kMost = 0.5;
   std::vector<std::string> made;
   const double hours = hours_of(requests);
+  const std::string covered = text::human_time(3600 * hours);
   if (hours < kDay) {
-    made.push_back(fmt::format("it covers only {:.1f} h, and other hours may be busier", hours));
+    made.push_back(fmt::format("it covers only {}, and other hours may be busier", covered));
   } else if (hours < kHoursOfTwoDays) {
-    made.push_back(fmt::format("it covers {:.1f} h, too short to compare two days", hours));
+    made.push_back(fmt::format("it covers {}, too short to compare two days", covered));
   }
   if (hours >= kHoursOfTwoDays || requests.tenants.size() < 2) return made;
   std::vector<double> tokens(requests.tenants.size());

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +12,7 @@
 #include "base/step_back.h"
 #include "process/capture.h"
 #include "service/log.h"
+#include "text/toml_file.h"
 #include "text/toml_reader.h"
 
 namespace almanac::machine {
@@ -90,11 +89,7 @@ bool Hook::is_for(const store::Job& job, const store::Note& note) const {
 }
 
 Result<std::vector<Hook>> read_hooks(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail(Code::not_found, "cannot be read", {.file = path});
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text::read_toml_text(text, path,
-                              [&](const toml::table& all) { return HooksReader(path).read(all); });
+  return text::read_toml_file<HooksReader>(path);
 }
 
 Hooks::Hooks(std::vector<Hook> hooks) : hooks_(std::move(hooks)), thread_([this] { work(); }) {}

@@ -110,9 +110,10 @@ std::string JobViews::why_aside(const Entry& entry, std::string& word) const {
   if (const service::Window* const window =
           parts_.maintenance.bars(entry.job.asked->time_limit, state_.now)) {
     word = "Maintenance";
-    return fmt::format("{} before the maintenance {}",
-                       entry.job.asked->time_limit == kNoDuration ? "has no time limit to end by"
-                                                                  : "would not have ended",
+    return fmt::format("{} the maintenance {}",
+                       entry.job.asked->time_limit == kNoDuration
+                           ? "has no time limit, so it might not end before"
+                           : "might run into",
                        to_words(*window));
   }
   word = "Starting";

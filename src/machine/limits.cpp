@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "text/duration.h"
+#include "text/toml_file.h"
 #include "text/toml_reader.h"
 
 namespace almanac::machine {
@@ -84,13 +83,7 @@ const UserLimits& Limits::of(const std::string& name) const {
   return found == users.end() ? user : found->second;
 }
 
-Result<Limits> read_limits(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail(Code::not_found, "cannot be read", {.file = path});
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text::read_toml_text(text, path,
-                              [&](const toml::table& all) { return Reader(path).read(all); });
-}
+Result<Limits> read_limits(const std::string& path) { return text::read_toml_file<Reader>(path); }
 
 void Gate::count(const store::Job& job, int sign) {
   jobs_ += sign;

@@ -71,10 +71,12 @@ TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
                                                  "blocked job share another job's GPUs (add +"))
         << bad;
   }
-  EXPECT_EQ(message("genie+strict+harmless"),
-            "policy genie+strict+harmless: packing harmless cannot be combined with a choice that "
-            "chooses how many GPUs a job gets, as shape cer_in_time does (replace one of the two; "
-            "almanac policy list shows all choices)");
+  EXPECT_EQ(
+      message("genie+strict+harmless"),
+      "policy genie+strict+harmless: packing harmless cannot be combined with a choice that "
+      "chooses the number of GPUs of jobs that leave it open, as shape cer_in_time does (replace "
+      "one of the two; "
+      "almanac policy list shows all choices)");
   EXPECT_EQ(message_of_file("packing = {name = \"harmless\", harmless_rate = 0.95}\n"),
             "composed composition");
   EXPECT_THAT(message_of_file("packing = {name = \"harmless\", harmless_rate = 1.5}\n"),

@@ -32,7 +32,7 @@ std::string_view clause(Trait trait) {
     case Trait::resizes_jobs:
       return "resizes running jobs";
     case Trait::chooses_gpus:
-      return "chooses how many GPUs a job gets";
+      return "chooses the number of GPUs of jobs that leave it open";
     case Trait::chooses_cores:
       return "chooses the cores and memory that a job starts with";
     case Trait::gives_cores:

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/page.h"
@@ -51,7 +52,10 @@ Result<void> open_document_directory(const std::string& folder, const std::strin
                 {.file = folder}, "name another with --out");
   }
   fs::create_directories(folder, error);
-  if (error) return fail(Code::unavailable, error.message(), {.file = folder});
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot create the folder: {}", error.message()),
+                {.file = folder});
+  }
   return {};
 }
 

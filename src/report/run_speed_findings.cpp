@@ -55,7 +55,7 @@ std::optional<Finding> use_of_gpus(const Policies& policies) {
   }
   finding.detail =
       "Until the last submission. Allocated GPUs that do not compute wait for cores, memory or "
-      "other GPUs, or are slowed by neighbours.";
+      "other GPUs, or are slowed by neighbors.";
   return finding;
 }
 

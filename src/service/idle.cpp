@@ -3,14 +3,13 @@
 
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "process/capture.h"
+#include "text/toml_file.h"
 #include "text/toml_reader.h"
 
 namespace almanac::service {
@@ -92,11 +91,7 @@ bool IdleRule::is_for(const std::string& user) const {
 }
 
 Result<IdleRule> read_idle_rule(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail(Code::not_found, "cannot be read", {.file = path});
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text::read_toml_text(text, path,
-                              [&](const toml::table& all) { return IdleReader(path).read(all); });
+  return text::read_toml_file<IdleReader>(path);
 }
 
 Result<void> send(const IdleRule& rule, const IdleLetter& letter, const process::Bell* stop) {

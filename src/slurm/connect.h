@@ -19,7 +19,7 @@ Result<std::unique_ptr<Link>> connect(const std::string& way);
 
 /// The choices in words, for help texts.
 inline constexpr const char* kWays =
-    "How to reach Slurm: gateway, commands, or unix:/path or http://host:port of slurmrestd; "
-    "default: the gateway if it is installed, else commands";
+    "How to reach Slurm: gateway, commands, or unix:/path or http://host:port of slurmrestd "
+    "(default: gateway if it is installed, else commands)";
 
 }  // namespace almanac::slurm

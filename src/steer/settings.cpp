@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "text/toml_file.h"
 #include "text/toml_reader.h"
 
 namespace almanac::steer {
@@ -191,11 +190,7 @@ Result<Switch> parse_switch(std::string_view word) {
 }
 
 Result<Settings> read_settings(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return fail(Code::not_found, "cannot be read", {.file = path});
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return text::read_toml_text(text, path,
-                              [&](const toml::table& all) { return Reader(path).read(all); });
+  return text::read_toml_file<Reader>(path);
 }
 
 }  // namespace almanac::steer

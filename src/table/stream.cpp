@@ -252,8 +252,12 @@ Result<std::unique_ptr<Stream>> open_stream(const std::string& path) try {
   auto file = std::make_unique<File>(path, descriptor);
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(Code::not_found, "not a regular file", {path},
-                "a pipe or a folder cannot be read here; save to a file first");
+    if (S_ISDIR(status.st_mode)) {
+      return fail(Code::not_found, "is a folder, and a file is needed", {path});
+    }
+    return fail(
+        Code::not_found, "is a pipe or device, and a file is needed", {path},
+        "save its content to a file first; job logs are also read from standard input, as -");
   }
   if (file->available().second == 0) return fail(Code::corrupt, "the file is empty", {path});
   if (file->starts_with("\x1f\x8b", 2)) return std::make_unique<GzipStream>(std::move(file));

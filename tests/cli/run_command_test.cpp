@@ -406,6 +406,8 @@ TEST_F(RunCommand, HelpsWhenAskedForHelp) {
   const ProgramRun wrong = run_program({"help", "simulat"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean simulate?"));
+  EXPECT_THAT(run_program({"help", "NONSENSE"}).err,
+              HasSubstr("no command or topic NONSENSE (topics: formats, policies,"));
 }
 
 TEST_F(RunCommand, RefusesALogThatHasNothingToSimulate) {
@@ -437,11 +439,14 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
     std::ifstream err(folder_ / "err");
     return std::pair{WEXITSTATUS(status), std::string{std::istreambuf_iterator<char>(err), {}}};
   };
-  for (const std::string& arguments : {std::string("policy list"), "trace info '" + trace_ + "'"}) {
+  for (const std::string& arguments : {std::string("policy list"), std::string("--version"),
+                                       std::string("--help"), "trace info '" + trace_ + "'"}) {
     const auto [status, said] = full(arguments);
     EXPECT_EQ(status, 74) << arguments;
     EXPECT_EQ(said, "almanac: cannot write standard output: No space left on device\n");
   }
+  EXPECT_EQ(full("policy list -o csv").first, 74);
+  EXPECT_EQ(full("trace convert '" + trace_ + "' -").first, 74);
 }
 
 TEST_F(RunCommand, SaysAtOnceThatASweepCannotBeKept) {
@@ -542,6 +547,8 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
   EXPECT_THAT(unknown.err, HasSubstr("no policy is named qsff (did you mean qssf?"));
   EXPECT_FALSE(std::filesystem::exists(run_)) << "nothing half-written";
   EXPECT_EQ(run_program({"simulate", folder_ / "missing.csv"}).status, 66);
+  EXPECT_THAT(run_program({"simulate", folder_ / ""}).err,
+              HasSubstr("is a folder, and a file is needed"));
   EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
   EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
   EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));

@@ -308,12 +308,11 @@ TEST_F(InferenceCommand, ExplainsARequest) {
   const ProgramRun made = run("explain", {"--request", "20", "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;
   const json told = json::parse(made.out);
-  EXPECT_EQ(told["requests_ahead"], 19);
-  EXPECT_EQ(told["verdict"], "waited for a replica");
+  EXPECT_EQ(told["unfinished_before"], 19);
+  EXPECT_EQ(told["slo"], "missed: waited for a replica");
   EXPECT_NEAR(told["waited_ms"].get<double>() + told["prefill_ms"].get<double>(),
               told["ttft_ms"].get<double>(), 2e-3);
-  EXPECT_EQ(json::parse(run("explain", {"--request", "40", "-o", "json"}).out)["verdict"],
-            "met the SLO");
+  EXPECT_EQ(json::parse(run("explain", {"--request", "40", "-o", "json"}).out)["slo"], "met");
   const ProgramRun wrong = run("explain", {"--request", "41"});
   EXPECT_NE(wrong.status, 0);
   EXPECT_THAT(wrong.err, HasSubstr("requests 1 to 40"));

@@ -172,7 +172,7 @@ TEST(Size, SaysWhatALogDoesNotTellOfTheNextDay) {
     }
     return doubts_of_span(log);
   };
-  EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2.0 h, and other hours"),
+  EXPECT_THAT(spread(2), testing::ElementsAre(HasSubstr("2h 00m, and other hours"),
                                               HasSubstr("client 1 has 89 % of the tokens")));
   EXPECT_THAT(spread(30),
               testing::ElementsAre(HasSubstr("too short to compare two days"), testing::_));
@@ -241,7 +241,36 @@ TEST(Size, SaysWhyItRecommendsNothing) {
   large.model = *find_model("llama-3.1-70b");
   EXPECT_THAT(
       to_string(size_fleet(large, requests, {.objective = kObjective}).error()),
-      HasSubstr("does not fit on 1 h100: its weights take 141.1 of 85.9 GB (give a replica"));
+      HasSubstr(
+          "does not fit on 1 h100: its weights take 141.1 GB, and 75.4 GB can be used (90 % of "
+          "85.9 GB, less activations) (use --gpus 2 or more"));
+}
+
+TEST(Size, RefusesGpusThatCannotDivideTheHeads) {
+  Service three = of_8b();
+  three.model = *find_model("llama-3.1-70b");
+  three.gpus = 3;
+  const auto found = size_fleet(three, bursty(100, 1, 0.1), {.objective = kObjective});
+  EXPECT_EQ(to_string(found.error()),
+            "3 GPUs cannot divide the 64 attention heads of llama-3.1-70b equally (use 1, 2, 4, 8, "
+            "16, 32, 64 GPUs per replica)");
+}
+
+/// 24 query heads and 8 KV heads.
+TEST(Size, DividesKvHeadsOrCopiesThem) {
+  const Model model = *find_model("llama-3.2-3b");
+  EXPECT_TRUE(check_division(model, 8));
+  EXPECT_TRUE(check_division(model, 24)) << "three GPUs have a copy of each KV head";
+  EXPECT_FALSE(check_division(model, 3)) << "8 KV heads";
+  EXPECT_FALSE(check_division(model, 16)) << "24 query heads";
+}
+
+TEST(Size, SaysThatNoNumberOfReplicasIsEnough) {
+  const auto found =
+      size_fleet(of_8b(), bursty(4000, 0.02, 0.1), {.objective = {.first_token = 1}, .most = 1000});
+  EXPECT_THAT(to_string(found.error()),
+              HasSubstr("no number of replicas is enough: only 0 % of the requests would meet the "
+                        "objective even on an idle replica"));
 }
 
 /// A log in two: what a fleet is sized for, and what then comes.

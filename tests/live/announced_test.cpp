@@ -42,8 +42,9 @@ TEST_F(Announced, StartsNothingThatWouldRunIntoMaintenance) {
   EXPECT_TRUE(comes_to(submit(of_length(30min)), JobState::completed));
   EXPECT_EQ(look(longer).state, JobState::pending);
   EXPECT_EQ(look(unlimited).state, JobState::pending);
-  EXPECT_THAT(service_->job(longer)->why, HasSubstr("would not have ended before the maintenance"));
-  EXPECT_THAT(service_->job(unlimited)->why, HasSubstr("has no time limit to end by"));
+  EXPECT_THAT(service_->job(longer)->why, HasSubstr("might run into the maintenance"));
+  EXPECT_THAT(service_->job(unlimited)->why,
+              HasSubstr("has no time limit, so it might not end before the maintenance"));
   EXPECT_THAT(service_->explain(longer, service::Eyes::owner).value().front(),
               HasSubstr("(driver)"));
   end();

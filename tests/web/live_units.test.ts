@@ -109,9 +109,9 @@ test('watts say whether they were measured', () => {
     ({at_s, gpus: 4, gpus_busy: 1, jobs_running: 1, jobs_waiting: 0, power_w: 900, ...(power_is_measured === undefined ? {} : {power_is_measured})});
   assert.equal(powerSource([moment(0), moment(60)]), '');
   assert.equal(powerSource([moment(0, true), moment(60, true)]), ', measured');
-  assert.equal(powerSource([moment(0, false), moment(60, false)]), ', modelled');
+  assert.equal(powerSource([moment(0, false), moment(60, false)]), ', modeled');
   assert.equal(powerSource([moment(0), moment(60, true)]), ', partly measured');
-  assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, modelled');
+  assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, modeled');
   assert.match(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.caption ?? '', /default: a DGX-1/);
   assert.equal(figuresOf([moment(0, true), moment(60, true)]).at(-1)?.caption, '');
   const many = Array.from({length: 43200}, (_, n) => moment(n * 60, n > 300 ? true : false));

@@ -21,6 +21,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "cluster/read.h"
@@ -366,7 +367,7 @@ void register_advise(Program& program) {
       ->group(heading(Group::cluster));
   command.add_option("--weeks", options->weeks, "Number of weeks, up to the last submission")
       ->type_name("N")
-      ->check(CLI::Range(1, 520))
+      ->check(whole_number(1, 520))
       ->capture_default_str()
       ->group(heading(Group::input));
   command
@@ -376,6 +377,7 @@ void register_advise(Program& program) {
       ->capture_default_str()
       ->group(heading(Group::policies));
   command.add_option("--seed", options->seed, "Random seed")
+      ->check(seed_number())
       ->type_name("N")
       ->capture_default_str()
       ->group(heading(Group::simulation));

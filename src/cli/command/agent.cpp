@@ -19,6 +19,7 @@
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
+#include "cli/value_check.h"
 #include "service/log.h"
 #include "service/notify.h"
 #include "steer/lock.h"
@@ -118,7 +119,8 @@ void register_agent(Program& program) {
   command
       .add_option("--daemon", options->daemon,
                   "Address on which the service listens for agents (its --agents)")
-      ->type_name("HOST:PORT");
+      ->type_name("HOST:PORT")
+      ->check(host_and_port());
   command.add_option("--secret", options->secret, "Secret shared with the service")
       ->type_name("FILE")
       ->capture_default_str();

@@ -12,6 +12,7 @@
 #include "cli/program.h"
 #include "cli/show_document.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "cluster/read.h"
 #include "experiment/fill.h"
 #include "experiment/fill_bound.h"
@@ -140,9 +141,10 @@ void register_cluster_fill(Program& program) {
       ->capture_default_str();
   command
       .add_option("--orders", options->orders, "Number of random arrival orders to average over")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Random seed of the first order")
+      ->check(seed_number())
       ->capture_default_str();
   command
       .add_option("--out", options->out,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "policy/registry.h"
 
 namespace almanac::cli {
@@ -33,9 +34,7 @@ void register_completion(Program& program) {
   CLI::App& command = program.command(Purpose::program, "completion",
                                       "Print a completion script for bash, zsh or fish");
   const auto shell = std::make_shared<std::string>();
-  command.add_option("SHELL", *shell, "Shell")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  command.add_option("SHELL", *shell, "Shell")->required()->check(one_of({"bash", "zsh", "fish"}));
   add_example(command,
               "almanac completion bash > ~/.local/share/bash-completion/completions/almanac");
   program.on(

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/list_options.h"
+#include "cli/option_table.h"
 #include "cli/program.h"
 
 namespace almanac::cli {
@@ -24,18 +25,16 @@ struct InForce {
   std::string source;
 };
 
-/// The default of the first command that has the option; "" = none.
-std::string built_in(const CLI::App& app, const Setting& setting) {
+/// The default of the option that has it; "" = none.
+std::string built_in(CLI::App& app, const Setting& setting) {
   if (*setting.option == '\0') return "";
-  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!setting.commands.empty() && setting.commands.front() != command->get_name()) continue;
-    const CLI::Option* const option = command->get_option_no_throw(setting.option);
-    if (option != nullptr) return option->get_default_str();
+  for (const CLI::Option* const option : configured_options(setting, app)) {
+    if (std::string preset = preset_of(*option); !preset.empty()) return preset;
   }
   return "";
 }
 
-InForce in_force(const CLI::App& app, const Setting& setting) {
+InForce in_force(CLI::App& app, const Setting& setting) {
   const auto shown = [&](const std::string& value) {
     return setting.is_secret && !value.empty() ? "(hidden)" : value;
   };
@@ -46,13 +45,13 @@ InForce in_force(const CLI::App& app, const Setting& setting) {
     }
   }
   if (const Configuration::Value* const value = configuration().find(setting)) {
-    return {setting.name(), shown(value->text),
+    return {setting.name(), value->is_table ? "(table)" : shown(value->text),
             fmt::format("{}:{}", value->from.file, value->from.line)};
   }
   return {setting.name(), built_in(app, setting), "default"};
 }
 
-Result<int> show(const CLI::App& app, const ListOptions& options) {
+Result<int> show(CLI::App& app, const ListOptions& options) {
   std::vector<InForce> all;
   for (const Setting& each : all_settings()) all.push_back(in_force(app, each));
   figure::Rows rows(all);

@@ -20,6 +20,7 @@
 #include "base/wall_clock.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "energy/power_file.h"
 #include "experiment/profile.h"
 #include "machine/local_service.h"
@@ -318,16 +319,19 @@ void register_demo(Program& program) {
   const auto options = std::make_shared<DemoOptions>();
   const auto port = std::make_shared<int>(0);
   command.add_option("--port", *port, "Port of the dashboard on 127.0.0.1 (0: any free port)")
-      ->check(CLI::Range(0, 65535))
+      ->check(whole_number(0, 65535))
       ->group(heading(Group::connection));
   command.add_option("--policy", options->policy, "Scheduling policy")
       ->type_name("POLICY")
+      ->check(policy_name())
       ->capture_default_str()
       ->group(heading(Group::policies));
   command.add_option("--speedup", options->speedup, "Seconds of workload per second")
-      ->check(CLI::Range(1.0, 100'000.0))
+      ->check(number(1.0, 100'000.0))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Random seed of the workload")->capture_default_str();
+  command.add_option("--seed", options->seed, "Random seed of the workload")
+      ->check(seed_number())
+      ->capture_default_str();
   add_example(command, "almanac demo --port 8317 --policy easy");
   program.on(command, [options, port] { return run(*options, *port); });
 }

@@ -21,6 +21,7 @@
 #include "cli/show_document.h"
 #include "cli/tell_users.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "cli/wall_clock.h"
 #include "report/document_directory.h"
 #include "study/efficiency_document.h"
@@ -218,13 +219,13 @@ void register_efficiency(Program& program) {
   command.add_flag("--sizes", options->sizes, "Recommend requests: cores, memory and time limit");
   command.add_option("--gpu-hour", options->prices.gpu_hour, "Price of a GPU-hour")
       ->type_name("PRICE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   command.add_option("--core-hour", options->prices.core_hour, "Price of a core-hour")
       ->type_name("PRICE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   command.add_option("--gb-hour", options->prices.gb_hour, "Price of a GB of memory for an hour")
       ->type_name("PRICE")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   command.add_option("--out", options->out, "Directory for report.html and its tables")
       ->type_name("DIR")
       ->group(heading(Group::output));

@@ -12,6 +12,7 @@
 #include "cli/figure_rows.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "energy/advice.h"
 #include "energy/power_file.h"
 #include "text/datetime.h"
@@ -87,13 +88,13 @@ void register_energy_plan(Program& program) {
   options->demand.add_to(command);
   command.add_option("--sure", options->advice.level, "Probability that enough nodes are on")
       ->type_name("SHARE")
-      ->check(CLI::Range(0.5, 0.999))
+      ->check(number(0.5, 0.999))
       ->capture_default_str();
   command
       .add_option("--delay-price", options->advice.prices.delayed,
                   "Price of a delayed request, in node-hours")
       ->type_name("NODE-H")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
   command
       .add_option("--power", options->power,

@@ -13,6 +13,7 @@
 #include "cli/option_group.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "energy/energy_document.h"
 #include "energy/frontier.h"
 #include "energy/power_file.h"
@@ -119,13 +120,13 @@ void register_energy_simulate(Program& program) {
       .add_option("--delay-price", options->prices.delayed,
                   "Price of a delayed request, in node-hours")
       ->type_name("NODE-H")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
   command
       .add_option("--wake-price", options->prices.wake_up,
                   "Price of waking nodes, however many at once")
       ->type_name("NODE-H")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
   command
       .add_option("--power", options->power,

@@ -23,6 +23,7 @@
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "cli/value_check.h"
 #include "experiment/dues.h"
 #include "experiment/run_directory.h"
 #include "forecast/score.h"
@@ -371,7 +372,7 @@ void register_explain(Program& program) {
   command.add_option("--policy", options->policy, "Only this policy")->type_name("POLICY");
   command.add_option("-o,--output", options->output, "Output format")
       ->type_name("FORM")
-      ->check(CLI::IsMember({"table", "json"}))
+      ->check(one_of({"table", "json"}))
       ->capture_default_str();
   command.add_flag(
       "--replay", options->replay,

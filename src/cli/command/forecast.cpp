@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "cli/value_check.h"
 #include "cli/what_if.h"
 #include "forecast/judgement.h"
 #include "report/comparison.h"
@@ -164,7 +165,7 @@ void register_forecast(Program& program) {
   command.add_option("--gpus", options->what.gpus, "GPUs of the job, or several to compare: 4,8")
       ->delimiter(',')
       ->type_name("N,...")
-      ->check(CLI::Range(0, 1'000'000))
+      ->check(whole_number(0, 1'000'000))
       ->excludes(played)
       ->group(heading(Group::job));
   command.add_option("--time", options->what.limits, "Time limit, or several to compare: 24h,5h")
@@ -198,14 +199,15 @@ void register_forecast(Program& program) {
       ->type_name("POLICY")
       ->group(heading(Group::simulation));
   command.add_option("--jobs", options->jobs, "Number of jobs to forecast, drawn at random")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   command.add_option("--futures", options->playing.futures, "Number of simulated futures per job")
-      ->check(CLI::Range(1, 100'000))
+      ->check(whole_number(1, 100'000))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   command.add_option("--seed", options->playing.seed, "Random seed")
+      ->check(seed_number())
       ->capture_default_str()
       ->group(heading(Group::simulation));
   command

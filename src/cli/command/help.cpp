@@ -15,6 +15,12 @@
 namespace almanac::cli {
 namespace {
 
+std::vector<std::string> topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& each : topics()) names.push_back(each.name);
+  return names;
+}
+
 Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
   for (const Topic& each : topics()) {
     if (words != std::vector{each.name}) continue;
@@ -31,9 +37,12 @@ Result<int> help(const CLI::App& app, const std::vector<std::string>& words) {
       if (each->get_name() == word) next = each;
     }
     if (next == nullptr) {
-      for (const Topic& each : topics()) known.push_back(each.name);
+      for (const std::string& each : topic_names()) known.push_back(each);
+      const std::string meant = text::did_you_mean(word, known);
       return fail(Code::usage, fmt::format("no command or topic {}", fmt::join(words, " ")), {},
-                  text::did_you_mean(word, known));
+                  meant.empty() ? fmt::format("topics: {}; almanac --help lists all commands",
+                                              fmt::join(topic_names(), ", "))
+                                : meant);
     }
     named = next;
   }

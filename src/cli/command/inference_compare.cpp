@@ -43,7 +43,7 @@ Figures figures_of(const Fleet& fleet) {
   Figures made{{"attainment", seen.attainment()},
                {"finished", static_cast<double>(seen.finished)},
                {"gpu_hours", fleet.gpu_hours},
-               {"cost", fleet.cost}};
+               {"cost", cost_figure(fleet.cost)}};
   if (!fleet.tenants.empty()) {
     made.emplace_back("worst_tenant_attainment", fleet.tenants.front().seen.attainment());
   }

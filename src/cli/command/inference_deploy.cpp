@@ -15,6 +15,7 @@
 #include "cli/figure_rows.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/replay.h"
@@ -214,40 +215,39 @@ void register_inference_deploy(Program& program) {
   command.add_option("--planner", options->planner, planners)->capture_default_str();
   deployment::GpuFleet& fleet = options->fleet;
   command.add_option("--gpus", fleet.gpus, "Number of GPUs")
-      ->check(CLI::Range(1, 10'000))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str()
       ->group(heading(Group::model));
   command.add_flag("--mig", fleet.mig, "Split GPUs into MIG instances instead of MPS shares")
       ->group(heading(Group::model));
   command.add_option("--memory", fleet.memory_gib, "Memory of a GPU in GiB")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
-  command.add_option("--beside", fleet.beside, "Slowdown of a batch by its neighbours on a GPU")
-      ->check(CLI::Range(1.0, 100.0))
+  command.add_option("--beside", fleet.beside, "Slowdown of a batch by its neighbors on a GPU")
+      ->check(number(1.0, 100.0))
       ->capture_default_str();
-  command.add_option("--idle-w", fleet.idle_w, "Power of an idle GPU in watts")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU-hour")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--idle-w", fleet.idle_w, "Power of an idle GPU in watts")->check(number(0));
+  command.add_option("--gpu-hour", fleet.price_per_h, "Price of a GPU-hour")->check(number(0));
   command.add_option("--carbon", fleet.grams_per_kwh, "Carbon intensity now, in g CO2/kWh")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   command
       .add_option("--usual-carbon", fleet.usual_grams_per_kwh,
                   "Mean carbon intensity, in g CO2/kWh")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   command
       .add_option("--seconds", options->seconds,
                   "Length of the replay, with random arrivals at the services' rates")
-      ->check(CLI::Range(1e-3, 1e7))
+      ->check(number(1e-3, 1e7))
       ->capture_default_str();
   command
       .add_option("--share", options->share,
                   "Share of each service's requests that must meet the SLO in a replay")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0.0, 1.0))
       ->capture_default_str();
   command
       .add_option("--seed", options->seed,
                   "Random seed of requests and of planners that search at random")
+      ->check(seed_number())
       ->capture_default_str();
   options->list.add_to(command);
   add_example(command,

@@ -15,6 +15,7 @@
 #include "cli/inference_options.h"
 #include "cli/list_options.h"
 #include "cli/option_group.h"
+#include "cli/value_check.h"
 #include "deployment/read.h"
 #include "deployment/registry.h"
 #include "deployment/task_run.h"
@@ -197,13 +198,13 @@ void register_inference_dispatch(Program& program) {
   command
       .add_option("--seconds", options->seconds,
                   "Length of random arrivals at the rate of each service")
-      ->check(CLI::Range(1e-3, 1e7))
+      ->check(number(1e-3, 1e7))
       ->excludes(log)
       ->capture_default_str()
       ->group(heading(Group::input));
   add_log_columns(command, options->column_map);
   command.add_option("--gpus", options->gpus, "GPUs, each with all variants")
-      ->check(CLI::Range(1, 10'000))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str()
       ->group(heading(Group::model));
   const auto joined = [](const std::vector<std::string>& names) {
@@ -222,9 +223,11 @@ void register_inference_dispatch(Program& program) {
   command
       .add_option("--tolerance", options->tolerance,
                   "Share of the right answers that a cascade may lose")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0.0, 1.0))
       ->capture_default_str();
-  command.add_option("--seed", options->seed, "Random seed")->capture_default_str();
+  command.add_option("--seed", options->seed, "Random seed")
+      ->check(seed_number())
+      ->capture_default_str();
   options->list.add_to(command);
   add_example(command,
               "almanac inference dispatch services.csv --variants variants.csv --gpus 2 --of "

@@ -52,7 +52,12 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
   const RequestId id = asked.request - 1;
   const inference::Request& request = told->requests[id];
   const inference::Outcome& outcome = fleet->played.outcomes[id];
-  const auto verdict = inference::to_string(inference::loss_of(request, outcome, told->objective));
+  const inference::Loss loss = inference::loss_of(request, outcome, told->objective);
+  const bool has_objective =
+      told->objective.first_token != kNever || told->objective.per_token != kNever;
+  const std::string slo = loss != inference::Loss::none
+                              ? fmt::format("missed: {}", inference::to_string(loss))
+                              : std::string(has_objective ? "met" : "none given");
   const auto in_ms = [](double from, double to) {
     if (from == kNever || to == kNever) return figure::Cell();
     const double ms = (to - from) / 1e3;
@@ -68,7 +73,7 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
        {"prompt_tokens", request.prompt},
        {"output_tokens", request.output},
        {"replica", outcome.replica < 0 ? figure::Cell() : figure::Cell(outcome.replica)},
-       {"requests_ahead", ahead_of(id, *told, fleet->played)},
+       {"unfinished_before", ahead_of(id, *told, fleet->played)},
        {"waited_ms", in_ms(request.arrival, outcome.start)},
        {"prefill_ms", in_ms(outcome.start, outcome.first_token)},
        {"prompt_tokens_found", outcome.hit_tokens},
@@ -77,7 +82,7 @@ Result<int> explain_request(const InferenceOptions& options, const RequestExplai
        {"longest_gap_ms", in_ms(0, per_token == kNever ? kNever : outcome.longest_gap)},
        {"e2e_ms", in_ms(request.arrival, outcome.finish)},
        {"preemptions", outcome.preemptions},
-       {"verdict", verdict}});
+       {"slo", slo}});
 }
 
 }  // namespace

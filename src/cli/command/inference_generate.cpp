@@ -11,9 +11,11 @@
 #include "cli/inference_options.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "inference/request_log.h"
 #include "inference/workload/workload.h"
 #include "table/output_file.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 
@@ -63,7 +65,8 @@ Result<int> generate_requests(const MadeRequests& asked) {
   if (auto saved = inference::save_requests(made, asked.out); !saved) {
     return tl::unexpected(saved.error());
   }
-  note(fmt::format("{} requests in {:.4g} h, {:.4g} per second", made.size(), workload->hours,
+  note(fmt::format("{} requests in {}, {:.4g} per second", made.size(),
+                   text::human_time(3600 * workload->hours),
                    static_cast<double>(made.size()) / workload->hours / 3600));
   return kDone;
 }
@@ -88,10 +91,12 @@ void register_inference_generate(Program& program) {
       ->type_name("FILE")
       ->excludes(like)
       ->group(heading(Group::input));
-  command.add_option("--hours", asked->hours, "Length in hours")->check(CLI::Range(1e-3, 1e6));
+  command.add_option("--hours", asked->hours, "Length in hours")->check(number(1e-3, 1e6));
   command.add_option("--requests", asked->requests, "Number of requests within that length")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
-  command.add_option("--seed", asked->seed, "Random seed")->capture_default_str();
+      ->check(whole_number(1, 1'000'000'000));
+  command.add_option("--seed", asked->seed, "Random seed")
+      ->check(seed_number())
+      ->capture_default_str();
   command
       .add_option("--out,OUT", asked->out,
                   "File to write (.gz and .zst are compressed); - is standard output")

@@ -8,6 +8,7 @@
 #include "cli/inference_placed.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "inference/placing.h"
 #include "table/output_file.h"
 #include "text/number.h"
@@ -98,7 +99,7 @@ void register_inference_plan(Program& program) {
   const auto asked = std::make_shared<PlanningOptions>();
   CLI::Option* const total =
       command.add_option("--total", asked->total, "Number of GPUs")->group(heading(Group::model));
-  total->check(CLI::Range(1, 1024))->capture_default_str();
+  total->check(whole_number(1, 1024))->capture_default_str();
   command.add_option("--out", asked->out, "File for the plan")
       ->type_name("FILE")
       ->required()
@@ -106,7 +107,7 @@ void register_inference_plan(Program& program) {
   CLI::Option* const price =
       command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU-hour")
           ->group(heading(Group::model));
-  price->check(CLI::NonNegativeNumber)->capture_default_str();
+  price->check(number(0))->capture_default_str();
   command
       .add_option("--pool", asked->pools,
                   "GPUs of several types with their hourly prices, instead of --total, --board and "
@@ -121,7 +122,7 @@ void register_inference_plan(Program& program) {
       .add_option("--share", asked->share,
                   "Share of the requests that must meet the objective, at the lowest price "
                   "(default 0: as many as possible)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0.0, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));
   add_example(command, "almanac inference plan requests.csv --total 8 --ttft 500ms --out plan.csv");

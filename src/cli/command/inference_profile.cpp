@@ -13,6 +13,7 @@
 #include "cli/list_options.h"
 #include "cli/option_group.h"
 #include "cli/progress.h"
+#include "cli/value_check.h"
 #include "figure/rows_json.h"
 #include "inference/profile/held_out.h"
 #include "replicas/probe.h"
@@ -147,20 +148,20 @@ void register_inference_profile(Program& program) {
                      "Name of the model on the server (default: its first)");
   command.add_option("--prompts", asked->plan.prompts, "Prompt lengths in words")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
   command.add_option("--together", asked->plan.together, "Numbers of concurrent clients")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command.add_option("--output-tokens", asked->plan.output, "Tokens of each answer")
-      ->check(CLI::Range(2, 100'000))
+      ->check(whole_number(2, 100'000))
       ->capture_default_str();
   command.add_option("--repeats", asked->plan.repeats, "Repetitions; the median counts")
-      ->check(CLI::Range(1, 1000))
+      ->check(whole_number(1, 1000))
       ->capture_default_str();
   command.add_option("--gpus", asked->gpus, "GPUs of the server, to store in the profile")
-      ->check(CLI::Range(1, 1024))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   command.add_option("--out", asked->out, "File for the profile")
       ->type_name("FILE")

@@ -10,6 +10,7 @@
 #include "cli/inference_placed.h"
 #include "cli/option_group.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "inference/placing.h"
 #include "inference/prefixes.h"
 #include "inference/sizing.h"
@@ -44,8 +45,8 @@ void note_doubts(const inference::Requests& requests, const std::vector<std::str
   if (doubts.empty()) return;
   note(
       fmt::format("this log does not predict the next day: {}. The size holds for this log's "
-                  "{:.1f} h and similar hours only",
-                  fmt::join(doubts, "; "), inference::hours_of(requests)));
+                  "{} and similar hours only",
+                  fmt::join(doubts, "; "), text::human_time(3600 * inference::hours_of(requests))));
 }
 
 /// Calls `size` while stderr shows what is tried and how long it has taken.
@@ -170,11 +171,11 @@ void register_inference_size(Program& program) {
   command
       .add_option("--share", asked->question.share,
                   "Share of the requests that must meet the objective")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0.0, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));
   command.add_option("--most", asked->question.most, "Limit on the number of replicas")
-      ->check(CLI::Range(1, 100'000))
+      ->check(whole_number(1, 100'000))
       ->capture_default_str()
       ->group(heading(Group::model));
   command
@@ -184,11 +185,11 @@ void register_inference_size(Program& program) {
       .add_option(
           "--confidence", asked->question.confidence,
           "Share of 20 resampled logs that must also meet the objective; 0 for this log only")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number(0.0, 1.0))
       ->capture_default_str()
       ->group(heading(Group::objective));
   command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU-hour")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str()
       ->group(heading(Group::model));
   add_plan_option(command, *options);

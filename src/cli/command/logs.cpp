@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "cli/value_check.h"
 #include "serve/view_json.h"
 
 namespace almanac::cli {
@@ -108,10 +109,10 @@ void register_logs(Program& program) {
   CLI::Option* const lines =
       command.add_option("-n,--lines", options->last_lines, "Only the last LINES lines")
           ->type_name("LINES")
-          ->check(CLI::NonNegativeNumber);
+          ->check(whole_number(0, kLargestCount));
   command.add_option("--last", options->last_bytes, "Only the last BYTES bytes")
       ->type_name("BYTES")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kLargestCount))
       ->excludes(lines);
   options->service.add_to(command);
   add_example(command, "almanac logs -f 17");

@@ -179,6 +179,8 @@ void register_nodes(Program& program) {
   options->list.add_to(command);
   options->service.add_to(command);
   add_example(command, "almanac nodes");
+  add_example(command, "almanac nodes --drain gpu017");
+  add_example(command, "almanac nodes --resume gpu017");
   add_example(command, "almanac nodes --failures --since 30d");
   options->list.on(program, command, [options] { return nodes(*options); });
 }

@@ -249,7 +249,7 @@ Result<int> show(const PerfShowOptions& options) {
   if (model.training) say_task("training", *model.training);
   if (model.inference) say_task("inference", *model.inference);
   if (model.boards.empty() && !model.training && !model.inference) {
-    fmt::print("\nspread, GPU type and neighbours were not measured\n");
+    fmt::print("\nspread, GPU type and neighbors were not measured\n");
   }
   return kDone;
 }

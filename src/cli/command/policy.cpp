@@ -101,11 +101,19 @@ std::string slots_in_words() {
   return made;
 }
 
+/// All policies by name.
+std::vector<policy::Composition> sorted_policies() {
+  std::vector<policy::Composition> made = policy::registry().policies();
+  std::sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  return made;
+}
+
 Result<int> list(const ListOptions& options) {
   const policy::Registry& known = policy::registry();
+  const std::vector<policy::Composition> sorted = sorted_policies();
   if (options.wants_document()) {
     Json policies = Json::array();
-    for (const policy::Composition& each : known.policies()) {
+    for (const policy::Composition& each : sorted) {
       policies.push_back(to_object(each));
       add_conduct(policies.back(), known.traits(each));
     }
@@ -119,7 +127,7 @@ Result<int> list(const ListOptions& options) {
     return kDone;
   }
   using policy::Composition;
-  figure::Rows rows(known.policies());
+  figure::Rows rows(sorted);
   rows.add("name", "POLICY", &Composition::name);
   rows.add(figure::Tier::key, "summary", "SUMMARY", &Composition::summary);
   rows.add(figure::Tier::detail, "source", "SOURCE", &Composition::source);

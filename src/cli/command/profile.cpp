@@ -16,6 +16,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/show_profile.h"
+#include "cli/value_check.h"
 #include "cli/words_after_mark.h"
 #include "profiling/findings.h"
 #include "profiling/machine.h"
@@ -219,14 +220,19 @@ void register_profile(Program& program) {
                   "it are replaced")
       ->required()
       ->option_text("-- COMMAND...");
-  command.add_option("--batch", options->batches, "Batch sizes to try")->delimiter(',');
+  command.add_option("--batch", options->batches, "Batch sizes to try")
+      ->delimiter(',')
+      ->check(positive_number());
   command
       .add_option("--gpus", options->gpus,
                   "Numbers of GPUs to try (default: 1, 2, 4, ... up to all)")
-      ->delimiter(',');
-  command.add_option("--cpus", options->cpus, "Most cores to try (default: all)");
+      ->delimiter(',')
+      ->check(whole_number(1, kLargestCount));
+  command.add_option("--cpus", options->cpus, "Most cores to try (default: all)")
+      ->check(whole_number(1, kLargestCount));
   command.add_option("--memory", options->memories_gb, "Memory limits to try, in GB")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(positive_number());
   command
       .add_option("--neighbour", options->neighbour,
                   "Also measure next to this command, run by /bin/sh; same is the command itself")

@@ -11,6 +11,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "cli/value_check.h"
 #include "experiment/run_directory.h"
 
 namespace almanac::cli {
@@ -83,7 +84,7 @@ void register_rerun(Program& program) {
       .add_option("--threads", options->threads,
                   "Policies to simulate at once (default 0: one per core)")
       ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(whole_number(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   options->list.add_to(command);

@@ -5,7 +5,6 @@
 /// that run go on, and the next service takes them over.
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
@@ -20,11 +19,13 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
+#include "cli/value_check.h"
 #include "cluster/sockets.h"
 #include "energy/power_file.h"
 #include "machine/local_service.h"
 #include "machine/power.h"
 #include "perf/catalogue_file.h"
+#include "policy/registry.h"
 #include "process/oom_score.h"
 #include "process/open_files.h"
 #include "report/dashboard.h"
@@ -33,6 +34,7 @@
 #include "service/log.h"
 #include "service/notify.h"
 #include "text/duration.h"
+#include "text/number.h"
 
 namespace almanac::cli {
 namespace {
@@ -86,14 +88,8 @@ Result<serve::Address> read_address(const ServeOptions& options) {
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host == "localhost") host = "127.0.0.1";
   const std::string text = colon == std::string::npos ? listen : listen.substr(colon + 1);
-  int port = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535) {
-    return fail(
-        Code::usage,
-        fmt::format("--listen must be ADDRESS:PORT or [ADDRESS]:PORT, found \"{}\"", listen));
-  }
-  serve::Address made{.host = std::move(host), .port = port};
+  // The option has checked that there is a port.
+  serve::Address made{.host = std::move(host), .port = static_cast<int>(*text::parse_whole(text))};
   if (!made.is_here() && options.certificate.empty() && !options.plain) {
     return fail(
         Code::usage,
@@ -147,12 +143,6 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   if (options.gpus >= 0) {
     if (const auto set = set_gpus(*machine, options.gpus); !set) return tl::unexpected(set.error());
   }
-  std::error_code failed;
-  std::filesystem::create_directories(options.state, failed);
-  if (failed) {
-    return fail(Code::unavailable, failed.message(), {.file = options.state},
-                "choose another directory with --state");
-  }
   machine::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
                          .machine = *std::move(machine)};
   if (!options.policy.empty()) {
@@ -166,30 +156,12 @@ Result<machine::Config> read_config(const ServeOptions& options) {
   auto power = energy::read_power(options.power.empty() ? kPower : options.power);
   if (!power) return tl::unexpected(power.error());
   config.power = *std::move(power);
-  if (!options.max_grace.empty()) {
-    const auto most = text::parse_duration(options.max_grace);
-    if (!most || *most < Duration{0} || *most > kLongestGrace) {
-      return fail(Code::usage, fmt::format("--max-grace must be a time of at most a week, found {}",
-                                           options.max_grace));
-    }
-    config.max_grace = *most;
-  }
-  if (!options.requeue_for.empty()) {
-    const auto kept = text::parse_duration(options.requeue_for);
-    if (!kept || *kept < Duration{0} || *kept > kLongestRequeue) {
-      return fail(Code::usage,
-                  fmt::format("--requeue-for must be a time of at most 90 days, found {}",
-                              options.requeue_for));
-    }
-    config.requeue_for = *kept;
-  }
+  // The options have checked that these are times.
+  if (!options.max_grace.empty()) config.max_grace = *text::parse_duration(options.max_grace);
+  if (!options.requeue_for.empty()) config.requeue_for = *text::parse_duration(options.requeue_for);
   if (!options.age_cap.empty()) {
-    const auto cap = text::parse_duration(options.age_cap);
-    if (!cap || *cap < Duration{0} || *cap > kLongestAgeCap) {
-      return fail(Code::usage, fmt::format("--age-cap must be a time of at most 365 days, found {}",
-                                           options.age_cap));
-    }
-    config.age_cap = *cap > Duration{0} ? *cap : kNoDuration;
+    const Duration cap = *text::parse_duration(options.age_cap);
+    config.age_cap = cap > Duration{0} ? cap : kNoDuration;
   }
   if (!options.limits.empty()) {
     auto limits = machine::read_limits(options.limits);
@@ -206,12 +178,31 @@ Result<machine::Config> read_config(const ServeOptions& options) {
     if (!hooks) return tl::unexpected(hooks.error());
     config.hooks = *std::move(hooks);
   }
+  // Last: a wrong option leaves no directory behind.
+  std::error_code failed;
+  std::filesystem::create_directories(options.state, failed);
+  if (failed) {
+    return fail(Code::unavailable, fmt::format("cannot create the directory: {}", failed.message()),
+                {.file = options.state}, "choose another directory with --state");
+  }
   return config;
+}
+
+/// Fails if a policy that the service would need is unknown or its file is wrong.
+Result<void> check_policies(const ServeOptions& options) {
+  for (const std::string& each : {options.policy, options.shadow}) {
+    if (each.empty()) continue;
+    if (const auto made = policy::registry().compose(each); !made) {
+      return tl::unexpected(made.error());
+    }
+  }
+  return {};
 }
 
 /// `open_files`: that a job may have open.
 Result<std::unique_ptr<service::Service>> open_service(const ServeOptions& options,
                                                        std::uint64_t open_files) {
+  if (const auto known = check_policies(options); !known) return tl::unexpected(known.error());
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
         !options.max_grace.empty() || !options.requeue_for.empty() || !options.age_cap.empty() ||
@@ -314,7 +305,7 @@ void register_serve(Program& program) {
   command
       .add_option("--gpus", options->gpus,
                   "Number of GPUs to manage; without a driver, of simulated GPUs")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number(0, cluster::kMaxGpusPerNode))
       ->excludes(cluster)
       ->group(heading(Group::cluster));
   command
@@ -327,9 +318,11 @@ void register_serve(Program& program) {
           fmt::format("Scheduling policy (default: the last one; at first {}, for Slurm qssf)",
                       machine::kDefaultPolicy))
       ->type_name("POLICY")
+      ->check(policy_name())
       ->group(heading(Group::policies));
   command.add_option("--shadow", options->shadow, "Second policy to compare with it")
       ->type_name("POLICY")
+      ->check(policy_name())
       ->group(heading(Group::policies));
   command
       .add_option("--speed", options->speed,
@@ -342,6 +335,7 @@ void register_serve(Program& program) {
                   "Also listen here for the dashboard, API and Prometheus (port 0: any free port); "
                   "addresses that other machines reach require --tls-cert")
       ->type_name("127.0.0.1:PORT")
+      ->check(listen_address())
       ->group(heading(Group::connection));
   CLI::Option* const certificate =
       command
@@ -363,18 +357,21 @@ void register_serve(Program& program) {
       .add_option("--max-grace", options->max_grace,
                   "Longest grace period of a job between SIGTERM and SIGKILL (default 15:00)")
       ->type_name("TIME")
+      ->check(time_up_to(kLongestGrace))
       ->group(heading(Group::limits));
   command
       .add_option("--requeue-for", options->requeue_for,
                   "Time for which ended jobs can be requeued; their environment, which may hold "
                   "secrets, is stored as long; 0 disables (default 24:00:00)")
       ->type_name("TIME")
+      ->check(time_up_to(kLongestRequeue))
       ->group(heading(Group::limits));
   command
       .add_option("--age-cap", options->age_cap,
                   "Wait after which a job goes before all others under any policy; 0 disables "
                   "(default 24:00:00)")
       ->type_name("TIME")
+      ->check(time_up_to(kLongestAgeCap))
       ->group(heading(Group::limits));
   command
       .add_option("--limits", options->limits,
@@ -391,7 +388,7 @@ void register_serve(Program& program) {
       ->type_name("FILE")
       ->group(heading(Group::limits));
   command.add_option("--engine", options->engine, "What runs the jobs")
-      ->check(CLI::IsMember({"machine", "slurm"}))
+      ->check(one_of({"machine", "slurm"}))
       ->capture_default_str();
   options->slurm.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");

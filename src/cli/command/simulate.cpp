@@ -14,6 +14,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "cli/value_check.h"
 #include "cli/with_requests.h"
 #include "script/introduction.h"
 
@@ -85,7 +86,7 @@ void register_simulate(Program& program) {
       .add_option("--threads", options->threads,
                   "Policies to simulate at once (default 0: one per core)")
       ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(whole_number(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   options->list.add_to(command);

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/list_options.h"
+#include "cli/value_check.h"
 #include "slurm/connect.h"
 #include "slurm/doctor.h"
 
@@ -120,7 +121,7 @@ void register_slurm_doctor(Program& program) {
       *program.noun(Purpose::run, "slurm", "Advise and steer a Slurm cluster")
            .add_subcommand("doctor", "Check which features of Almanac work on this Slurm cluster");
   const auto options = std::make_shared<SlurmDoctorOptions>();
-  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
+  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   options->list.add_to(command);
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");

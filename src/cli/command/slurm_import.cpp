@@ -10,6 +10,7 @@
 #include "accounting/import.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "cli/value_check.h"
 #include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "serve/client.h"
@@ -62,7 +63,7 @@ void register_slurm_import(Program& program) {
            .add_subcommand("import",
                            "Import past jobs from Slurm's accounting into a state directory");
   const auto options = std::make_shared<SlurmImportOptions>();
-  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
+  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   command.add_option("--state", options->state, "State directory, not in use by a service")
       ->type_name("DIR")
       ->capture_default_str();

@@ -19,6 +19,7 @@
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
+#include "cli/value_check.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
 #include "steer/control.h"
@@ -247,7 +248,7 @@ void register_slurm_levers(Program& program) {
   CLI::App& back =
       *slurm.add_subcommand("undo", "Undo all changes to pending jobs, and turn all levers off");
   add_state(back);
-  back.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
+  back.add_option("--way", options->way, slurm::kWays)->type_name("WAY")->check(slurm_way());
   add_example(back, "almanac slurm undo --state /var/lib/almanac");
   program.on(back, [options] { return undo(*options); });
 }

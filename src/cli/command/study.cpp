@@ -103,7 +103,7 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
 void register_study(Program& program) {
   const auto options = std::make_shared<StudyRunOptions>();
   CLI::App& command = program.noun(Purpose::understand, "study",
-                                   "Analyse jobs, waits and use, as the Helios and Philly studies");
+                                   "Analyze jobs, waits and use, as the Helios and Philly studies");
   command.require_subcommand(0, 1);
   options->trace.add_to(command);
   options->study.add_to(command);
@@ -148,8 +148,8 @@ void register_study(Program& program) {
       ->type_name("DIR")
       ->group(heading(Group::output));
   add_output_option(command, options->output);
-  // TRACE stands beside subcommands, so that only this may ask for it.
-  command.get_option("TRACE")->required(false);
+  // LOG stands beside subcommands, so that only this may ask for it.
+  command.get_option("LOG")->required(false);
   add_example(command, "almanac study log.csv --out out/study");
   program.on(command, [options, &program]() -> Result<int> {
     if (options->trace.path.empty()) {

@@ -129,7 +129,7 @@ void register_study_failures(Program& program) {
   const auto options = std::make_shared<StudyFailuresOptions>();
   CLI::App& command = *program
                            .noun(Purpose::understand, "study",
-                                 "Analyse jobs, waits and use, as the Helios and Philly studies")
+                                 "Analyze jobs, waits and use, as the Helios and Philly studies")
                            .add_subcommand("failures", "Find why jobs failed, from their output");
   command
       .add_option("LOGDIR", options->folder,
@@ -137,7 +137,7 @@ void register_study_failures(Program& program) {
       ->required();
   command
       .add_option("--trace", options->trace.path, "Job log of these jobs: adds users and GPU time")
-      ->type_name("TRACE");
+      ->type_name("LOG");
   options->trace.add_reading_to(command);
   command
       .add_option(

@@ -33,6 +33,7 @@
 #include "serve/view_json.h"
 #include "submission/draft.h"
 #include "submission/script.h"
+#include "text/nearest.h"
 
 namespace almanac::cli {
 namespace {
@@ -115,13 +116,40 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
   }
 }
 
+/// "did you mean train.sh?": the file in the folder of `path` with the most similar name, or "".
+std::string similar_file(const std::filesystem::path& path) {
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::vector<std::string> names;
+  std::error_code failed;
+  std::filesystem::directory_iterator each(folder, failed);
+  for (; !failed && each != std::filesystem::directory_iterator(); each.increment(failed)) {
+    if (each->is_regular_file(failed)) names.push_back(each->path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return text::did_you_mean(path.filename().string(), names);
+}
+
+/// What is wrong with a script that cannot be read, and what was probably meant.
+Error no_script(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return {Code::usage, "is a directory, not a script", {.file = path}, ""};
+  }
+  if (std::filesystem::exists(path, ignored)) {
+    return {Code::not_found, "the script cannot be read", {.file = path}, ""};
+  }
+  const std::string meant = similar_file(path);
+  return {Code::not_found,
+          "there is no such script",
+          {.file = path},
+          fmt::format("{}{}to run a command, put it after --: almanac submit -- {} ...", meant,
+                      meant.empty() ? "" : "; ", path)};
+}
+
 /// A script and what its lines ask.
 Result<store::Submission> read_script(const std::string& path, store::Submission base) {
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) {
-    return fail(Code::not_found, "cannot be read", {.file = path},
-                "put the command after --: almanac submit -- COMMAND...");
-  }
+  if (!file || std::filesystem::is_directory(path)) return tl::unexpected(no_script(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   auto script = submission::read_script(text, path, std::move(base), wall_clock());
   if (!script) return tl::unexpected(script.error());

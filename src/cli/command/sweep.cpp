@@ -24,6 +24,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/value_check.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
 #include "experiment/sweep_array.h"
@@ -65,8 +66,8 @@ constexpr int kMostParts = 100'000;
 Result<std::vector<double>> parse_range(const std::string& option, const std::string& text,
                                         double step) {
   const auto bad = [&] {
-    return fail(Code::usage,
-                fmt::format("{} takes numbers such as 1,2,3 or 1..3, found \"{}\"", option, text));
+    return fail(Code::usage, fmt::format("{} must be numbers such as 1,2,3 or 1..3, found \"{}\"",
+                                         option, text));
   };
   std::vector<double> values;
   if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
@@ -163,12 +164,15 @@ Result<experiment::SweepPlan> plan_of(const SweepOptions& options) {
   if (!loads) return tl::unexpected(loads.error());
   const auto seeds = parse_range("--seeds", options.seeds, 1);
   if (!seeds) return tl::unexpected(seeds.error());
-  const bool valid =
-      std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; }) &&
-      std::all_of(seeds->begin(), seeds->end(),
-                  [](double seed) { return seed >= 0 && seed == std::floor(seed); });
-  if (!valid)
-    return fail(Code::usage, "loads must be above 0, and seeds whole numbers of 0 or more");
+  if (!std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; })) {
+    return fail(Code::usage,
+                fmt::format("--load must be numbers above 0, found \"{}\"", options.loads));
+  }
+  if (!std::all_of(seeds->begin(), seeds->end(),
+                   [](double seed) { return seed >= 0 && seed == std::floor(seed); })) {
+    return fail(Code::usage, fmt::format("--seeds must be whole numbers of 0 or more, found \"{}\"",
+                                         options.seeds));
+  }
 
   experiment::SweepPlan plan{
       .loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
@@ -349,14 +353,14 @@ void register_sweep(Program& program) {
       .add_option("--threads", options->threads,
                   "Simulations at once, on Slurm cores of a task (default 0: all cores)")
       ->type_name("N")
-      ->check(CLI::Range(0, kMostThreads))
+      ->check(whole_number(0, kMostThreads))
       ->capture_default_str()
       ->group(heading(Group::simulation));
   CLI::Option* const engine =
       command
           .add_option("--engine", options->engine,
                       "What runs the simulations; slurm is a job array, whose nodes must see --out")
-          ->check(CLI::IsMember({"machine", "slurm"}))
+          ->check(one_of({"machine", "slurm"}))
           ->capture_default_str()
           ->group(heading(Group::slurm));
   command
@@ -370,7 +374,7 @@ void register_sweep(Program& program) {
           .add_option("--parts", options->parts,
                       "Number of parts, stored in FILE.parts; existing parts are not repeated "
                       "(default on Slurm: one per load and seed, at most 1,000)")
-          ->check(CLI::Range(1, kMostParts))
+          ->check(whole_number(1, kMostParts))
           ->type_name("N")
           ->group(heading(Group::simulation));
   command

@@ -99,7 +99,9 @@ std::string explanation(const service::Tenancy& tenancy) {
       tenancy.use_by.empty() ? "" : fmt::format(", as {} counts them", tenancy.use_by));
   if (!tenancy.worst.empty()) {
     made += fmt::format(
-        "share error {}; Jain's fairness index {:.2f}; worst off: {}, with {} of its fair share\n",
+        "share error {}; Jain's fairness index {:.2f}; worst off: {}, with {} of its fair share\n"
+        "The share error is the part of the used GPU time that belonged to others: 0 % if all have "
+        "the same part\nof their fair shares, however small.\n",
         text::human_share(tenancy.share_error), tenancy.jain, tenancy.worst,
         text::human_share(tenancy.worst_due));
   }

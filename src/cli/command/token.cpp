@@ -16,6 +16,7 @@
 #include "cli/list_options.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "cli/value_check.h"
 #include "text/duration.h"
 #include "text/moment.h"
 
@@ -127,7 +128,7 @@ void register_token(Program& program) {
       .add_option("--scope", options->scope,
                   "Permission, where own may change its user's jobs, and operate (root only) all "
                   "jobs, nodes and policies")
-      ->check(CLI::IsMember({"read", "own", "operate"}))
+      ->check(one_of({"read", "own", "operate"}))
       ->capture_default_str();
   creates.add_option("--name", options->name, "Name, to recognize it in the list")
       ->type_name("TEXT");

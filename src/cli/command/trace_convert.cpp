@@ -7,6 +7,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "trace/write.h"
 
 namespace almanac::cli {
@@ -33,7 +34,7 @@ void register_trace_convert(Program& program) {
   command
       .add_option("--to", arguments->to,
                   "Format, where dated is CSV with ISO 8601 dates (default: by the name of OUT)")
-      ->check(CLI::IsMember({"csv", "dated", "swf"}));
+      ->check(one_of({"csv", "dated", "swf"}));
   add_example(command, "almanac trace convert sacct.txt log.csv.gz");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();

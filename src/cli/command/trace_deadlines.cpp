@@ -10,6 +10,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "experiment/deadlines.h"
 #include "perf/catalogue_file.h"
 #include "trace/write.h"
@@ -69,19 +70,21 @@ void register_trace_deadlines(Program& program) {
                   "on one GPU), normal (within twice that)")
       ->delimiter(',')
       ->expected(3)
-      ->check(CLI::NonNegativeNumber)
+      ->check(number(0))
       ->capture_default_str();
   command
       .add_option("--node-gpus", arguments->options.node_gpus,
                   "GPUs per node: jobs ran on as few nodes as possible")
-      ->check(CLI::Range(1, 64))
+      ->check(whole_number(1, 64))
       ->capture_default_str();
   command
       .add_option("--most-gpus", arguments->options.most_gpus,
                   "Limit on the GPUs of a job, if its batch is as large")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, kLargestCount))
       ->capture_default_str();
-  command.add_option("--seed", arguments->options.seed, "Random seed")->capture_default_str();
+  command.add_option("--seed", arguments->options.seed, "Random seed")
+      ->check(seed_number())
+      ->capture_default_str();
   add_example(command, "almanac trace deadlines log.csv --out strict.csv");
   program.on(command, [arguments] { return run(*arguments); });
 }

@@ -14,6 +14,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "table/output_file.h"
 #include "text/nearest.h"
 #include "trace/fit.h"
@@ -189,32 +190,34 @@ void register_trace_generate(Program& program) {
           ->group(heading(Group::input));
   CLI::Option* const like =
       command.add_option("--like", arguments->like, "Job log to learn the parameters from")
-          ->type_name("TRACE")
+          ->type_name("LOG")
           ->group(heading(Group::input));
   preset->excludes(file)->excludes(like);
   file->excludes(like);
   command
       .add_option("--jobs", arguments->jobs,
                   "Number of GPU jobs (the log becomes as long as needed)")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+      ->check(whole_number(1, 1'000'000'000));
   command
       .add_option("--days", arguments->days,
                   "Length of the log (without --jobs, with as many jobs as fit)")
-      ->check(CLI::Range(1e-3, 1e6));
+      ->check(number(1e-3, 1e6));
   constexpr double kMostLoad = 100;
   command
       .add_option(
           "--gpu-load", arguments->gpu_load,
           "Requested GPU time over available GPU time (sets the jobs, or with --jobs the length)")
-      ->check(CLI::Range(1e-3, kMostLoad));
+      ->check(number(1e-3, kMostLoad));
   command
       .add_option("--cpu-load", arguments->cpu_load,
                   "Requested core time of CPU jobs over available core time (sets their run times)")
-      ->check(CLI::Range(1e-3, kMostLoad));
+      ->check(number(1e-3, kMostLoad));
   command.add_option("--scale", arguments->scale, "Factor on the cluster, its users and its jobs")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
+      ->check(whole_number(1, 100'000))
       ->capture_default_str();
-  command.add_option("--seed", arguments->seed, "Random seed")->capture_default_str();
+  command.add_option("--seed", arguments->seed, "Random seed")
+      ->check(seed_number())
+      ->capture_default_str();
   command
       .add_option("--out,OUT", arguments->out,
                   "File to write (.gz and .zst are compressed); - is standard output")

@@ -10,6 +10,7 @@
 #include "cli/option_group.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "cli/value_check.h"
 #include "trace/select.h"
 #include "trace/write.h"
 
@@ -70,7 +71,7 @@ void register_trace_sample(Program& program) {
       ->capture_default_str()
       ->group(heading(Group::output));
   command.add_option("--as", arguments->to_format, "Format (default: by the name of OUT)")
-      ->check(CLI::IsMember({"csv", "swf"}));
+      ->check(one_of({"csv", "swf"}));
   command.add_option("--from", arguments->from, "Only jobs submitted at this time or later")
       ->type_name("TIME");
   command.add_option("--to", arguments->to, "Only jobs submitted before this time")
@@ -78,16 +79,20 @@ void register_trace_sample(Program& program) {
   command.add_option("--vc", arguments->sample.vcs, "Only jobs of these virtual clusters")
       ->delimiter(',');
   command.add_option("--user", arguments->sample.users, "Only jobs of these users")->delimiter(',');
-  command.add_option("--min-gpus", arguments->sample.min_gpus,
-                     "Only jobs with at least this many GPUs");
+  command
+      .add_option("--min-gpus", arguments->sample.min_gpus,
+                  "Only jobs with at least this many GPUs")
+      ->check(whole_number(0, kLargestCount));
   CLI::Option* const fraction =
       command.add_option("--fraction", arguments->fraction, "Share of the jobs to keep, at random")
-          ->check(CLI::Range(0.0, 1.0));
+          ->check(number(0.0, 1.0));
   CLI::Option* const count =
       command.add_option("--count", arguments->count, "Number of jobs to keep, at random")
-          ->check(CLI::PositiveNumber)
+          ->check(whole_number(1, kLargestCount))
           ->excludes(fraction);
-  command.add_option("--seed", arguments->sample.seed, "Random seed")->capture_default_str();
+  command.add_option("--seed", arguments->sample.seed, "Random seed")
+      ->check(seed_number())
+      ->capture_default_str();
   add_example(command, "almanac trace sample log.csv part.csv --fraction 0.1");
   program.on(command, [arguments, fraction, count] {
     if (fraction->count() > 0) arguments->sample.fraction = arguments->fraction;

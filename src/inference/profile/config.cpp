@@ -127,6 +127,7 @@ class Reader {
   Model model() {
     Model made;
     made.hidden = hidden_;
+    made.heads = heads_;
     const double vocabulary = fields_.count({"vocab_size"});
     const double d = hidden_;
     made.embedding = vocabulary * d;

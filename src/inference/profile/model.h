@@ -47,6 +47,7 @@ struct Precision {
 struct Model {
   std::string name{};
   int hidden = 0;
+  int heads = 0;         ///< Attention heads, which the GPUs of a replica divide; 0 = not known.
   double embedding = 0;  ///< Weights of the input table, of which each token reads one row.
   double head = 0;       ///< Weights of the output matrix; 0 if it is tied to the input table.
   double rest = 0;       ///< Last norm and table of positions.

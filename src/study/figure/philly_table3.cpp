@@ -65,7 +65,7 @@ Drawing draw_philly_table3(const Study& study) {
        .advice = everything.mean() < kBusy_percent
                      ? "Look at the CPU cores that feed the GPUs of the idlest jobs."
                      : "",
-       .published = "Philly: 52 %, because GPUs wait for input, communication and neighbours."});
+       .published = "Philly: 52 %, because GPUs wait for input, communication and neighbors."});
   return drawing;
 }
 

@@ -161,7 +161,7 @@ function drawn(job: Job): string | undefined {
   if (all <= 0) return undefined;
   const amount = all < 3.6e6 ? `${plain(Math.round(all / 36) / 100)} Wh` : `${plain(Math.round(all / 3.6e4) / 100)} kWh`;
   const share = job.energy_measured_j / all;
-  return `${amount}, ${share === 1 ? 'measured' : share === 0 ? 'modelled' : `${percent(share)} measured, the rest modelled`}`;
+  return `${amount}, ${share === 1 ? 'measured' : share === 0 ? 'modeled' : `${percent(share)} measured, the rest modeled`}`;
 }
 
 function promise(job: Job, now: number): string {

@@ -50,7 +50,7 @@ export function NowView({overview, now, route, theme}: ViewProps) {
         <div><dt>Pending</dt><dd>{plain(overview.waiting)}</dd></div>
         {overview.held > 0 && <div><dt>Held</dt><dd>{plain(overview.held)}</dd></div>}
         {(overview.power_w ?? 0) > 0 && (
-          <div title={overview.power_is_measured ? undefined : kModelledPower}><dt>Power, {overview.power_is_measured ? 'measured' : 'modelled'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
+          <div title={overview.power_is_measured ? undefined : kModelledPower}><dt>Power, {overview.power_is_measured ? 'measured' : 'modeled'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
         )}
         <div><dt>Policy</dt><dd><a href="#/policy">{overview.policy}</a></dd></div>
         <div><dt>Uptime</dt><dd>{duration(Math.max(0, now - overview.started_s))}</dd></div>

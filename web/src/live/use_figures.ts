@@ -49,7 +49,7 @@ export function powerSource(moments: Moment[]): string {
   const told = moments.filter((moment) => (moment.power_w ?? 0) > 0).map((moment) => moment.power_is_measured);
   if (told.length === 0 || told.every((each) => each === undefined)) return '';
   if (told.every((each) => each === true)) return ', measured';
-  return told.every((each) => each === false) ? ', modelled' : ', partly measured';
+  return told.every((each) => each === false) ? ', modeled' : ', partly measured';
 }
 
 /** Whose watts those of the model are. */
