@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "predict/proven.h"
 #include "predict/replay.h"
 #include "predict/testing_log.h"
 
@@ -30,6 +31,7 @@ const std::vector<Known>& honest() {
       {"learned", [](const Names& names) { return make_learned(names); }},
       {"learned_90", [](const Names& names) { return make_learned_90(names); }},
       {"limit", [](const Names&) { return make_limit(); }},
+      {"proven", [](const Names& names) { return make_proven(names); }},
   };
   return kHonest;
 }

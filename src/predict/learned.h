@@ -55,6 +55,8 @@ class Learned final : public Estimator {
 
   /// What a model would look at.
   Row row(const trace::Request& request) { return features(memory_, request); }
+  /// The kinds of a job in memory().
+  KindKeys keys(const trace::Request& request) { return memory_.keys(request); }
   /// No model is made for it.
   void watch(JobId job, const trace::Request& request) override;
   /// It ends with the fit that it has begun.

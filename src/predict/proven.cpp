@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/proven.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace almanac::predict {
+namespace {
+
+/// `said` with the mass above the cell of the limit moved onto it.
+Distribution cut_at_limit(const Distribution& said, Duration time_limit) {
+  const std::size_t last = Distribution::cell_of(log_time(time_limit));
+  Distribution made;
+  for (std::size_t cell = 0; cell < Distribution::kCells; ++cell) {
+    made.add_cell(std::min(cell, last), said.mass(cell));
+  }
+  return made;
+}
+
+/// Arithmetic mean.
+double mean_s(const Distribution& of) {
+  double sum = 0;
+  for (std::size_t cell = 0; cell < Distribution::kCells; ++cell) {
+    sum += static_cast<double>(of.mass(cell)) * Distribution::middle_s(cell);
+  }
+  return sum / of.total();
+}
+
+float gpu_s(const trace::Request& request, float run_s) {
+  return static_cast<float>(std::max(1, request.gpus)) * run_s;
+}
+
+std::optional<Distribution>& place_of(Proven::Opinions& opinions, Predictor predictor) {
+  return opinions.said[static_cast<std::size_t>(predictor)];
+}
+
+}  // namespace
+
+Belief belief_of(const Distribution& said, Duration time_limit) {
+  constexpr double kNineInTen = 0.9;
+  Belief made{.run = from_log_time(std::log10(mean_s(said)))};
+  if (time_limit != kNoDuration) {
+    made.bound = std::max(Duration{1s}, time_limit);
+    made.run = std::min(made.run, made.bound);
+  } else {
+    made.bound = std::max(made.run, from_log_time(said.quantile(kNineInTen)));
+  }
+  made.distribution = std::make_unique<const Distribution>(said);
+  return made;
+}
+
+Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought)
+    : learned_(brought ? Learned(names, std::move(brought)) : Learned(names)) {}
+
+Proven::Opinions Proven::look_back(const trace::Request& request) {
+  Opinions made;
+  place_of(made, Predictor::history) = past_.run_time(learned_.keys(request), learned_.memory());
+  if (request.time_limit == kNoDuration) return made;
+  place_of(made, Predictor::limit) = limits_.run_time(request);
+  auto& history = place_of(made, Predictor::history);
+  history = cut_at_limit(*history, request.time_limit);
+  return made;
+}
+
+void Proven::remember(JobId job, const Opinions& opinions) {
+  Expected& expected = underway_[static_cast<std::uint32_t>(index(job))];
+  for (std::size_t of = 0; of < kPredictors; ++of) {
+    const auto& said = opinions.said[of];
+    expected[of] = said ? static_cast<float>(mean_s(*said)) : Regret::kSilent;
+  }
+}
+
+Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
+  Opinions made = look_back(request);
+  const Distribution learned = learned_.foresee(job, request).believed;
+  if (learned_.model() != nullptr) {
+    place_of(made, Predictor::learned) =
+        request.time_limit == kNoDuration ? learned : cut_at_limit(learned, request.time_limit);
+  }
+  std::array<bool, kPredictors> speak{};
+  for (std::size_t of = 0; of < kPredictors; ++of) speak[of] = made.said[of].has_value();
+  made.believed = regret_.choose(speak);
+  remember(job, made);
+  return made;
+}
+
+Belief Proven::estimate(JobId job, const trace::Request& request) {
+  const Opinions opinions = ask(job, request);
+  const auto believed = static_cast<std::size_t>(opinions.believed);
+  return belief_of(*opinions.said[believed], request.time_limit);
+}
+
+void Proven::watch(JobId job, const trace::Request& request) {
+  remember(job, look_back(request));
+  learned_.watch(job, request);
+}
+
+void Proven::learn(JobId job, const trace::Request& request, const Ended& ended) {
+  learned_.learn(job, request, ended);
+  limits_.learn(request, ended.ran);
+  past_.learn(learned_.keys(request), ended.ran);
+  const auto found = underway_.find(static_cast<std::uint32_t>(index(job)));
+  if (found == underway_.end()) return;
+  const auto ran_s = static_cast<float>(std::max(1.0, seconds(ended.ran)));
+  Regret::Record record{.took = gpu_s(request, ran_s)};
+  for (std::size_t of = 0; of < kPredictors; ++of) {
+    record.said[of] = gpu_s(request, found->second[of]);
+  }
+  regret_.add(record);
+  underway_.erase(found);
+}
+
+std::unique_ptr<Estimator> make_proven(const Names& names,
+                                       std::shared_ptr<const StoredModel> brought) {
+  return std::make_unique<Proven>(names, std::move(brought));
+}
+
+}  // namespace almanac::predict
