@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include <xgboost/c_api.h>
 
 #include "base/check.h"
+#include "predict/grow_trees.h"
 
 namespace almanac::predict {
 namespace {
@@ -33,9 +36,25 @@ Matrix matrix_of(std::span<const Row> rows) {
   return Matrix(made);
 }
 
-/// The trees as XGBoost's JSON has them, packed for walking.
+/// Trees packed for walking.
 class Forest {
  public:
+  /// `grown` has a tree for each class in turn.
+  Forest(std::span<const GrownTree> grown, std::uint32_t classes) {
+    for (std::uint32_t at = 0; at < grown.size(); ++at) {
+      const auto root = begin_tree(at % classes);
+      for (const GrownNode& each : grown[at]) {
+        const auto left = root + static_cast<std::uint32_t>(each.left);
+        add(each.left >= 0 ? Node{.value = each.value,
+                                  .child = {left + 1, left},
+                                  .feature = each.column,
+                                  .missing_left = each.missing_left}
+                           : leaf(each.value));
+      }
+    }
+  }
+
+  /// Trees as XGBoost's JSON has them.
   /// Throws nlohmann::json::exception when `model` is none of ours.
   explicit Forest(const nlohmann::json& model) {
     const nlohmann::json& trees = model.at("learner").at("gradient_booster").at("model");
@@ -88,53 +107,150 @@ class Forest {
   }
 
   void add(const nlohmann::json& tree, std::uint32_t of) {
-    const auto root = static_cast<std::uint32_t>(nodes_.size());
-    trees_.push_back({root, of});
+    const auto root = begin_tree(of);
     const auto left = tree.at("left_children").get<std::vector<std::int32_t>>();
     const auto right = tree.at("right_children").get<std::vector<std::int32_t>>();
     const auto feature = tree.at("split_indices").get<std::vector<std::uint16_t>>();
     const auto value = tree.at("split_conditions").get<std::vector<float>>();
     const auto missing_left = tree.at("default_left").get<std::vector<int>>();
     for (std::size_t at = 0; at < left.size(); ++at) {
-      const auto own = root + static_cast<std::uint32_t>(at);
-      Node node{.value = value.at(at), .child = {own, own}};
-      if (left[at] >= 0) {
-        node.child = {root + static_cast<std::uint32_t>(right.at(at)),
-                      root + static_cast<std::uint32_t>(left[at])};
-        node.feature = feature.at(at);
-        node.missing_left = missing_left.at(at) != 0;
-      }
-      nodes_.push_back(node);
+      add(left[at] >= 0 ? Node{.value = value.at(at),
+                               .child = {root + static_cast<std::uint32_t>(right.at(at)),
+                                         root + static_cast<std::uint32_t>(left[at])},
+                               .feature = feature.at(at),
+                               .missing_left = missing_left.at(at) != 0}
+                        : leaf(value.at(at)));
     }
+  }
+
+  std::uint32_t begin_tree(std::uint32_t of) {
+    const auto root = static_cast<std::uint32_t>(nodes_.size());
+    trees_.push_back({root, of});
+    return root;
+  }
+  void add(const Node& node) { nodes_.push_back(node); }
+  Node leaf(float value) const {
+    const auto own = static_cast<std::uint32_t>(nodes_.size());
+    return {.value = value, .child = {own, own}};
   }
 
   std::vector<Node> nodes_;
   std::vector<Tree> trees_;
 };
 
-}  // namespace
+/// Floats are written so that XGBoost reads the same ones again.
+using FloatJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
+                                       std::uint64_t, float>;
 
-struct Boosted::State {
-  BoosterHandle handle = nullptr;
-  int classes = 0;
-  std::optional<Forest> forest{};
+/// A tree as XGBoost's JSON has it.
+FloatJson json_of(const GrownTree& tree, std::size_t number) {
+  constexpr std::int32_t kNone = std::numeric_limits<std::int32_t>::max();  // the root's parent
+  FloatJson made{{"id", number},
+                 {"tree_param",
+                  {{"num_nodes", fmt::format("{}", tree.size())},
+                   {"num_feature", fmt::format("{}", kFeatures)},
+                   {"num_deleted", "0"},
+                   {"size_leaf_vector", "0"}}},
+                 {"categories", FloatJson::array()},
+                 {"categories_nodes", FloatJson::array()},
+                 {"categories_segments", FloatJson::array()},
+                 {"categories_sizes", FloatJson::array()}};
+  for (const GrownNode& node : tree) {
+    made["parents"].push_back(node.parent < 0 ? kNone : node.parent);
+    made["left_children"].push_back(node.left);
+    made["right_children"].push_back(node.left < 0 ? -1 : node.left + 1);
+    made["split_indices"].push_back(node.column);
+    made["split_conditions"].push_back(node.value);
+    made["split_type"].push_back(0);
+    made["default_left"].push_back(node.missing_left ? 1 : 0);
+    made["loss_changes"].push_back(node.gain);
+    made["sum_hessian"].push_back(node.hessian);
+    made["base_weights"].push_back(node.weight);
+  }
+  return made;
+}
 
-  explicit State(int of) : classes(of) { must(XGBoosterCreate(nullptr, 0, &handle)); }
-  State(int of, DMatrixHandle matrix) : classes(of) { must(XGBoosterCreate(&matrix, 1, &handle)); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { XGBoosterFree(handle); }
+class Booster {
+ public:
+  Booster() { must(XGBoosterCreate(nullptr, 0, &handle_)); }
+  Booster(const Booster&) = delete;
+  Booster& operator=(const Booster&) = delete;
+  ~Booster() { XGBoosterFree(handle_); }
 
-  void set(const char* name, const std::string& value) {
-    must(XGBoosterSetParam(handle, name, value.c_str()));
+  BoosterHandle handle() const { return handle_; }
+  bool load(std::string_view bytes) {
+    return XGBoosterLoadModelFromBuffer(handle_, bytes.data(), bytes.size()) == 0;
   }
   std::string_view bytes(const char* config) const {
     bst_ulong length = 0;
     const char* start = nullptr;
-    must(XGBoosterSaveModelToBuffer(handle, config, &length, &start));
+    must(XGBoosterSaveModelToBuffer(handle_, config, &length, &start));
     return {start, length};
   }
-  void pack() { forest.emplace(nlohmann::json::parse(bytes(R"({"format":"json"})"))); }
+  void use_one_thread() { must(XGBoosterSetParam(handle_, "nthread", "1")); }
+
+ private:
+  BoosterHandle handle_ = nullptr;
+};
+
+/// Trees as XGBoost would have grown them.
+std::string json_of(std::span<const GrownTree> trees, int classes) {
+  FloatJson list = FloatJson::array();
+  FloatJson of = FloatJson::array();
+  for (std::size_t at = 0; at < trees.size(); ++at) {
+    list.push_back(json_of(trees[at], at));
+    of.push_back(at % static_cast<std::size_t>(classes));
+  }
+  const FloatJson model{
+      {"version", {1, 7, 4}},
+      {"learner",
+       {{"attributes", FloatJson::object()},
+        {"feature_names", FloatJson::array()},
+        {"feature_types", FloatJson::array()},
+        {"objective",
+         {{"name", "multi:softprob"},
+          {"softmax_multiclass_param", {{"num_class", fmt::format("{}", classes)}}}}},
+        {"learner_model_param",
+         {{"base_score", "5E-1"},
+          {"boost_from_average", "1"},
+          {"num_class", fmt::format("{}", classes)},
+          {"num_feature", fmt::format("{}", kFeatures)},
+          {"num_target", "1"}}},
+        {"gradient_booster",
+         {{"name", "gbtree"},
+          {"model",
+           {{"gbtree_model_param",
+             {{"num_trees", fmt::format("{}", trees.size())},
+              {"num_parallel_tree", "1"},
+              {"size_leaf_vector", "0"}}},
+            {"trees", list},
+            {"tree_info", of}}}}}}}};
+  return model.dump();
+}
+
+}  // namespace
+
+/// Trees from a file are XGBoost's; those grown here become XGBoost's when they are to be saved or
+/// explained.
+struct Boosted::State {
+  int classes = 0;
+  std::vector<GrownTree> grown{};
+  std::optional<Forest> forest{};
+
+  const Booster& booster() {
+    std::call_once(begun_, [&] {
+      if (booster_) return;
+      booster_ = std::make_unique<Booster>();
+      ALMANAC_CHECK(booster_->load(json_of(grown, classes)), "XGBoost: {}", XGBGetLastError());
+      booster_->use_one_thread();
+    });
+    return *booster_;
+  }
+  void set_booster(std::unique_ptr<Booster> booster) { booster_ = std::move(booster); }
+
+ private:
+  std::once_flag begun_;
+  std::unique_ptr<Booster> booster_;
 };
 
 Boosted::Boosted(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -146,28 +262,10 @@ Boosted Boosted::fit(std::span<const Row> rows, std::span<const int> labels,
                      const BoostOptions& options) {
   ALMANAC_CHECK(!rows.empty() && rows.size() == labels.size(), "{} rows, {} labels", rows.size(),
                 labels.size());
-  const Matrix matrix = matrix_of(rows);
-  std::vector<float> wanted(labels.begin(), labels.end());
-  must(XGDMatrixSetFloatInfo(matrix.get(), "label", wanted.data(), wanted.size()));
-
-  auto state = std::make_unique<State>(options.classes, matrix.get());
-  state->set("objective", "multi:softprob");
-  state->set("num_class", fmt::format("{}", options.classes));
-  state->set("tree_method", "hist");
-  state->set("max_bin", "64");
-  state->set("max_depth", fmt::format("{}", options.depth));
-  state->set("eta", fmt::format("{}", options.learning_rate));
-  state->set("min_child_weight", fmt::format("{}", options.min_child_weight));
-  state->set("subsample", fmt::format("{}", options.rows));
-  state->set("colsample_bytree", fmt::format("{}", options.columns));
-  state->set("nthread", fmt::format("{}", kThreads));
-  state->set("seed", fmt::format("{}", options.seed));
-  state->set("verbosity", "0");
-  for (int round = 0; round < options.rounds; ++round) {
-    must(XGBoosterUpdateOneIter(state->handle, round, matrix.get()));
-    if (options.progress) options.progress((round + 1.0) / options.rounds);
-  }
-  state->pack();
+  auto state = std::make_unique<State>();
+  state->classes = options.classes;
+  state->grown = grow_trees(rows, labels, options);
+  state->forest.emplace(state->grown, static_cast<std::uint32_t>(options.classes));
   return Boosted(std::move(state));
 }
 
@@ -187,8 +285,8 @@ std::vector<float> Boosted::contributions(const Row& row) const {
   const bst_ulong* shape = nullptr;
   bst_ulong dimensions = 0;
   const float* values = nullptr;
-  must(XGBoosterPredictFromDMatrix(state_->handle, matrix.get(), config, &shape, &dimensions,
-                                   &values));
+  must(XGBoosterPredictFromDMatrix(state_->booster().handle(), matrix.get(), config, &shape,
+                                   &dimensions, &values));
   std::size_t size = 1;
   for (bst_ulong at = 0; at < dimensions; ++at) size *= shape[at];
   return {values, values + size};
@@ -196,24 +294,27 @@ std::vector<float> Boosted::contributions(const Row& row) const {
 
 int Boosted::classes() const { return state_->classes; }
 
-std::string Boosted::save() const { return std::string(state_->bytes(R"({"format":"ubj"})")); }
+std::string Boosted::save() const {
+  return std::string(state_->booster().bytes(R"({"format":"ubj"})"));
+}
 
 Result<Boosted> Boosted::load(std::string_view bytes, int classes) {
-  auto state = std::make_unique<State>(classes);
-  if (XGBoosterLoadModelFromBuffer(state->handle, bytes.data(), bytes.size()) != 0) {
-    return fail(Code::corrupt, "the model's trees cannot be read");
-  }
+  auto booster = std::make_unique<Booster>();
+  if (!booster->load(bytes)) return fail(Code::corrupt, "the model's trees cannot be read");
   bst_ulong columns = 0;
-  if (XGBoosterGetNumFeature(state->handle, &columns) != 0 || columns != kFeatures) {
+  if (XGBoosterGetNumFeature(booster->handle(), &columns) != 0 || columns != kFeatures) {
     return fail(Code::corrupt,
                 fmt::format("the model's trees use {} features, not {}", columns, kFeatures));
   }
-  state->set("nthread", "1");
+  booster->use_one_thread();
+  auto state = std::make_unique<State>();
+  state->classes = classes;
   try {
-    state->pack();
+    state->forest.emplace(nlohmann::json::parse(booster->bytes(R"({"format":"json"})")));
   } catch (const nlohmann::json::exception& error) {
     return fail(Code::corrupt, fmt::format("the model's trees are inconsistent: {}", error.what()));
   }
+  state->set_booster(std::move(booster));
   return Boosted(std::move(state));
 }
 

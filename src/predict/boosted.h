@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Gradient-boosted trees that tell how likely each class is. XGBoost is behind it and nowhere
-/// else.
+/// Gradient-boosted trees that tell how likely each class is. XGBoost reads, writes and explains
+/// them, here and nowhere else; grow_trees.h grows them as XGBoost would.
 #pragma once
 
 #include <cstdint>

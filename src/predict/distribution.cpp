@@ -77,25 +77,48 @@ double Distribution::mean_log() const {
 }
 
 double Distribution::densest(double half_width) const {
-  const auto wide =
-      std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(2 * half_width / kStep)));
-  double inside = 0;
-  double most = -1;
-  std::size_t first = 0;
-  std::size_t last = 0;
-  for (std::size_t end = 0; end < kCells; ++end) {
-    inside += static_cast<double>(mass_[end]);
-    if (end >= wide) inside -= static_cast<double>(mass_[end - wide]);
-    constexpr double kSame = 1e-9;
-    if (inside > most + kSame) {
-      most = inside;
-      first = end;
-    }
-    // A plateau has no best point but its middle.
-    if (end == first || (end == last + 1 && inside > most - kSame)) last = end;
-  }
-  const double end = (static_cast<double>(first + last) / 2 + 1) * kStep;
-  return std::max(0.0, end - half_width);
+  return densest(std::array{half_width}).front();
 }
+
+template <std::size_t kWidths>
+std::array<double, kWidths> Distribution::densest(
+    const std::array<double, kWidths>& half_widths) const {
+  struct Stretch {
+    std::size_t wide = 0;
+    double inside = 0;
+    double most = -1;
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+  std::array<Stretch, kWidths> stretches{};
+  for (std::size_t at = 0; at < kWidths; ++at) {
+    const auto wide = std::lround(2 * half_widths[at] / kStep);
+    stretches[at].wide = std::max<std::size_t>(1, static_cast<std::size_t>(wide));
+  }
+  for (std::size_t end = 0; end < kCells; ++end) {
+    for (Stretch& each : stretches) {
+      each.inside += static_cast<double>(mass_[end]);
+      if (end >= each.wide) each.inside -= static_cast<double>(mass_[end - each.wide]);
+      constexpr double kSame = 1e-9;
+      if (each.inside > each.most + kSame) {
+        each.most = each.inside;
+        each.first = end;
+      }
+      // A plateau has no best point but its middle.
+      if (end == each.first || (end == each.last + 1 && each.inside > each.most - kSame)) {
+        each.last = end;
+      }
+    }
+  }
+  std::array<double, kWidths> middles{};
+  for (std::size_t at = 0; at < kWidths; ++at) {
+    const Stretch& each = stretches[at];
+    const double end = (static_cast<double>(each.first + each.last) / 2 + 1) * kStep;
+    middles[at] = std::max(0.0, end - half_widths[at]);
+  }
+  return middles;
+}
+
+template std::array<double, 4> Distribution::densest(const std::array<double, 4>&) const;
 
 }  // namespace almanac::predict

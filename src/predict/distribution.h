@@ -50,6 +50,9 @@ class Distribution {
   /// The middle of the stretch of +- `half_width` (log10) that holds most mass: the number that is
   /// off by less than that factor most often.
   double densest(double half_width) const;
+  /// The same of several widths, for little more than the cost of one.
+  template <std::size_t kWidths>
+  std::array<double, kWidths> densest(const std::array<double, kWidths>& half_widths) const;
 
  private:
   std::array<float, kCells> mass_{};

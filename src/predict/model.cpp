@@ -2,6 +2,7 @@
 #include "predict/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/check.h"
@@ -72,8 +73,8 @@ Model::Near Model::near_of(const Nearby& nearby) const {
   return made;
 }
 
-Distribution Model::combine(std::span<const float> classes, const Near& near, double nearby_weight,
-                            double within_weight) const {
+Distribution Model::spread(std::span<const float> classes, const Near& near,
+                           double within_weight) const {
   Distribution made;
   for (std::size_t at = 0; at + 1 < parts_.edges.size(); ++at) {
     const double of_all = all_classes_[at];
@@ -87,9 +88,13 @@ Distribution Model::combine(std::span<const float> classes, const Near& near, do
     }
   }
   made.normalize();
-  if (!near.any) return made;
+  return made;
+}
+
+Distribution Model::mix(const Distribution& of_classes, const Near& near, double nearby_weight) {
+  if (!near.any) return of_classes;
   Distribution mixed;
-  mixed.add(made, static_cast<float>(1 - nearby_weight));
+  mixed.add(of_classes, static_cast<float>(1 - nearby_weight));
   mixed.add(near.spread, static_cast<float>(nearby_weight));
   return mixed;
 }
@@ -139,40 +144,49 @@ Calibration Model::calibrate(std::span<const Example> examples) const {
     trees_.predict(examples[at].seen.row, std::span(classes).subspan(at * of, of));
     near.push_back(near_of(examples[at].seen.nearby));
   }
-  const auto predicted = [&](std::size_t at, double nearby_weight, double within_weight) {
-    return combine(std::span(classes).subspan(at * of, of), near[at], nearby_weight, within_weight);
-  };
+  constexpr std::array kWithinWeights = {0.2, 0.5, 0.8};
+  constexpr std::array kHalfWidths = {0.2, 0.3, 0.4, 0.5};
+  std::array<std::vector<Distribution>, kWithinWeights.size()> of_classes;
+  for (std::size_t within = 0; within < kWithinWeights.size(); ++within) {
+    for (std::size_t at = 0; at < examples.size(); ++at) {
+      of_classes[within].push_back(
+          spread(std::span(classes).subspan(at * of, of), near[at], kWithinWeights[within]));
+    }
+  }
 
   double best = -1e300;
   double least = 1e300;
-  std::vector<Distribution> final(examples.size());
-  std::vector<double> errors(examples.size());
+  std::size_t best_within = 0;
+  std::array<std::vector<double>, kHalfWidths.size()> errors;
+  errors.fill(std::vector<double>(examples.size()));
   for (const double nearby_weight : {0.0, 0.1, 0.2, 0.3, 0.45, 0.6}) {
-    for (const double within_weight : {0.2, 0.5, 0.8}) {
+    for (std::size_t within = 0; within < kWithinWeights.size(); ++within) {
       double likelihood = 0;
       for (std::size_t at = 0; at < examples.size(); ++at) {
-        final[at] = predicted(at, nearby_weight, within_weight);
-        const std::size_t cell = Distribution::cell_of(static_cast<double>(examples[at].log));
-        likelihood += std::log(static_cast<double>(final[at].mass(cell)) + 1e-6);
+        const Distribution mixed = mix(of_classes[within][at], near[at], nearby_weight);
+        const auto log = static_cast<double>(examples[at].log);
+        likelihood += std::log(static_cast<double>(mixed.mass(Distribution::cell_of(log))) + 1e-6);
+        const auto middles = mixed.densest(kHalfWidths);
+        for (std::size_t half = 0; half < kHalfWidths.size(); ++half) {
+          errors[half][at] = std::abs(middles[half] - log);
+        }
       }
       if (likelihood > best) {
         best = likelihood;
+        best_within = within;
         made.nearby_weight = nearby_weight;
-        made.within_weight = within_weight;
+        made.within_weight = kWithinWeights[within];
       }
-      for (const double half : {0.2, 0.3, 0.4, 0.5}) {
-        for (std::size_t at = 0; at < examples.size(); ++at) {
-          errors[at] = std::abs(final[at].densest(half) - static_cast<double>(examples[at].log));
-        }
+      for (std::size_t half = 0; half < kHalfWidths.size(); ++half) {
         // One quantile alone follows chance.
         double error = 0;
-        for (const double q : {0.35, 0.45, 0.55, 0.65}) error += stats::quantile(errors, q);
+        for (const double q : {0.35, 0.45, 0.55, 0.65}) error += stats::quantile(errors[half], q);
         if (error < least) {
           least = error;
-          made.mean_error = stats::mean(errors);
-          made.half_width = half;
+          made.mean_error = stats::mean(errors[half]);
+          made.half_width = kHalfWidths[half];
           made.typical_nearby_weight = nearby_weight;
-          made.typical_within_weight = within_weight;
+          made.typical_within_weight = kWithinWeights[within];
         }
       }
     }
@@ -180,7 +194,7 @@ Calibration Model::calibrate(std::span<const Example> examples) const {
   std::vector<double> scores;
   std::vector<double> positions;
   for (std::size_t at = 0; at < examples.size(); ++at) {
-    const Distribution d = predicted(at, made.nearby_weight, made.within_weight);
+    const Distribution d = mix(of_classes[best_within][at], near[at], made.nearby_weight);
     positions.push_back(d.position(static_cast<double>(examples[at].log)));
     scores.push_back(std::abs(2 * positions.back() - 1));
   }
@@ -208,10 +222,12 @@ Prediction Model::predict(const Seen& job) const {
   trees_.predict(job.row, classes);
   const Near near = near_of(job.nearby);
   const Calibration& found = parts_.calibration;
-  return {
-      .believed = combine(classes, near, found.nearby_weight, found.within_weight),
-      .typical = combine(classes, near, found.typical_nearby_weight, found.typical_within_weight)
-                     .densest(found.half_width)};
+  const Distribution believed = spread(classes, near, found.within_weight);
+  const Distribution typical = found.typical_within_weight == found.within_weight
+                                   ? believed
+                                   : spread(classes, near, found.typical_within_weight);
+  return {.believed = mix(believed, near, found.nearby_weight),
+          .typical = mix(typical, near, found.typical_nearby_weight).densest(found.half_width)};
 }
 
 }  // namespace almanac::predict

@@ -99,8 +99,10 @@ class Model {
   };
   static Parts parts_of(std::span<const Example> examples, const BoostOptions& boost);
   Near near_of(const Nearby& nearby) const;
-  Distribution combine(std::span<const float> classes, const Near& near, double nearby_weight,
-                       double within_weight) const;
+  /// Spreads the mass of each class over its cells: as near jobs lie there by `within_weight`, else
+  /// as all do.
+  Distribution spread(std::span<const float> classes, const Near& near, double within_weight) const;
+  static Distribution mix(const Distribution& of_classes, const Near& near, double nearby_weight);
   /// On examples that the trees were not given.
   Calibration calibrate(std::span<const Example> examples) const;
 

@@ -44,6 +44,13 @@ std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal,
                                         std::vector<Wish>& wishes) const {
   std::vector<JobId> open;
   open.reserve(jobs.size());
+  keep(jobs, deal, view, wishes, open);
+  return open;
+}
+
+void LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal, const View& view,
+                          std::vector<Wish>& wishes, std::vector<JobId>& open) const {
+  open.clear();
   for (const JobId job : jobs) {
     const bool is_kept = stays(job, deal, view);
     if (!is_kept && !asked(job, view).is_cpu_job()) {
@@ -53,7 +60,6 @@ std::vector<JobId> LeaseAllocator::keep(std::span<const JobId> jobs, Deal& deal,
     if (is_kept) take(deal.left, job, view);
     wishes.push_back({job});
   }
-  return open;
 }
 
 std::vector<JobId> LeaseAllocator::keep_groups(Deal& deal, const View& view,

@@ -56,6 +56,9 @@ class LeaseAllocator : public Allocator {
   /// Names those of `jobs` that stay where they are, and CPU jobs; gives the others.
   std::vector<JobId> keep(std::span<const JobId> jobs, Deal& deal, const View& view,
                           std::vector<Wish>& wishes) const;
+  /// The same, with the others in `open`.
+  void keep(std::span<const JobId> jobs, Deal& deal, const View& view, std::vector<Wish>& wishes,
+            std::vector<JobId>& open) const;
   /// Where wishes may name jobs beside another: names the jobs of each group of the last decision
   /// that still run, if any of them stays where it is, and CPU jobs; gives the others.
   std::vector<JobId> keep_groups(Deal& deal, const View& view, std::vector<Wish>& wishes);

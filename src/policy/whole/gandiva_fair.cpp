@@ -57,7 +57,7 @@ class GandivaFair final : public LeaseAllocator {
     set_dues(accounts, deal, view, plan);
     begin_alike(accounts, deal.left.size());
     bool any_fits = false;
-    for (Account& account : accounts) account.waiting = keep(account.jobs, deal, view, wishes);
+    for (Account& account : accounts) keep(account.jobs, deal, view, wishes, account.waiting);
     for (const Account& account : accounts) {
       any_fits =
           any_fits || std::any_of(account.waiting.begin(), account.waiting.end(),
@@ -175,27 +175,31 @@ class GandivaFair final : public LeaseAllocator {
     }
   };
 
+  struct Run {
+    Duration attained;
+    std::size_t at;
+    JobId job;
+
+    bool operator<(const Run& other) const {
+      return attained != other.attained ? attained < other.attained : at < other.at;
+    }
+  };
+
   /// In order of what they have run, then as they stand.
-  static void put_least_first(std::vector<JobId>& jobs, const View& view) {
+  void put_least_first(std::vector<JobId>& jobs, const View& view) {
     if (jobs.size() < 2) return;
-    struct Run {
-      Duration attained;
-      std::size_t at;
-      JobId job;
-    };
-    std::vector<Run> runs;
-    runs.reserve(jobs.size());
-    for (const JobId job : jobs) runs.push_back({view.attained(job), runs.size(), job});
-    std::sort(runs.begin(), runs.end(), [](const Run& one, const Run& other) {
-      return one.attained != other.attained ? one.attained < other.attained : one.at < other.at;
-    });
-    std::transform(runs.begin(), runs.end(), jobs.begin(), [](const Run& run) { return run.job; });
+    runs_.clear();
+    for (const JobId job : jobs) runs_.push_back({view.attained(job), runs_.size(), job});
+    if (std::is_sorted(runs_.begin(), runs_.end())) return;
+    std::sort(runs_.begin(), runs_.end());
+    std::transform(runs_.begin(), runs_.end(), jobs.begin(),
+                   [](const Run& run) { return run.job; });
   }
 
   /// Names jobs that wait until none finds GPUs. As GPUs become ever fewer, an owner that has no
   /// job for those of a type will have none later.
   void start_jobs(Accounts& accounts, std::vector<Stock>& left, const View& view,
-                  std::vector<Wish>& wishes) const {
+                  std::vector<Wish>& wishes) {
     for (Account& account : accounts) put_least_first(account.waiting, view);
     // Those that run all have GPUs again: whose turn it is does not matter.
     const auto all_run = [&](const Account& account) {
@@ -215,20 +219,20 @@ class GandivaFair final : public LeaseAllocator {
       const bool sold = accounts[at].due[type] <= kTooLittle;
       return Turn{sold ? std::numeric_limits<double>::max() : accounts[at].pass[type], at, type};
     };
-    std::vector<Turn> turns;
+    turns_.clear();
     for (std::size_t at = 0; at < accounts.size(); ++at) {
       for (std::size_t type = 0; type < left.size() && !accounts[at].waiting.empty(); ++type) {
-        turns.push_back(turn_of(at, type));
+        turns_.push_back(turn_of(at, type));
       }
     }
-    std::make_heap(turns.begin(), turns.end());
-    while (!turns.empty()) {
-      std::pop_heap(turns.begin(), turns.end());
-      const auto [pass, at, type] = turns.back();
-      turns.pop_back();
+    std::make_heap(turns_.begin(), turns_.end());
+    while (!turns_.empty()) {
+      std::pop_heap(turns_.begin(), turns_.end());
+      const auto [pass, at, type] = turns_.back();
+      turns_.pop_back();
       if (!start_first(accounts[at], left[type].gpu_type, left, view, wishes)) continue;
-      turns.push_back(turn_of(at, type));
-      std::push_heap(turns.begin(), turns.end());
+      turns_.push_back(turn_of(at, type));
+      std::push_heap(turns_.begin(), turns_.end());
     }
   }
 
@@ -256,6 +260,8 @@ class GandivaFair final : public LeaseAllocator {
   static constexpr double kTooLittle = 1e-9;  // GPUs
   bool trades_;
   std::map<VcId, Book> books_;
+  std::vector<Run> runs_;    // of put_least_first()
+  std::vector<Turn> turns_;  // of start_jobs()
 };
 
 }  // namespace

@@ -69,7 +69,7 @@ class Market {
         const double now = worth(round);
         const double gain = std::max(0.0, now - before);
         by_worth.push_back({gain / buyer.gpus, static_cast<std::uint32_t>(offers.size())});
-        offers.push_back({static_cast<std::uint32_t>(at), round, gain});
+        offers.push_back({static_cast<std::uint32_t>(at), round, buyer.gpus, gain});
         bounds_.push_back(buyer.left_s - round * window.round_s);
         before = now;
       }
@@ -83,12 +83,11 @@ class Market {
     });
     offers_.reserve(offers.size());
     for (const Worth& each : by_worth) offers_.push_back(offers[each.offer]);
-    std::sort(bounds_.begin(), bounds_.end());
   }
 
   /// What the best answer is worth falls towards either end of the bounds of the run time left, but
   /// for what comes of whole rounds.
-  std::vector<int> best() const {
+  std::vector<int> best() {
     std::vector<int> rounds;
     std::vector<int> found;
     std::size_t from = 0;
@@ -102,8 +101,18 @@ class Market {
       }
       return worth;
     };
+    // Bounds before `from` are no greater than those from there on, and those no greater than the
+    // ones from `until` on: of the others only those looked at need their place in the order.
+    const auto put_in_place = [&](std::size_t after, std::size_t at) {
+      const auto begin = bounds_.begin();
+      std::nth_element(begin + static_cast<std::ptrdiff_t>(after),
+                       begin + static_cast<std::ptrdiff_t>(at),
+                       begin + static_cast<std::ptrdiff_t>(until));
+    };
     while (until - from > kAll) {
       const std::size_t third = (until - from) / 3;
+      put_in_place(from, from + third);
+      put_in_place(from + third + 1, until - third);
       const double lower = look(from + third);
       if (lower < look(until - third) || std::isinf(lower)) {
         from += third;
@@ -111,6 +120,8 @@ class Market {
         until -= third;
       }
     }
+    std::sort(bounds_.begin() + static_cast<std::ptrdiff_t>(from),
+              bounds_.begin() + static_cast<std::ptrdiff_t>(until));
     for (from = first_possible(from, until); from < until; ++from) {
       // Below 0 all of a job must be had, however far below.
       const bool is_last_alike = from + 1 == until || bounds_[from + 1] >= 0;
@@ -123,6 +134,7 @@ class Market {
   struct Offer {
     std::uint32_t buyer;
     std::int32_t round;
+    int gpus;
     double gain;
   };
 
@@ -173,10 +185,10 @@ class Market {
       if (offer.round <= had) {
         worth += offer.gain;
         --due;
-      } else if (offer.round == had + 1 && buyers_[offer.buyer].gpus <= gpus) {
+      } else if (offer.round == had + 1 && offer.gpus <= gpus) {
         worth += offer.gain;
         ++had;
-        gpus -= buyers_[offer.buyer].gpus;
+        gpus -= offer.gpus;
       }
     }
     // Without a branch, which would be a coin's toss for the processor.
