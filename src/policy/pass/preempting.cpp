@@ -6,7 +6,11 @@
 /// can take their place later. Where jobs may join others on their GPUs, those that still wait do,
 /// in order of rank; both can be stopped as before.
 ///
-/// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21.
+/// A stop costs the stopped job a restart. With a margin m above 1, a job is stopped only for one
+/// whose rank is less than 1/m of its own, so that small gains are not bought with restarts.
+///
+/// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21. The
+///          margin is ours.
 /// Differs  The published simulators stop jobs by counting GPUs; see kit/eviction.h.
 #include <algorithm>
 #include <memory>
@@ -35,7 +39,7 @@ struct Jump {
 
 class PreemptingPass final : public Pass {
  public:
-  explicit PreemptingPass(Desk& desk) : desk_(desk) {}
+  PreemptingPass(Desk& desk, double margin) : desk_(desk), margin_(margin) {}
 
   PassNeeds needs() const override { return {.running = RunningRank::of_order}; }
 
@@ -124,6 +128,11 @@ class PreemptingPass final : public Pass {
     if (least != own.demand && is_beyond_reach(vc, least, own.front.rank)) beyond_reach_.add(least);
   }
 
+  /// The rank above which running jobs may be stopped for a waiting job of `rank`, as they are filed.
+  double bar(double rank) const {
+    return (rank > 0 ? rank * margin_ : rank / margin_) + desk_.fallen();
+  }
+
   /// Names the running jobs of a higher rank than `rank`, worst first; some job must run.
   auto victims_of(const VcState& vc, double rank) const {
     return [this, &vc, rank, worst = &vc.running.back()]() mutable {
@@ -141,7 +150,7 @@ class PreemptingPass final : public Pass {
   bool is_beyond_reach(VcState& vc, const cluster::Demand& demand, double rank) {
     if (desk_.placement().draws() || desk_.fits(vc.vc, demand)) return false;
     if (vc.running.empty()) return true;
-    rank += desk_.fallen();
+    rank = bar(rank);
     if (knows_who_is_in_the_way(vc, demand)) {
       return !room(vc.vc).is_in_the_way(desk_.least(demand), rank);
     }
@@ -215,7 +224,7 @@ class PreemptingPass final : public Pass {
   std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry) {
     if (vc.running.empty()) return {};
-    const double rank = entry.key.rank + desk_.fallen();
+    const double rank = bar(entry.key.rank);
     if (!knows_who_is_in_the_way(vc, wanted.demand)) {
       return make_room_anywhere(vc, wanted.demand, rank);
     }
@@ -261,6 +270,7 @@ class PreemptingPass final : public Pass {
   bool started_now(JobId job) const { return desk_.view().progress(job).phase == Phase::waiting; }
 
   Desk& desk_;
+  double margin_;
   std::vector<std::unique_ptr<RoomByRank>> rooms_;  // of each virtual cluster
   std::vector<std::vector<JobId>> started_;         // of each, in the last plan
   Eviction eviction_{desk_};
@@ -280,8 +290,13 @@ void register_preempting(Registry& registry) {
       {.name = "by_rank",
        .summary = "preempts running jobs for waiting jobs that rank before them",
        .source = "Gu et al. NSDI'19",
-       .traits = {.has = {Trait::stops_jobs, Trait::lets_join}, .bars = {Trait::revises_waiting}}},
-      [](const Parameters&, Desk& desk) { return std::make_unique<PreemptingPass>(desk); });
+       .traits = {.has = {Trait::stops_jobs, Trait::lets_join}, .bars = {Trait::revises_waiting}},
+       .parameters = {number("margin", "a job is stopped only if its rank is more than this many "
+                                       "times that of the job that needs its place",
+                             1, 1, 1e6)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<PreemptingPass>(desk, told.number("margin"));
+      });
 }
 
 }  // namespace pass
