@@ -64,11 +64,13 @@ std::vector<PublishedJob> read_jobs(const std::string& path) {
 }
 
 void compare_jobs(Bench& bench, const std::string& what, const std::vector<PublishedJob>& published,
-                  const std::vector<gavel::Ended>& ours, const std::string& remark) {
+                  const std::vector<gavel::Ended>& ours, std::size_t played,
+                  const std::string& remark) {
   std::map<int, double> jct_s;
   for (const gavel::Ended& job : ours) jct_s[job.number] = job.jct_s;
   std::size_t equal = 0;
   std::size_t endless = 0;
+  std::size_t not_played = 0;
   int first_endless = 0;
   double sum = 0;
   double our_sum = 0;
@@ -78,7 +80,10 @@ void compare_jobs(Bench& bench, const std::string& what, const std::vector<Publi
     const double mine = found == jct_s.end() ? std::nan("") : found->second;
     sum += job.jct_s;
     our_sum += mine;
-    if (std::isnan(mine) && endless++ == 0) first_endless = job.number;
+    if (std::isnan(mine)) {
+      if (endless++ == 0) first_endless = job.number;
+      not_played += static_cast<std::size_t>(job.number) >= played;
+    }
     if (std::fabs(mine - job.jct_s) <= kEqual * job.jct_s) {
       ++equal;
     } else if (first.empty()) {
@@ -89,8 +94,12 @@ void compare_jobs(Bench& bench, const std::string& what, const std::vector<Publi
   const auto jobs = static_cast<double>(published.size());
   std::string of_mean = remark;
   if (endless > 0) {
-    of_mean = fmt::format("no result: {} of {} jobs never end, the first is job {}", endless,
+    of_mean = fmt::format("no result: {} of {} jobs have no end, the first is job {}", endless,
                           published.size(), first_endless);
+    if (not_played > 0) {
+      of_mean +=
+          fmt::format("; {} of them come after the {} jobs of the stream", not_played, played);
+    }
     if (!remark.empty()) of_mean += "; " + remark;
   }
   bench.add({.what = what + ": jobs with the same JCT",
@@ -112,7 +121,7 @@ StreamCourse play_stream(const std::string& stream, const ModelSpeeds& speeds, d
   const std::vector<gavel::Job> jobs = read_stream(stream, speeds, mean_gap_s);
   gavel::Cluster cluster{.types = speeds.types(), .gpus = {}};
   cluster.gpus.assign(cluster.types.size(), kEachType);
-  StreamCourse played;
+  StreamCourse played{.jobs = jobs.size()};
   played.course =
       gavel::play(cluster, speeds.speeds(), jobs, *rule,
                   {.seed = seed, .measured_from = kMeasuredFrom, .measured_until = kMeasuredUntil});
@@ -187,7 +196,8 @@ void compare_stream(Bench& bench, const File& file, const Streams& streams,
   require(stream != streams.end(), fmt::format("there is no stream of seed {}", run.seed));
   const StreamCourse played =
       play_stream(stream->second, speeds, 3600 / run.per_hour, run.policy, run.seed);
-  compare_jobs(bench, file.stem, read_jobs(file.path), played.course.ended, played.remark);
+  compare_jobs(bench, file.stem, read_jobs(file.path), played.course.ended, played.jobs,
+               played.remark);
 }
 
 void compare_traces(Bench& bench, const File& file,
@@ -213,7 +223,7 @@ void compare_traces(Bench& bench, const File& file,
     const auto rule = rule_of(policy, 0, speeds.speeds());
     const gavel::Course course =
         gavel::play(run->second.cluster, speeds.speeds(), known->second, *rule, {});
-    compare_jobs(bench, what, jobs, course.ended);
+    compare_jobs(bench, what, jobs, course.ended, known->second.size());
     bench.add(what + ": end", run->second.end_s, course.end_s, "s");
     bench.add(what + ": utilisation", run->second.utilisation, course.utilisation, "");
   }

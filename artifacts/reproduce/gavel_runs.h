@@ -30,13 +30,16 @@ struct PublishedJob {
 /// Columns job, arrival_s, jct_s.
 std::vector<PublishedJob> read_jobs(const std::string& path);
 
-/// A row that counts jobs whose JCT is equal to 1e-6, and one of the mean over them. If jobs have
-/// no end in ours, the mean has no result; `remark` is one of both.
+/// Adds a row that counts jobs whose JCT is equal to 1e-6, and one of the mean over them. If a job
+/// has no end in ours, the mean has no result, and its remark says why: `played` is the number of
+/// jobs that were played, and published jobs may have later numbers. Both rows have `remark`.
 void compare_jobs(Bench& bench, const std::string& what, const std::vector<PublishedJob>& published,
-                  const std::vector<gavel::Ended>& ours, const std::string& remark = "");
+                  const std::vector<gavel::Ended>& ours, std::size_t played,
+                  const std::string& remark = "");
 
 /// A generated stream, played.
 struct StreamCourse {
+  std::size_t jobs = 0;  ///< Jobs of the stream.
   gavel::Course course{};
   /// The program of the paper draws jobs until those that are measured have ended; a stream has
   /// only so many. Says so if they did not suffice; else "".
