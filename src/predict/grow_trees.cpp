@@ -47,6 +47,8 @@ class Table {
       }
       is_complete_ = is_complete_ && known.size() == rows.size();
       cuts_[column] = quantile_cuts(known, kBins);
+      can_split_[column] =
+          !known.empty() && (cuts_[column].upper.size() > 1 || known.size() < rows.size());
       first_[column + 1] =
           static_cast<std::uint16_t>(first_[column] + cuts_[column].upper.size() + 1);
       for (std::size_t row = 0; row < rows_; ++row) {
@@ -62,6 +64,8 @@ class Table {
 
   std::size_t rows() const { return rows_; }
   bool is_complete() const { return is_complete_; }
+  /// Whether not all rows are alike in it.
+  bool can_split(std::size_t column) const { return can_split_[column]; }
   const QuantileCuts& cuts(std::size_t column) const { return cuts_[column]; }
   std::size_t bins(std::size_t column) const { return cuts_[column].upper.size(); }
   /// Of each row; kNoBin where the value is missing.
@@ -79,6 +83,7 @@ class Table {
   std::size_t rows_;
   bool is_complete_ = true;
   std::array<QuantileCuts, kFeatures> cuts_{};
+  std::array<bool, kFeatures> can_split_{};
   std::array<std::uint16_t, kFeatures + 1> first_{};
   std::vector<std::uint8_t> bins_;
   std::vector<Slots> slots_;
@@ -155,6 +160,7 @@ class Grower {
   GrownTree grow(std::span<const Derivative> derivatives, std::span<float> margins) {
     draws_.draw_rows(table_.rows(), rows_, other_rows_);
     draws_.draw_columns(columns_);
+    std::erase_if(columns_, [&](std::uint16_t column) { return !table_.can_split(column); });
     for (auto& places : places_) places.clear();
     for (const std::uint16_t column : columns_) {
       places_[column / kBlock].push_back(static_cast<std::uint16_t>(column % kBlock));
