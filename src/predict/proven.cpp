@@ -50,9 +50,6 @@ Belief belief_of(const Distribution& said, Duration time_limit) {
   return made;
 }
 
-Proven::Proven(const Names& names, std::shared_ptr<const StoredModel> brought)
-    : learned_(brought ? Learned(names, std::move(brought)) : Learned(names)) {}
-
 Proven::Opinions Proven::look_back(const trace::Request& request) {
   Opinions made;
   place_of(made, Predictor::history) = past_.run_time(learned_.keys(request), learned_.memory());
@@ -73,7 +70,8 @@ void Proven::remember(JobId job, const Opinions& opinions) {
 
 Proven::Opinions Proven::ask(JobId job, const trace::Request& request) {
   Opinions made = look_back(request);
-  const Distribution learned = learned_.foresee(job, request).believed;
+  made.learned = learned_.foresee(job, request);
+  const Distribution& learned = made.learned.believed;
   if (learned_.model() != nullptr) {
     place_of(made, Predictor::learned) =
         request.time_limit == kNoDuration ? learned : cut_at_limit(learned, request.time_limit);
@@ -113,7 +111,7 @@ void Proven::learn(JobId job, const trace::Request& request, const Ended& ended)
 
 std::unique_ptr<Estimator> make_proven(const Names& names,
                                        std::shared_ptr<const StoredModel> brought) {
-  return std::make_unique<Proven>(names, std::move(brought));
+  return std::make_unique<Proven>(brought ? Learned(names, std::move(brought)) : Learned(names));
 }
 
 }  // namespace almanac::predict

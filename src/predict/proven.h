@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "predict/learned.h"
 #include "predict/limit_use.h"
@@ -30,14 +31,14 @@ namespace almanac::predict {
 
 class Proven final : public Estimator {
  public:
-  /// `names` must outlive it.
-  explicit Proven(const Names& names, std::shared_ptr<const StoredModel> brought = nullptr);
+  explicit Proven(Learned learned) : learned_(std::move(learned)) {}
 
   /// What the predictors say of one job.
   struct Opinions {
     /// Cut at the limit; nothing = the predictor does not speak of this job.
     std::array<std::optional<Distribution>, kPredictors> said{};
     Predictor believed{};
+    Prediction learned{};  ///< Not cut; a guess before there is a model.
   };
   /// About 20 us; a new model every so often takes longer (Learned).
   Opinions ask(JobId job, const trace::Request& request);

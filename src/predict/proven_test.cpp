@@ -48,7 +48,7 @@ std::vector<Proven::Opinions> answers(Proven& proven, const trace::Trace& log) {
 
 TEST(Proven, AnswersWithoutHistory) {
   Names names;
-  Proven proven(names);
+  Proven proven{Learned(names)};
   trace::Request asked;
   asked.gpus = 1;
   EXPECT_EQ(proven.ask(JobId{0}, asked).believed, Predictor::history);
@@ -75,7 +75,7 @@ TEST(Proven, OrdersByTheMeanOfWhatIsCutAtTheLimit) {
 
 TEST(Proven, BelievesLearnedWhereItOrdersBest) {
   const trace::Trace log = testing_log(3'000);
-  Proven proven(log.names);
+  Proven proven{Learned(log.names)};
   const auto made = answers(proven, log);
   EXPECT_FALSE(made.front().said[static_cast<std::size_t>(Predictor::limit)].has_value());
   EXPECT_LT(proven.regret().of(Predictor::history), 0.3);
@@ -84,7 +84,7 @@ TEST(Proven, BelievesLearnedWhereItOrdersBest) {
 
 TEST(Proven, BelievesTheLimitOverAReversedModelWithin100Jobs) {
   const trace::Trace log = limited_log(1'000);
-  Proven proven(log.names, reversed_model());
+  Proven proven{Learned(log.names, reversed_model())};
   const auto made = answers(proven, log);
   for (std::size_t at = 0; at < made.size(); ++at) {
     if (at < 100) continue;
@@ -95,7 +95,7 @@ TEST(Proven, BelievesTheLimitOverAReversedModelWithin100Jobs) {
 
 TEST(Proven, BelievesTheLeastRegret) {
   const trace::Trace log = limited_log(1'500);
-  Proven proven(log.names);
+  Proven proven{Learned(log.names)};
   static_cast<void>(answers(proven, log));
   const auto regret = [&](Predictor of) { return proven.regret().of(of); };
   const Predictor believed = proven.ask(JobId{1'500}, log.jobs.back().request).believed;
@@ -106,7 +106,7 @@ TEST(Proven, BelievesTheLeastRegret) {
 
 TEST(Proven, JudgesWithoutAModelWhatItIsTaught) {
   const trace::Trace log = limited_log(600);
-  Proven proven(log.names);
+  Proven proven{Learned(log.names)};
   teach(proven, log.jobs);
   EXPECT_EQ(proven.learned().fits(), 0);
   EXPECT_LT(proven.regret().of(Predictor::limit), proven.regret().of(Predictor::history));
@@ -116,7 +116,7 @@ TEST(Proven, JudgesWithoutAModelWhatItIsTaught) {
 RC_GTEST_PROP(Proven, NeverExpectsMoreThanTheLimit, ()) {
   trace::Trace log;
   const auto any = [](auto low, auto high) { return *rc::gen::inRange(low, high); };
-  Proven proven(log.names);
+  Proven proven{Learned(log.names)};
   Time now{};
   for (std::uint32_t at = 0; at < 40; ++at) {
     trace::Request request;

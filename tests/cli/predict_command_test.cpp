@@ -94,6 +94,15 @@ TEST_F(PredictCommand, ExplainsOneJob) {
   EXPECT_EQ(object["job_id"], "500");
   EXPECT_LE(object["low_s"].get<double>(), object["high_s"].get<double>());
   EXPECT_GT(object["reasons"].size(), 3U);
+  double least = 1;
+  double believed = 1;
+  for (const json& each : object["predictors"]) {
+    EXPECT_GE(each["expected_s"].get<double>(), 1);
+    least = std::min(least, each["regret"].get<double>());
+    if (each["believed"].get<bool>()) believed = each["regret"].get<double>();
+  }
+  EXPECT_LT(least, 1);
+  EXPECT_LE(0.95 * believed, least);
   const ProgramRun none = run_program({"predict", "explain", log_, "x", "--model", model_});
   EXPECT_THAT(none.err, HasSubstr("unknown job x"));
 }

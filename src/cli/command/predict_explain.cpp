@@ -13,6 +13,7 @@
 #include "predict/explain.h"
 #include "predict/learned.h"
 #include "predict/model_file.h"
+#include "predict/proven.h"
 #include "predict/replay.h"
 #include "text/human.h"
 
@@ -63,8 +64,51 @@ void say(const std::string& id, const predict::Forecast& forecast, double truth,
   }
 }
 
+/// What one predictor says of the job, and how good its decisions were.
+struct Opinion {
+  std::string_view name;
+  double expected_s = 0;
+  double regret = 0;  // infinity = not known
+  bool is_believed = false;
+};
+
+std::vector<Opinion> opinions_of(const predict::Proven& proven,
+                                 const predict::Proven::Opinions& opinions, Duration time_limit) {
+  std::vector<Opinion> made;
+  for (std::size_t at = 0; at < predict::kPredictors; ++at) {
+    if (!opinions.said[at]) continue;
+    const auto predictor = static_cast<predict::Predictor>(at);
+    made.push_back({.name = predict::name_of(predictor),
+                    .expected_s = seconds(predict::belief_of(*opinions.said[at], time_limit).run),
+                    .regret = proven.regret().of(predictor),
+                    .is_believed = predictor == opinions.believed});
+  }
+  return made;
+}
+
+void say(const std::vector<Opinion>& opinions) {
+  fmt::print(
+      "\nThe estimate `proven` believes the predictor with the least regret: the fraction of\n"
+      "GPU time lost by its wrong orders of jobs that ended before.\n");
+  for (const Opinion& each : opinions) {
+    fmt::print("{:>8}  expects {:8} regret {}{}\n", each.name, text::human_time(each.expected_s),
+               std::isfinite(each.regret) ? fmt::format("{:.3f}", each.regret) : "unknown",
+               each.is_believed ? "  believed" : "");
+  }
+}
+
 Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
-                    const std::vector<predict::Reason>& reasons) {
+                    const std::vector<predict::Reason>& reasons,
+                    const std::vector<Opinion>& opinions) {
+  Json predictors = Json::array();
+  for (const Opinion& each : opinions) {
+    Json regret;  // null = unknown
+    if (std::isfinite(each.regret)) regret = each.regret;
+    predictors.push_back({{"predictor", each.name},
+                          {"expected_s", each.expected_s},
+                          {"regret", regret},
+                          {"believed", each.is_believed}});
+  }
   Json list = Json::array();
   for (const predict::Reason& each : reasons) {
     list.push_back({{"feature", each.feature},
@@ -78,7 +122,8 @@ Json explained_json(const std::string& id, const predict::Forecast& forecast, do
           {"low_s", from_log(forecast.low)},
           {"high_s", from_log(forecast.high)},
           {"ran_s", from_log(truth)},
-          {"reasons", list}};
+          {"reasons", list},
+          {"predictors", predictors}};
 }
 
 Result<int> explain(const PredictExplainOptions& options) {
@@ -92,32 +137,37 @@ Result<int> explain(const PredictExplainOptions& options) {
   if (!trace) return tl::unexpected(trace.error());
   const auto wanted = find_job(*trace, options.job);
   if (!wanted) return tl::unexpected(wanted.error());
-  predict::Learned learned = stored ? predict::Learned(trace->names, std::move(stored->model))
-                                    : predict::Learned(trace->names);
+  predict::Proven proven(stored ? predict::Learned(trace->names, std::move(stored->model))
+                                : predict::Learned(trace->names));
+  predict::Learned& learned = proven.learned();
   const trace::Job& job = trace->jobs[*wanted];
   predict::Row row{};
-  predict::Prediction prediction;
+  predict::Proven::Opinions answer;
   const auto on_submit = [&](JobId id, const trace::Request& request) {
-    if (index(id) != *wanted) return learned.watch(id, request);
-    row = learned.row(request);
-    prediction = learned.foresee(id, request);
+    // Regret needs answers about jobs that ended before; those of the latest will do.
+    constexpr std::size_t kJudged = 1'000;
+    if (index(id) + kJudged < *wanted) return proven.watch(id, request);
+    if (index(id) == *wanted) row = learned.row(request);
+    answer = proven.ask(id, request);
   };
   predict::replay(
       std::span(trace->jobs).first(*wanted + 1), on_submit,
       [&](JobId id, const trace::Request& of, const predict::Ended& ended) {
-        learned.learn(id, of, ended);
+        proven.learn(id, of, ended);
       },
       job.request.submit + 1ms);
   if (learned.model() == nullptr) note("too few jobs ended before it to train a model");
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};
-  const predict::Forecast forecast = learned.forecast(prediction);
+  const predict::Forecast forecast = learned.forecast(answer.learned);
   const double truth = predict::log_time(job.outcome.run);
+  const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
-    const Json json = explained_json(options.job, forecast, truth, reasons);
+    const Json json = explained_json(options.job, forecast, truth, reasons, opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    say(options.job, forecast, truth, prediction.believed, reasons);
+    say(options.job, forecast, truth, answer.learned.believed, reasons);
+    say(opinions);
   }
   return kDone;
 }
