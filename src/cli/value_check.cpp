@@ -40,7 +40,8 @@ std::string joined(std::string_view noun, const std::string& within) {
 std::string policy_problem(const std::string& text) {
   const std::string base = text.substr(0, text.find('+'));
   const bool is_file = base.ends_with(".toml") || base.find('/') != std::string::npos;
-  if (is_file) return "";
+  const bool is_other_program = text == "-";
+  if (is_file || is_other_program) return "";
   const auto composed = policy::registry().compose(text);
   return composed ? "" : to_string(composed.error());
 }

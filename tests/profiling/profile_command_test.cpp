@@ -180,7 +180,7 @@ TEST_F(ProfileCommand, SaysWhatIsWrongBeforeItRunsAnything) {
   says({},
        "the command has a batch placeholder, but no --batch is given (for example --batch "
        "16,32,64,128)");
-  says({"--batch", "0,1"}, "--batch must be more than 0");
+  says({"--batch", "0,1"}, "--batch must be a number above 0, found \"0\"");
   says({"--batch", "1", "--cpus", "99"}, "--cpus 99: this machine has 8");
   says({"--batch", "1", "--gpus", "4"}, "--gpus 4: this machine has 2");
   says({"--batch", "1", "--budget", "ten"},
