@@ -135,6 +135,50 @@ TEST(AgeCap, KeepsGpusForTheOldestAndSaysSo) {
   EXPECT_EQ(again->result.waits.back().reason.kind, policy::ReasonKind::oldest);
 }
 
+// A pass with reservations lets others run until the oldest can start.
+TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
+  Case input;
+  input.policy = "sjf+easy+given";
+  input.cluster = cluster::uniform(1, 2);
+  input.age_cap = 60s;
+  add_job(input.trace, {.id = "first", .run = 100s, .predicted = 100s});
+  add_job(input.trace, {.id = "large", .submit = 10s, .gpus = 2, .run = 50s, .predicted = 50s});
+  for (int job = 0; job < 30; ++job) {
+    add_job(input.trace, {.id = std::to_string(job),
+                          .submit = 15s + job * 10s,
+                          .run = 10s,
+                          .predicted = 10s});
+  }
+  input.options.watch.job = JobId{1};
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  const auto& jobs = played->result.jobs;
+  EXPECT_EQ(jobs[1].start, Time{100s});     // at 70 s it is too old
+  EXPECT_EQ(jobs[2 + 7].start, Time{85s});  // ends at 95 s, before the large one starts
+  EXPECT_EQ(played->result.waits.back().reason.kind, policy::ReasonKind::oldest);
+}
+
+// Jobs that are believed to take 1 s and take 60 s: each could pass, and delays the oldest.
+TEST(AgeCap, JobsBelievedTooShortDelayTheOldestOnce) {
+  Case input;
+  input.policy = "sjf+easy+given";
+  input.cluster = cluster::uniform(1, 4);
+  input.age_cap = 600s;
+  for (int job = 0; job < 600; ++job) {
+    if (job == 1) {
+      add_job(input.trace,
+              {.id = "large", .submit = 5s, .gpus = 4, .run = 1000s, .predicted = 1000s});
+    }
+    add_job(input.trace,
+            {.id = std::to_string(job), .submit = job * 10s, .run = 60s, .predicted = 1s});
+  }
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  const Time start = played->result.jobs[1].start;
+  ASSERT_NE(start, kNoTime);
+  EXPECT_LE(start, Time{5s + 600s + 600s + 2 * 60s});
+}
+
 // Short jobs that come every 10 s stop the long one, until it has waited for the cap; then it keeps
 // its GPU for as long.
 TEST(AgeCap, LetsAJobThatWasStoppedRunForAsLongAsItWaited) {

@@ -206,6 +206,10 @@ void AgeCap::line_up(std::vector<JobId>& line) const {
 std::unique_ptr<Policy> age_capped(std::unique_ptr<Policy> policy, const Composition& composition,
                                    Duration cap) {
   if (cap == kNoDuration) return policy;
+  // Others run on what is reserved for an aged job until it can start; what is set aside idles.
+  if (auto* const own = dynamic_cast<CapsAge*>(policy.get()); own != nullptr && own->cap_age(cap)) {
+    return policy;
+  }
   const TraitSet traits = registry().traits(composition);
   const bool stops = traits.any_of({Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs});
   return std::make_unique<AgeCap>(std::move(policy), cap, stops ? cap : Duration{0},

@@ -23,6 +23,16 @@ namespace almanac::policy {
 /// The age cap of a service that is told no other.
 inline constexpr Duration kAgeCap = 24h;
 
+/// A policy that may let jobs beyond an age cap go first by itself.
+class CapsAge {
+ public:
+  /// False = it cannot. To be called before its first decision.
+  virtual bool cap_age(Duration cap) = 0;
+
+ protected:
+  ~CapsAge() = default;
+};
+
 /// Lets `others` decide about all jobs but those that have waited longer than `cap`, of which it
 /// hears that they were withdrawn.
 ///
@@ -76,8 +86,8 @@ class AgeCap final : public Policy {
   bool has_stopped_ = false;  // jobs, which join the lines of `others` when these decide next
 };
 
-/// `policy` under an age cap; kNoDuration = as it is. A policy that stops no jobs has an aged job
-/// back at once, any other once it has run for as long as the cap. Trials of
+/// `policy` under an age cap; kNoDuration = as it is. A policy that CapsAge keeps its aged jobs. Of
+/// the others, one that stops no jobs has an aged job back at once, any other once it has run for as long as the cap. Trials of
 /// sweeps have no cap under a policy that ends trials: those that wait have been outdone.
 std::unique_ptr<Policy> age_capped(std::unique_ptr<Policy> policy, const Composition& composition,
                                    Duration cap);

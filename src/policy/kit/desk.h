@@ -123,6 +123,9 @@ class Pass {
   virtual ~Pass() = default;
   /// What its desk is to do for it. Asked once.
   virtual PassNeeds needs() const { return {}; }
+  /// Whether no job waits for ever behind others once its rank is the least, however wrong what is
+  /// believed of their run times.
+  virtual bool bounds_wait_of_first() const { return false; }
   /// Plans all that can change now in `vc`.
   virtual void run(VcState& vc) = 0;
   /// Files a job that comes, in the queue of `vc`.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "policy/kit/age_cap.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/kit/eviction.h"
@@ -31,7 +32,7 @@ class Question {
   OpenDecision::Bound before_;
 };
 
-class Pipeline final : public Policy {
+class Pipeline final : public Policy, public CapsAge {
  public:
   Pipeline(const Composition& composition, Host host)
       : desk_(registry().orders.make(composition.order),
@@ -57,6 +58,13 @@ class Pipeline final : public Policy {
       const bool strict = traits.has.has(Trait::keeps_line);
       keeper_ = std::make_unique<NodeKeeper>(desk_, std::move(capacity), strict, host.binds);
     }
+  }
+
+  bool cap_age(Duration cap) override {
+    if (!pass_->bounds_wait_of_first()) return false;
+    desk_.put_oldest_first(cap);
+    caps_age_ = true;
+    return true;
   }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
@@ -112,6 +120,7 @@ class Pipeline final : public Policy {
     }
     if (desk_.freed) plan.wake(view.now);
     if (keeper_) keeper_->run(vcs_, need_);
+    if (caps_age_) ask_wake();
   }
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
@@ -132,6 +141,9 @@ class Pipeline final : public Policy {
       reason.kind = ReasonKind::fragmented;
     }
     if (!desk_.fits(state.vc, demand)) {
+      if (reason.kind == ReasonKind::short_of_gpus && desk_.is_old(job)) {
+        reason.kind = ReasonKind::oldest;
+      }
       if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
       return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
@@ -152,6 +164,14 @@ class Pipeline final : public Policy {
   }
 
  private:
+  /// A job that becomes too old goes first then, not at the next event.
+  void ask_wake() {
+    const Time next = desk_.next_refile();
+    if (next == kNever || (asked_ > desk_.now() && asked_ <= next)) return;
+    asked_ = next;
+    desk_.plan().wake(next);
+  }
+
   void keep_quotas() {
     if (!quota_keeper_) {
       quota_keeper_.emplace(desk_, *pass_, vcs_, regrouped_);
@@ -371,6 +391,8 @@ class Pipeline final : public Policy {
   bool may_move_ = false;               // whether jobs leave a node that will go
   std::vector<bool> has_come_;          // of each job, where that is so
   std::vector<JobId> moved_;            // off such a node, in the last decision
+  bool caps_age_ = false;               // whether old jobs go first
+  Time asked_ = kNoTime;                // the last wake for that
   bool offers_choice_ = false;          // whether jobs take what is free of what they accept
   std::vector<VcState> vcs_;
   std::vector<VcId> need_;

@@ -33,6 +33,8 @@ class BackfillPass final : public Pass {
   PassNeeds needs() const override {
     return {.running = RunningRank::believed_end, .run_times = true};
   }
+  // Conservative backfill keeps no job that is believed too short from passing the first.
+  bool bounds_wait_of_first() const override { return depth_ != kEveryJob; }
 
   void run(VcState& vc) override {
     Book& book = book_of(vc);
@@ -48,7 +50,7 @@ class BackfillPass final : public Pass {
       if (!anybody_fits(vc)) return;
       book.lost = false;
       promise_first(vc, book);
-      if (!book.lost) backfill(vc, book);
+      if (!book.lost && !is_overdue(vc, book)) backfill(vc, book);
     }
     if (book.calendar.empty()) book.changed = false;
     if (depth_ > 1 && !book.calendar.empty()) {
@@ -132,6 +134,8 @@ class BackfillPass final : public Pass {
     std::vector<JobId> newcomers;  // conservative: those without a reservation yet
     bool changed = false;          // reservations were made for another future: time may be free
     bool lost = false;             // by a start of this run: the next begins anew
+    JobId oldest = kNoJob;         // beyond the age cap, that was first in line last
+    Time oldest_start{};           // what it was promised first
   };
 
   /// Of demands for more than `gpus` GPUs, parts of one aside, only jobs that are believed to run
@@ -171,6 +175,19 @@ class BackfillPass final : public Pass {
       book.calendar.forget(job);
       book.newcomers.push_back(job);
     }
+  }
+
+  /// Whether the first job is beyond the age cap, and did not start within the cap after
+  /// the time that was believed first: jobs that run longer than believed could pass it for ever.
+  bool is_overdue(const VcState& vc, Book& book) const {
+    if (vc.waiting.empty()) return false;
+    const JobId first = vc.waiting.first().jobs.front().job;
+    if (!desk_.is_old(first)) return false;
+    if (book.oldest != first) {
+      book.oldest = first;
+      book.oldest_start = book.calendar.holds(first) ? book.calendar.at(first).start : kNever;
+    }
+    return book.oldest_start != kNever && desk_.now() >= book.oldest_start + desk_.age_cap();
   }
 
   bool anybody_fits(const VcState& vc) {

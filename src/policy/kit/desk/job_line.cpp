@@ -2,6 +2,7 @@
 #include "policy/kit/desk/job_line.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace almanac::policy {
 
@@ -12,6 +13,11 @@ JobLine::JobLine(std::unique_ptr<Order> order, std::unique_ptr<Shape> shape,
       tells_shares_(order_->needs_shares()) {
   if (order_->needs_estimate() || shape_ != nullptr) beliefs_.ask();
   if (order_->needs_distribution()) beliefs_.ask_distributions();
+}
+
+void JobLine::put_oldest_first(Duration cap) {
+  cap_ = cap;
+  order_ = oldest_first(std::move(order_), cap);
 }
 
 void JobLine::make_room() {

@@ -16,6 +16,7 @@
 #include "policy/kit/desk/dominant_shares.h"
 #include "policy/kit/desk/job_demands.h"
 #include "policy/kit/desk/queue.h"
+#include "policy/kit/oldest_first.h"
 #include "policy/slots.h"
 
 namespace almanac::policy {
@@ -37,6 +38,12 @@ class JobLine : public JobDemands {
           std::unique_ptr<predict::Estimator> estimator);
 
   const Order& order() const { return *order_; }
+  /// Lets jobs that have waited for `cap` go before all others (kit/oldest_first.h). To be called
+  /// before the first job comes.
+  void put_oldest_first(Duration cap);
+  Duration age_cap() const { return cap_; }  ///< kNoDuration = there is none.
+  /// Whether a job has waited for that long.
+  bool is_old(JobId job) const { return cap_ != kNoDuration && is_beyond(cap_, candidate(job)); }
   Candidate candidate(JobId job) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
 
@@ -48,6 +55,8 @@ class JobLine : public JobDemands {
   void withdraw(VcState& vc, JobId job);
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
+  /// When refile() is to be called next; kNever = as things are, never.
+  Time next_refile() const { return stale_.empty() ? kNever : stale_.begin()->first; }
   /// Gives a job of which chooses_shape() is so another shape: a waiting one is filed anew, a
   /// running one is to be moved.
   void reshape(VcState& vc, JobId job, const Shaped& shape);
@@ -98,6 +107,7 @@ class JobLine : public JobDemands {
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
   std::unique_ptr<Order> order_;
+  Duration cap_ = kNoDuration;  // of the wait; then a job is old
   bool tells_shares_;                     // whether the order reads them
   std::optional<DominantShares> shares_;  // the same, once there is a view
   RunningRank running_rank_ = RunningRank::none;

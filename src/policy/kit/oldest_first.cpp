@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/oldest_first.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace almanac::policy {
+namespace {
+
+/// Below all ranks of orders: these are times, shares, or products of GPUs and times.
+constexpr double kBeforeAll = -1e15;
+
+/// When a job has waited for `cap` if it does not run from now on.
+Time beyond_at(Duration cap, const Candidate& job) {
+  return job.request.submit + job.attained + cap;
+}
+
+class OldestFirst final : public Order {
+ public:
+  OldestFirst(std::unique_ptr<Order> order, Duration cap) : order_(std::move(order)), cap_(cap) {}
+
+  double rank(const Candidate& job) const override {
+    if (!is_beyond(cap_, job)) return order_->rank(job);
+    return kBeforeAll + static_cast<double>(job.request.submit.time_since_epoch().count());
+  }
+  double tie(const Candidate& job) const override { return order_->tie(job); }
+  double drift() const override { return order_->drift(); }
+  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
+  bool needs_estimate() const override { return order_->needs_estimate(); }
+  bool needs_distribution() const override { return order_->needs_distribution(); }
+  bool needs_shares() const override { return order_->needs_shares(); }
+  Time stands_until(const Candidate& job) const override {
+    if (is_beyond(cap_, job)) return Time::max();
+    return std::min(order_->stands_until(job), beyond_at(cap_, job));
+  }
+
+ private:
+  std::unique_ptr<Order> order_;
+  Duration cap_;
+};
+
+}  // namespace
+
+bool is_beyond(Duration cap, const Candidate& job) { return job.now >= beyond_at(cap, job); }
+
+std::unique_ptr<Order> oldest_first(std::unique_ptr<Order> order, Duration cap) {
+  return std::make_unique<OldestFirst>(std::move(order), cap);
+}
+
+}  // namespace almanac::policy
