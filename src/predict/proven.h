@@ -2,8 +2,8 @@
 
 /// \file
 /// Asks several predictors and believes the one whose decisions were best on the jobs that ended
-/// lately, so that a bad model costs no more than the user's limit alone. One distribution answers
-/// each question in its own way:
+/// lately, so that a bad model is not believed for long. One distribution answers each question in
+/// its own way:
 ///
 ///   order          the mean: least expected GPU time first
 ///   reservation    the user's limit, which nothing outlives; without a limit, the run time that
