@@ -144,10 +144,8 @@ TEST(AgeCap, OthersPassTheOldestIfTheyDelayItNot) {
   add_job(input.trace, {.id = "first", .run = 100s, .predicted = 100s});
   add_job(input.trace, {.id = "large", .submit = 10s, .gpus = 2, .run = 50s, .predicted = 50s});
   for (int job = 0; job < 30; ++job) {
-    add_job(input.trace, {.id = std::to_string(job),
-                          .submit = 15s + job * 10s,
-                          .run = 10s,
-                          .predicted = 10s});
+    add_job(input.trace,
+            {.id = std::to_string(job), .submit = 15s + job * 10s, .run = 10s, .predicted = 10s});
   }
   input.options.watch.job = JobId{1};
   const Result<Played> played = play(input);

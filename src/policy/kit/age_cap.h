@@ -87,8 +87,9 @@ class AgeCap final : public Policy {
 };
 
 /// `policy` under an age cap; kNoDuration = as it is. A policy that CapsAge keeps its aged jobs. Of
-/// the others, one that stops no jobs has an aged job back at once, any other once it has run for as long as the cap. Trials of
-/// sweeps have no cap under a policy that ends trials: those that wait have been outdone.
+/// the others, one that stops no jobs has an aged job back at once, any other once it has run for
+/// as long as the cap. Trials of sweeps have no cap under a policy that ends trials: those that
+/// wait have been outdone.
 std::unique_ptr<Policy> age_capped(std::unique_ptr<Policy> policy, const Composition& composition,
                                    Duration cap);
 

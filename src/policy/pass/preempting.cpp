@@ -128,7 +128,8 @@ class PreemptingPass final : public Pass {
     if (least != own.demand && is_beyond_reach(vc, least, own.front.rank)) beyond_reach_.add(least);
   }
 
-  /// The rank above which running jobs may be stopped for a waiting job of `rank`, as they are filed.
+  /// The rank above which running jobs may be stopped for a waiting job of `rank`, as they are
+  /// filed.
   double bar(double rank) const {
     return (rank > 0 ? rank * margin_ : rank / margin_) + desk_.fallen();
   }
@@ -291,8 +292,9 @@ void register_preempting(Registry& registry) {
        .summary = "preempts running jobs for waiting jobs that rank before them",
        .source = "Gu et al. NSDI'19",
        .traits = {.has = {Trait::stops_jobs, Trait::lets_join}, .bars = {Trait::revises_waiting}},
-       .parameters = {number("margin", "a job is stopped only if its rank is more than this many "
-                                       "times that of the job that needs its place",
+       .parameters = {number("margin",
+                             "a job is stopped only if its rank is more than this many "
+                             "times that of the job that needs its place",
                              1, 1, 1e6)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<PreemptingPass>(desk, told.number("margin"));

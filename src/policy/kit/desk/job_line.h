@@ -107,7 +107,7 @@ class JobLine : public JobDemands {
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
   std::unique_ptr<Order> order_;
-  Duration cap_ = kNoDuration;  // of the wait; then a job is old
+  Duration cap_ = kNoDuration;            // of the wait; then a job is old
   bool tells_shares_;                     // whether the order reads them
   std::optional<DominantShares> shares_;  // the same, once there is a view
   RunningRank running_rank_ = RunningRank::none;
