@@ -247,7 +247,7 @@ std::string Listing::shortening(const TableForm& form) const {
     parts.push_back(fmt::format("{} not shown", fmt::join(layout.left_out, ", ")));
   }
   if (layout.is_cut) parts.emplace_back("long lines cut");
-  const std::string line = fmt::format("(Too wide for {} letters: {}. -o wide shows everything.)",
+  const std::string line = fmt::format("(Too wide for {} columns: {}. -o wide shows everything.)",
                                        form.width, fmt::join(parts, "; "));
   return fmt::format("{}\n", fmt::join(text::wrap(line, form.width), "\n"));
 }

@@ -94,6 +94,10 @@ TEST_F(PredictCommand, ExplainsOneJob) {
   EXPECT_EQ(object["job_id"], "500");
   EXPECT_LE(object["low_s"].get<double>(), object["high_s"].get<double>());
   EXPECT_GT(object["reasons"].size(), 3U);
+  // Run times lean to the long side: the mean lies above the median.
+  EXPECT_GT(object["mean_s"].get<double>(), object["median_s"].get<double>());
+  const ProgramRun text = run_program({"predict", "explain", log_, "500", "--model", model_});
+  EXPECT_THAT(text.out, HasSubstr("Most likely run time of job 500: "));
   double least = 1;
   double believed = 1;
   for (const json& each : object["predictors"]) {

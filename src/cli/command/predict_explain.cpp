@@ -44,11 +44,15 @@ Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
   return fail(Code::not_found, fmt::format("unknown job {}", id), {.file = trace.path});
 }
 
+double mean_s(const predict::Distribution& believed) {
+  return seconds(predict::belief_of(believed, kNoDuration).run);
+}
+
 void say(const std::string& id, const predict::Forecast& forecast, double truth,
          const predict::Distribution& believed, const std::vector<predict::Reason>& reasons) {
-  fmt::print("Median prediction for job {}: {}; mean {}.\n", id,
+  fmt::print("Most likely run time of job {}: {}; median {}; mean {}.\n", id,
              text::human_time(from_log(forecast.typical)),
-             text::human_time(from_log(forecast.median)));
+             text::human_time(from_log(forecast.median)), text::human_time(mean_s(believed)));
   fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(from_log(forecast.low)),
              text::human_time(from_log(forecast.high)));
   fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n",
@@ -88,8 +92,9 @@ std::vector<Opinion> opinions_of(const predict::Proven& proven,
 
 void say(const std::vector<Opinion>& opinions) {
   fmt::print(
-      "\nThe estimate `proven` believes the predictor with the least regret: the fraction of\n"
-      "GPU time lost by its wrong orders of jobs that ended before.\n");
+      "\nThe estimate `proven` believes the predictor whose decisions cost least: regret is the\n"
+      "fraction of GPU time lost by its wrong orders of jobs that ended before. It changes its\n"
+      "mind only for 5 % less regret.\n");
   for (const Opinion& each : opinions) {
     fmt::print("{:>8}  expects {:8} regret {}{}\n", each.name, text::human_time(each.expected_s),
                std::isfinite(each.regret) ? fmt::format("{:.3f}", each.regret) : "unknown",
@@ -98,6 +103,7 @@ void say(const std::vector<Opinion>& opinions) {
 }
 
 Json explained_json(const std::string& id, const predict::Forecast& forecast, double truth,
+                    const predict::Distribution& believed,
                     const std::vector<predict::Reason>& reasons,
                     const std::vector<Opinion>& opinions) {
   Json predictors = Json::array();
@@ -119,6 +125,7 @@ Json explained_json(const std::string& id, const predict::Forecast& forecast, do
   return {{"job_id", id},
           {"typical_s", from_log(forecast.typical)},
           {"median_s", from_log(forecast.median)},
+          {"mean_s", mean_s(believed)},
           {"low_s", from_log(forecast.low)},
           {"high_s", from_log(forecast.high)},
           {"ran_s", from_log(truth)},
@@ -163,7 +170,8 @@ Result<int> explain(const PredictExplainOptions& options) {
   const double truth = predict::log_time(job.outcome.run);
   const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
-    const Json json = explained_json(options.job, forecast, truth, reasons, opinions);
+    const Json json = explained_json(options.job, forecast, truth, answer.learned.believed, reasons,
+                                     opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     say(options.job, forecast, truth, answer.learned.believed, reasons);
