@@ -170,8 +170,8 @@ Result<int> explain(const PredictExplainOptions& options) {
   const double truth = predict::log_time(job.outcome.run);
   const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
-    const Json json = explained_json(options.job, forecast, truth, answer.learned.believed, reasons,
-                                     opinions);
+    const Json json =
+        explained_json(options.job, forecast, truth, answer.learned.believed, reasons, opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     say(options.job, forecast, truth, answer.learned.believed, reasons);
