@@ -464,6 +464,10 @@ void Engine::set_nodes(const cluster::CapacityChange& change) {
 
 void Engine::sample_until(Time until) {
   for (; next_sample_ < until; next_sample_ += interval_) {
+    if (options_.timeline_interval == Duration{0} && result_.timeline.size() >= kMostSamples) {
+      thin_out(result_.timeline);
+      interval_ *= 2;
+    }
     result_.timeline.push_back(sample_of(next_sample_, round_.load(), round_.ledger()));
     result_.timeline.back().gpus_computing = gpus_computing();
     if (pacer_) result_.timeline.back().gpus_spared = pacer_->spared_gpus();
