@@ -33,8 +33,8 @@ class BackfillPass final : public Pass {
   PassNeeds needs() const override {
     return {.running = RunningRank::believed_end, .run_times = true};
   }
-  // Conservative backfill keeps no job that is believed too short from passing the first.
-  bool bounds_wait_of_first() const override { return depth_ != kEveryJob; }
+  // With more reservations, jobs that are believed too short could pass the first on their own.
+  bool bounds_wait_of_first() const override { return depth_ == 1; }
 
   void run(VcState& vc) override {
     Book& book = book_of(vc);
@@ -183,9 +183,11 @@ class BackfillPass final : public Pass {
     if (vc.waiting.empty()) return false;
     const JobId first = vc.waiting.first().jobs.front().job;
     if (!desk_.is_old(first)) return false;
-    if (book.oldest != first) {
-      book.oldest = first;
-      book.oldest_start = book.calendar.holds(first) ? book.calendar.at(first).start : kNever;
+    if (book.oldest != first) book.oldest_start = kNever;
+    book.oldest = first;
+    // Without a reservation it fits nowhere until nodes come back.
+    if (book.oldest_start == kNever && book.calendar.holds(first)) {
+      book.oldest_start = book.calendar.at(first).start;
     }
     return book.oldest_start != kNever && desk_.now() >= book.oldest_start + desk_.age_cap();
   }
