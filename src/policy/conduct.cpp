@@ -43,7 +43,7 @@ struct Deed {
 };
 
 constexpr Deed kDeeds[] = {
-    {Trait::stops_jobs, "stops jobs"},       {Trait::moves_jobs, "moves jobs"},
+    {Trait::stops_jobs, "stops jobs"},       {Trait::stops_marked, "stops marked jobs"}, {Trait::moves_jobs, "moves jobs"},
     {Trait::resizes_jobs, "resizes jobs"},   {Trait::chooses_gpus, "chooses GPUs"},
     {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
     {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},

@@ -35,6 +35,7 @@ struct Candidate {
   double sum_of_shares = 0;
   /// How likely each run time is; null = one number is known only, or the order did not ask.
   const predict::Distribution* likely = nullptr;
+  bool may_stop = false;  ///< Whether the pass may stop it once it runs.
 };
 
 /// Which job is next: the least rank. Equal ranks: the least tie, then the job that has queued for

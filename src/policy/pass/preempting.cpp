@@ -20,7 +20,7 @@
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/kit/unmet.h"
-#include "policy/pass/preempting/room_by_rank.h"
+#include "policy/kit/room_by_rank.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

@@ -36,7 +36,8 @@ Candidate JobLine::candidate(JobId job) const {
                  .gpus = demand(job).gpus,
                  .expected = time_for(believed, job),
                  .now = view_->now,
-                 .likely = beliefs_.likely(job)};
+                 .likely = beliefs_.likely(job),
+                 .may_stop = may_stop(view_->request(job), stops_)};
   if (shares_) {
     const Progress& state = view_->progress(job);
     const cluster::Demand& asked = view_->demand(state.demand);
@@ -69,6 +70,13 @@ std::span<const JobId> JobLine::refile(std::span<VcState> vcs) {
     refiled_.push_back(job);
   }
   return refiled_;
+}
+
+void JobLine::ask_again(JobId job) {
+  const Progress& state = view_->progress(job);
+  if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) return;
+  const Time until = order_->stands_until(candidate(job));
+  if (until != Time::max()) stale_.emplace(until, job);
 }
 
 void JobLine::file_again(VcState& vc, JobId job) {
