@@ -70,8 +70,8 @@ class PreemptPass final : public Pass {
   }
 
   void file(Desk& desk, VcState& vc, JobId job) override {
-    if (bound_) bound_->arrived(desk, vc.vc, job);
     desk.enqueue(vc, job);
+    if (bound_) bound_->arrived(desk, vc.vc, job);
   }
   void adopted(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
