@@ -35,6 +35,9 @@ struct Candidate {
   double sum_of_shares = 0;
   /// How likely each run time is; null = one number is known only, or the order did not ask.
   const predict::Distribution* likely = nullptr;
+  /// Its priority tier. Orders need not read it: whatever their ranks, higher tiers go first
+  /// (kit/desk/ranked_queue.h).
+  std::int32_t tier = 0;
 };
 
 /// Which job is next: the least rank. Equal ranks: the least tie, then the job that has queued for
