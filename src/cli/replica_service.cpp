@@ -205,7 +205,7 @@ Result<store::Submission> service_job(const ReplicaService& service, const Servi
   if (!job) return job;
   // It needs no GPU itself, and begins again after the machine did.
   job->gpus = 0;
-  job->requeue = true;
+  job->requeue = trace::Requeue::yes;
   job->kept = true;
   job->endless = true;
   // A router that was killed takes its replicas over when it runs again.

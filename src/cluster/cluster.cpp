@@ -80,6 +80,31 @@ bool Cluster::has_links() const {
                                           [](const auto& make) { return make.uplink_gbps > 0; });
 }
 
+const Qos* Cluster::find_qos(std::string_view name) const {
+  const auto found =
+      std::find_if(qos.begin(), qos.end(), [&](const Qos& each) { return each.name == name; });
+  return found == qos.end() ? nullptr : &*found;
+}
+
+bool Cluster::has_tiers() const {
+  const auto has_tier = [](const auto& each) { return each.priority_tier != 0; };
+  return std::any_of(qos.begin(), qos.end(), has_tier) ||
+         std::any_of(tenants.begin(), tenants.end(), has_tier) ||
+         std::any_of(vcs.begin(), vcs.end(), has_tier);
+}
+
+int Cluster::tier(std::string_view qos_name, TenantId tenant, VcId vc) const {
+  if (const Qos* const own = find_qos(qos_name); own != nullptr && own->priority_tier != 0) {
+    return own->priority_tier;
+  }
+  auto at = tenant == kNoTenant ? -1 : static_cast<std::int32_t>(index(tenant));
+  for (; at >= 0; at = tenants[static_cast<std::size_t>(at)].parent) {
+    const int tier = tenants[static_cast<std::size_t>(at)].priority_tier;
+    if (tier != 0) return tier;
+  }
+  return vc == kNoVc ? 0 : vcs[index(vc)].priority_tier;
+}
+
 TenantId Cluster::find_tenant(std::string_view name) const {
   const auto found = std::find_if(tenants.begin(), tenants.end(),
                                   [&](const Tenant& each) { return each.name == name; });

@@ -82,6 +82,7 @@ struct VirtualCluster {
   std::string name{};
   NodeId first{};               ///< Its nodes are numbered first .. first + num_nodes - 1.
   std::uint32_t num_nodes = 0;  ///< The largest number it ever has.
+  int priority_tier = 0;        ///< Of its jobs.
 };
 
 /// A switch and its link to the switch above.
@@ -130,10 +131,23 @@ struct Tenant {
   std::vector<OwnedCells> cells{};  ///< Cells that make up the guarantee; empty if any GPUs will
                                     ///< do.
   int priority = 0;                 ///< Of its jobs, among all jobs in the cells of one tenant.
+  int priority_tier = 0;            ///< Of its jobs, among all jobs; 0 = that of its parent.
 
   static constexpr double kNoLimit = 1e6;
   bool operator==(const Tenant&) const = default;
 };
+
+/// A class of jobs that users choose at submission (Slurm's QOS).
+struct Qos {
+  std::string name{};
+  int priority_tier = 0;             ///< Of its jobs.
+  std::vector<std::string> users{};  ///< Users who may choose it; empty = all.
+
+  bool operator==(const Qos&) const = default;
+};
+
+/// The lowest and highest priority tier is this far from 0.
+inline constexpr int kMostTier = 1'000'000;
 
 struct Cluster {
   std::vector<NodeClass> classes;
@@ -141,7 +155,8 @@ struct Cluster {
   std::vector<VirtualCluster> vcs;
   std::vector<CapacityChange> changes;  ///< In order of time; Time::min() is the start.
   std::vector<Tenant> tenants;          ///< A parent comes before its children.
-  std::vector<Switch> switches{};       ///< The switches with a given uplink.
+  std::vector<Qos> qos{};
+  std::vector<Switch> switches{};  ///< The switches with a given uplink.
   Storage storage{};
   bool takes_every_job = false;  ///< One virtual cluster, which ignores the virtual cluster that a
                                  ///< job names.
@@ -169,6 +184,13 @@ struct Cluster {
   VcId find_vc_of_jobs(std::string_view name) const;
   /// Returns the tenant called `name`, or kNoTenant.
   TenantId find_tenant(std::string_view name) const;
+  /// Returns the QOS called `name`; null = not declared.
+  const Qos* find_qos(std::string_view name) const;
+  /// Whether a QOS, tenant or virtual cluster has a priority tier.
+  bool has_tiers() const;
+  /// Returns the priority tier of jobs: that of their QOS, else of their tenant or the nearest one
+  /// above it, else of their virtual cluster; 0 = none of them has one.
+  int tier(std::string_view qos_name, TenantId tenant, VcId vc) const;
   /// GPUs that satisfy the same demands.
   struct GpuKind {
     std::string type{};

@@ -177,7 +177,8 @@ Result<sim::Compactions> ClusterViews::compactions() const {
     (one.runs ? present.running : present.waiting).push_back(std::move(job));
   }
   const auto loses = [&](const sim::Present::Job& job) -> std::optional<Duration> {
-    if (!outlook.jobs[index(job.job)].job.asked->requeue) return std::nullopt;
+    const store::Submission& asked = outlook.jobs[index(job.job)].job.asked;
+    if (asked.requeue != trace::Requeue::yes) return std::nullopt;
     return job.worked;
   };
   return sim::advise_moves(trace, state_.config.machine.cluster, present, loses,

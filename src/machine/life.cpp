@@ -197,6 +197,7 @@ Turn::Made Turn::operator()(const life::Gone& event) {
   }
 
   const bool again = job().intent == Intent::run_again;
+  const bool reruns = job().asked->requeue == trace::Requeue::yes;
   if (!how.exit) {
     // Nothing of it runs any more, and that is what was wanted.
     if (is_to_end(job())) return ends(JobState::cancelled, std::string(job().reason), event.at);
@@ -206,7 +207,7 @@ Turn::Made Turn::operator()(const life::Gone& event) {
     }
     // One that has ended, nobody knows how, may have done all that it was to do.
     const bool is_known = how.kind != shepherd::Outcome::Kind::corrupt;
-    if (untried || again || (is_known && job().asked->requeue)) {
+    if (untried || again || (is_known && reruns)) {
       Made anew = runs_again(how.why);
       if (untried) anew->job.again_at = event.trouble.again_at;
       return anew;
@@ -217,7 +218,7 @@ Turn::Made Turn::operator()(const life::Gone& event) {
   if (by_order && !is_to_end(job())) {
     // Not by us: the machine was going down.
     constexpr const char* kOutside = "ended from outside";
-    if (job().asked->requeue) return runs_again(kOutside);
+    if (reruns) return runs_again(kOutside);
     return ends(JobState::node_fail, kOutside, event.at);
   }
   job().exit_status = how.exit->ending.status;

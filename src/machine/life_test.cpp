@@ -190,7 +190,7 @@ TEST(Life, OfEachStateAndHowItsProcessWent) {
 
 TEST(Life, OfAJobThatIsToRunAgainWhenTheMachineFailsIt) {
   State runs{job(JobState::running), Process::own};
-  runs.job.asked.change().requeue = true;
+  runs.job.asked.change().requeue = trace::Requeue::yes;
   EXPECT_EQ(row(runs, all_outcomes()), "w* N w* C F w* T F F")
       << "one whose last word is damaged has ended, and may have done all that it was to do";
   const State stopped{runs.job, Process::former};

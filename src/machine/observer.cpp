@@ -80,7 +80,8 @@ void Observer::apply_idle_step(const Entry& entry, service::IdleStep step) {
   const service::IdleRule& rule = idle_.rule();
   const store::Job& job = entry.job;
   const std::string after = text::format_duration(rule.after);
-  const bool goes = rule.mode == service::IdleMode::requeue && job.asked->requeue;
+  const bool goes =
+      rule.mode == service::IdleMode::requeue && job.asked->requeue == trace::Requeue::yes;
   std::string text;
   if (step == service::IdleStep::busy_again) {
     text = "its GPUs are busy again";

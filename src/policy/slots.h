@@ -36,6 +36,9 @@ struct Candidate {
   /// How likely each run time is; null = one number is known only, or the order did not ask.
   const predict::Distribution* likely = nullptr;
   bool may_stop = false;  ///< Whether the pass may stop it once it runs.
+  /// Its priority tier. Orders need not read it: whatever their ranks, higher tiers go first
+  /// (kit/desk/ranked_queue.h).
+  std::int32_t tier = 0;
 };
 
 /// Which job is next: the least rank. Equal ranks: the least tie, then the job that has queued for

@@ -21,7 +21,10 @@ std::int32_t gpu_milli(const trace::Request& request) {
 }
 
 Admission::Admission(const cluster::Cluster& cluster, const Names& names)
-    : cluster_(cluster), names_(names), gpu_kinds_(cluster.gpu_kinds()) {
+    : cluster_(cluster),
+      names_(names),
+      gpu_kinds_(cluster.gpu_kinds()),
+      has_tiers_(cluster.has_tiers()) {
   const cluster::Ledger empty(cluster);
   sizes_.resize(cluster.vcs.size());
   counts_.resize(cluster.vcs.size(), false);

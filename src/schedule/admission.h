@@ -32,6 +32,12 @@ class Admission {
   TenantId tenant(const trace::Request& request) const {
     return cluster_.tenants.empty() ? kNoTenant : named_tenant(request);
   }
+  /// Returns the priority tier of a request: its own, else that of its QOS, tenant or virtual
+  /// cluster (cluster::Cluster::tier).
+  std::int32_t tier(const trace::Request& request, TenantId tenant, VcId vc) const {
+    if (request.priority_tier != 0 || !has_tiers_) return request.priority_tier;
+    return cluster_.tier(names_[request.qos], tenant, vc);
+  }
   /// Returns the number of the job's demand in `vc`; equal demands have equal numbers. A GPU job
   /// without cores or memory requests those that belong to its GPUs on most nodes with an accepted
   /// type; a CPU job requests one core and no memory. If nodes give no size, neither is counted.
@@ -116,6 +122,7 @@ class Admission {
   const cluster::Cluster& cluster_;
   const Names& names_;
   std::vector<cluster::Cluster::GpuKind> gpu_kinds_;
+  bool has_tiers_;                // whether the cluster says any
   bool has_kinds_ = false;        // whether kinds differ in more than their type
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;

@@ -61,7 +61,8 @@ policy::View::Records Round::records() const {
           .configs = &configs_,
           .holds = &holds_,
           .acceptable = &acceptable_,
-          .groups = &groups_};
+          .groups = &groups_,
+          .tiers = &tiers_};
 }
 
 void Round::observe(const policy::Speeds* speeds, const policy::Telemetry* telemetry) {
@@ -75,6 +76,10 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
   state.tenant = past.tenant != kNoTenant ? past.tenant : admission_.tenant(request);
+  if (const std::int32_t tier = admission_.tier(request, state.tenant, state.vc); tier != 0) {
+    if (index(job) >= tiers_.size()) tiers_.resize(index(job) + 1, 0);
+    tiers_[index(job)] = tier;
+  }
   policy::Quotas* const quotas = plan_.quotas;
   if (!limits_.empty()) {
     limits_.put(job, request.gpus, admission_.part(request, state.vc), state.tenant, *quotas);

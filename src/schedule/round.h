@@ -203,6 +203,7 @@ class Round {
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
   std::unordered_map<NameId, std::vector<JobId>> groups_;
+  std::vector<std::int32_t> tiers_;  // by job, up to the last one with a tier other than 0
   const std::vector<policy::Service>* services_ = nullptr;  // null for none
   policy::View view_;
   policy::Plan plan_;

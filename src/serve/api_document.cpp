@@ -15,13 +15,15 @@ constexpr bool kIsList = requires(T value) {
   value.emplace_back();
 };
 template <typename T>
-constexpr bool kIsWhole = (std::is_integral_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T>;
+constexpr bool kIsBoolean = std::is_same_v<T, bool> || std::is_same_v<T, trace::Requeue>;
+template <typename T>
+constexpr bool kIsWhole = std::is_integral_v<T> || std::is_enum_v<T>;
 
 template <typename T>
 const char* type_name() {
   if constexpr (std::is_same_v<T, std::string>) return "string";
   if constexpr (kIsList<T>) return "array";
-  if constexpr (std::is_same_v<T, bool>) return "boolean";
+  if constexpr (kIsBoolean<T>) return "boolean";
   return kIsWhole<T> ? "integer" : "number";
 }
 
@@ -36,7 +38,7 @@ Json schema_of(const store::About& about) {
     return schema_of<typename T::value_type>(about);
   } else {
     Json made = {{"type", type_name<T>()}, {"description", description_of(about)}};
-    if constexpr (std::is_same_v<T, bool>) return made;
+    if constexpr (kIsBoolean<T>) return made;
     const char* most = "maximum";
     if constexpr (std::is_same_v<T, std::string>) {
       most = "maxLength";

@@ -32,6 +32,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "text/nearest.h"
+#include "trace/job.h"
 
 namespace almanac::serve {
 
@@ -110,6 +111,8 @@ class Writer {
       return seconds_json(value.time_since_epoch().count());
     } else if constexpr (std::is_same_v<T, Duration>) {
       return seconds_json(value.count());
+    } else if constexpr (std::is_same_v<T, trace::Requeue>) {
+      return value == trace::Requeue::yes;
     } else if constexpr (std::is_enum_v<T>) {
       return static_cast<std::underlying_type_t<T>>(value);
     } else if constexpr (requires { value.has_value(); }) {
@@ -186,6 +189,10 @@ class Reader {
     } else if constexpr (std::is_same_v<T, bool>) {
       if (!in.is_boolean()) expected(name, "true or false", in);
       value = in.get<bool>();
+    } else if constexpr (std::is_same_v<T, trace::Requeue>) {
+      bool yes{};
+      from_json(name, in, yes);
+      value = yes ? trace::Requeue::yes : trace::Requeue::no;
     } else if constexpr (std::is_enum_v<T>) {
       std::underlying_type_t<T> number{};
       from_json(name, in, number);

@@ -65,7 +65,7 @@ store::Submission any_submission() {
   made.resource_limits = {"nofile=1024", "core=unlimited"};
   made.after_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
   made.after_not_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
-  made.requeue = *rc::gen::arbitrary<bool>();
+  made.requeue = *rc::gen::element(trace::Requeue::unsaid, trace::Requeue::yes, trace::Requeue::no);
   made.comment = "for the paper, \"take 2\"";
   made.kept = *rc::gen::arbitrary<bool>();
   made.indices = *rc::gen::unique<std::vector<std::int32_t>>(rc::gen::inRange(0, 10'000));

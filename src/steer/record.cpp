@@ -135,7 +135,7 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 
 store::Job to_stored(const slurm::Job& job, const World& world) {
   store::Submission asked = accounting::asked_by(job, vc_name(job, world));
-  asked.requeue = job.requeueable;
+  asked.requeue = job.requeueable ? trace::Requeue::yes : trace::Requeue::no;
   asked.hold = job.held;
   asked.gid = job.gid;
   asked.out = job.out;

@@ -327,8 +327,11 @@ inline constexpr std::tuple kAsks{
         {.name = "singleton", .what = "Earlier jobs with the same user and name must end first"}),
     Ask(&Submission::requeue,
         {.name = "requeue",
-         .what = "Requeue the job automatically after a failure of the machine",
-         .option = {"requeue"}}),
+         .what = "The job may be stopped and run again: policies may preempt it, and the service "
+                 "requeues it after a failure of the machine",
+         .option = {"requeue"},
+         .label = "Requeue"},
+        &trace::Request::requeue),
     Ask(&Submission::kept, {.name = "protected",
                             .what = "The job belongs to a service, starts as soon as there is "
                                     "room, and is never preempted",

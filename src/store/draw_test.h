@@ -96,7 +96,8 @@ inline Submission draw_submission() {
   asked.singleton = maybe();
   asked.pty = maybe();
   asked.endless = maybe();
-  asked.requeue = maybe();
+  asked.requeue =
+      *rc::gen::element(trace::Requeue::unsaid, trace::Requeue::yes, trace::Requeue::no);
   asked.kept = maybe();
   asked.at_once = draw_number<std::int32_t>();
   return asked;

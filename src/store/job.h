@@ -99,7 +99,9 @@ struct Submission {
   /// Whether one of these is enough; the job is cancelled once none can satisfy it.
   bool after_one = false;
   bool singleton = false;  ///< Earlier jobs with its user and name must have ended.
-  bool requeue = false;    ///< Runs again after a failure of the machine.
+  /// Whether it may be stopped and run again: after a failure of the machine only if yes, by a
+  /// policy unless no (policy/contract/may_stop.h).
+  trace::Requeue requeue = trace::Requeue::unsaid;
   /// For a service: starts as soon as there is room, and no policy takes its GPUs
   /// (policy::Keeping).
   bool kept = false;

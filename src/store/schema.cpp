@@ -245,6 +245,9 @@ ALTER TABLE submission ADD COLUMN singleton INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE submission ADD COLUMN pty INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE submission ADD COLUMN endless INTEGER NOT NULL DEFAULT 0;
 )sql",
+    R"sql(
+-- From here on, submission.requeue is 0 = not said, 1 = yes, 2 = no. Older versions wrote 0 for no.
+)sql",
 };
 
 /// The columns of table `submission` that hold no attribute, or one that is kept apart.

@@ -97,6 +97,9 @@ void bind(SQLite::Statement& statement, int at, Duration value) {
 void bind(SQLite::Statement& statement, int at, trace::JobState value) {
   statement.bind(at, std::string(to_string(value)));
 }
+void bind(SQLite::Statement& statement, int at, trace::Requeue value) {
+  statement.bind(at, int{static_cast<std::uint8_t>(value)});
+}
 void bind(SQLite::Statement& statement, int at, Intent value) {
   statement.bind(at, std::string(to_string(value)));
 }
@@ -154,6 +157,11 @@ void read(const SQLite::Column& column, trace::JobState& value) {
   const auto state = trace::parse_state(column.getString());
   if (!state) refuse(column, "a job's state");
   value = *state;
+}
+void read(const SQLite::Column& column, trace::Requeue& value) {
+  const auto number = whole<std::uint8_t>(column);
+  if (number > static_cast<std::uint8_t>(trace::Requeue::no)) refuse(column, "0, 1 or 2");
+  value = trace::Requeue{number};
 }
 void read(const SQLite::Column& column, Intent& value) {
   const auto found = std::find(kIntents.begin(), kIntents.end(), column.getString());

@@ -65,6 +65,11 @@ Result<void> set_export(Draft& draft, Text text) {
   return {};
 }
 
+Result<void> set_no_requeue(Draft& draft, Text) {
+  draft.asked.requeue = trace::Requeue::no;
+  return {};
+}
+
 Result<void> set_dependency(Draft& draft, Text text) {
   auto dependency = read_dependency(text);
   if (!dependency) return tl::unexpected(std::move(dependency.error()));
@@ -116,6 +121,12 @@ Option option_of(const store::Ask<T, Logged>& ask) {
                                 [&](const auto& each) { return each.first == option.name; });
   if (own != std::end(kOwnWays)) {
     option.apply = own->second;
+  } else if constexpr (std::is_same_v<T, trace::Requeue>) {
+    option.argument = Argument::none;
+    option.apply = [&ask](Draft& draft, Text) -> Result<void> {
+      draft.asked.*ask.member = trace::Requeue::yes;
+      return {};
+    };
   } else if constexpr (std::is_same_v<T, bool>) {
     option.argument = Argument::none;
     option.apply = [&ask](Draft& draft, Text) -> Result<void> {
@@ -139,6 +150,10 @@ const std::vector<Option>& own_options() {
     store::each_ask([&](const auto& ask) {
       if (ask.is_option()) made.push_back(option_of(ask));
     });
+    made.push_back({.name = "no-requeue",
+                    .argument = Argument::none,
+                    .apply = set_no_requeue,
+                    .help = "The job must not be stopped and run again; no policy preempts it"});
     made.push_back(
         {.name = "dependency",
          .letter = 'd',

@@ -239,8 +239,9 @@ TEST_F(SubmissionScript, ReadsWhenToBegin) {
 
 TEST_F(SubmissionScript, ReadsFlags) {
   EXPECT_TRUE(asked("-H").hold);
-  EXPECT_TRUE(asked("--requeue").requeue);
-  EXPECT_FALSE(asked("--requeue --no-requeue").requeue);
+  EXPECT_EQ(asked("-H").requeue, trace::Requeue::unsaid);
+  EXPECT_EQ(asked("--requeue").requeue, trace::Requeue::yes);
+  EXPECT_EQ(asked("--requeue --no-requeue").requeue, trace::Requeue::no);
   EXPECT_EQ(asked("-D /data").directory, "/data");
 }
 

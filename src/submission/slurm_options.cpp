@@ -135,11 +135,7 @@ const std::vector<Option>& slurm_options() {
       as_own("array"),
       as_own("dependency"),
       as_own("requeue"),
-      {"no-requeue", '\0', none,
-       [](Draft& d, Text) -> Result<void> {
-         d.asked.requeue = false;
-         return {};
-       }},
+      as_own("no-requeue"),
       as_own("begin"),
       as_own("hold"),
       as_own("export"),

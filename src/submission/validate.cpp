@@ -45,6 +45,7 @@ std::string fault_of(const About& about, Duration value) {
 }
 
 std::string fault_of(const About&, Time) { return {}; }
+std::string fault_of(const About&, trace::Requeue) { return {}; }
 
 std::string fault_of(const About& about, const std::string& text) {
   if (static_cast<double>(text.size()) > about.most) {

@@ -65,6 +65,7 @@ const char* usual(Unit unit) {
   if constexpr (std::is_integral_v<T>) return "a whole number of 0 or more";
   if constexpr (std::is_same_v<T, float>) return "a number of 0 or more";
   if constexpr (std::is_same_v<T, JobState>) return "a job state";
+  if constexpr (std::is_same_v<T, Requeue>) return "yes or no";
   if constexpr (std::is_same_v<T, Duration>) {
     return unit == Unit::clock ? "a time as [D-]HH:MM:SS" : "a number of 0 or more";
   }
@@ -168,6 +169,13 @@ std::string CellReader::read(const Member<JobState>& member, const Cell& cell) {
   return {};
 }
 
+std::string CellReader::read(const Member<Requeue>& member, const Cell& cell) {
+  const auto said = parse_requeue(cell.text);
+  if (!said) return unread(cell.column, cell.text);
+  member.of(cell.draft) = *said;
+  return {};
+}
+
 template <typename Whole>
 std::string CellReader::read(const Member<Whole>& member, const Cell& cell) {
   const auto& [column, text, last, draft, factor] = cell;
@@ -178,6 +186,7 @@ std::string CellReader::read(const Member<Whole>& member, const Cell& cell) {
     }
   }
   const std::int64_t most = column.field.spec().most;
+  const bool may_be_negative = column.field.spec().notation == Notation::any_sign;
   std::int64_t number = 0;
   if (factor == 1) {
     const auto value = text::parse_whole(text);
@@ -195,7 +204,7 @@ std::string CellReader::read(const Member<Whole>& member, const Cell& cell) {
     }
     number = static_cast<std::int64_t>(nearest);
   }
-  if (number < 0) return bad(column, text);
+  if (number < (may_be_negative ? -most : 0)) return bad(column, text);
   member.of(draft) = static_cast<Whole>(number);
   return {};
 }

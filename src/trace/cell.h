@@ -38,6 +38,7 @@ class CellReader {
   std::string read(const Member<JobKey>& member, const Cell& cell);
   std::string read(const Member<NameId>& member, const Cell& cell);
   std::string read(const Member<JobState>& member, const Cell& cell);
+  std::string read(const Member<Requeue>& member, const Cell& cell);
   std::string read(const Member<float>& member, const Cell& cell);
   std::string read(const Member<Time>& member, const Cell& cell);
   std::string read(const Member<Duration>& member, const Cell& cell);

@@ -65,7 +65,7 @@ enum class Notation : std::uint8_t {
   part,            ///< A number above 0 and up to 1.
   above_0,         ///< A number.
   above_0_or_inf,  ///< Likewise.
-  any_sign,        ///< A length that may be negative.
+  any_sign,        ///< A length or a whole number that may be negative.
   alternatives,    ///< trace/alternative.h
   metric,          ///< trace/metric.h
   node_list,       ///< trace/node_list.h
@@ -83,7 +83,7 @@ enum class Written : std::uint8_t {
 struct FieldSpec {
   std::string_view name;  ///< Column name in our CSV; times and durations end with "_s".
   std::variant<Member<JobKey>, Member<NameId>, Member<std::int32_t>, Member<std::int64_t>,
-               Member<float>, Member<Time>, Member<Duration>, Member<JobState>>
+               Member<float>, Member<Time>, Member<Duration>, Member<JobState>, Member<Requeue>>
       member;
   Notation notation = Notation::usual;
   Written written = Written::if_told;
@@ -135,6 +135,8 @@ inline constexpr FieldSpec kFields[] = {
     {"restart_s", &Request::restart_s},
     {"checkpoint_s", &Request::checkpoint_s},
     {"qos", &Request::qos},
+    {"priority_tier", &Request::priority_tier, Notation::any_sign},
+    {"requeue", &Request::requeue},
     {"after", &Request::after},
     {"reference_cpus", &Outcome::reference_cpus, Notation::above_0_or_inf},
     {"reference_memory_gb", &Outcome::reference_memory_gb, Notation::above_0_or_inf},

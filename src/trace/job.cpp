@@ -106,4 +106,22 @@ std::optional<JobState> parse_state(std::string_view word) {
   return std::nullopt;
 }
 
+std::string_view to_string(Requeue requeue) {
+  switch (requeue) {
+    case Requeue::unsaid:
+      return "";
+    case Requeue::yes:
+      return "yes";
+    case Requeue::no:
+      return "no";
+  }
+  return "";
+}
+
+std::optional<Requeue> parse_requeue(std::string_view word) {
+  if (word == "yes") return Requeue::yes;
+  if (word == "no") return Requeue::no;
+  return std::nullopt;
+}
+
 }  // namespace almanac::trace

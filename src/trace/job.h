@@ -39,6 +39,16 @@ std::string_view to_string(JobState state);
 /// Kubernetes'. "" is unknown; returns nothing for any other word.
 std::optional<JobState> parse_state(std::string_view word);
 
+/// Whether the user lets the cluster stop the job and start it again later (Slurm's --requeue and
+/// --no-requeue).
+enum class Requeue : std::uint8_t { unsaid, yes, no };
+
+/// Returns "yes", "no", or "" for unsaid.
+std::string_view to_string(Requeue requeue);
+
+/// Parses "yes" or "no"; returns nothing for any other word.
+std::optional<Requeue> parse_requeue(std::string_view word);
+
 /// Data known at submission. Missing values: kNoDuration, kNoTime, kNoName, NaN.
 struct Request {
   /// Time of joining the queue: submission, or the time at which the job became eligible, if later.
@@ -80,7 +90,10 @@ struct Request {
   float memory_gb;            ///< GB over all nodes.
   float data_gb;              ///< Size of its data set.
   float gpu_memory_gb;  ///< Memory needed on each GPU, as counted by drivers; missing = unknown.
-  JobKey after = kNoJobKey;  ///< Job that must end first.
+  JobKey after = kNoJobKey;        ///< Job that must end first.
+  std::int32_t priority_tier = 0;  ///< Tier of the job itself, before that of its QOS, tenant or
+                                   ///< virtual cluster; 0 = theirs (policy::View::tier).
+  Requeue requeue = Requeue::unsaid;
 
   Request();
 

@@ -43,11 +43,12 @@ void write_date(table::CsvWriter& csv, Time time) {
 /// Whether a value says something.
 bool is_told(JobKey key) { return key != kNoJobKey; }
 bool is_told(NameId name) { return name != kNoName; }
-bool is_told(std::integral auto number) { return number > 0; }
+bool is_told(std::integral auto number) { return number != 0; }
 bool is_told(float number) { return !std::isnan(number); }
 bool is_told(Time time) { return time != kNoTime; }
 bool is_told(Duration length) { return length != kNoDuration; }
 bool is_told(JobState state) { return state != JobState::unknown; }
+bool is_told(Requeue requeue) { return requeue != Requeue::unsaid; }
 
 void write_value(table::CsvWriter& csv, const Trace& trace, JobKey key) {
   // Most ids are numbers, and those need no string.
@@ -71,6 +72,9 @@ void write_value(table::CsvWriter& csv, const Trace&, Time time) { csv.time(time
 void write_value(table::CsvWriter& csv, const Trace&, Duration length) { csv.duration(length); }
 void write_value(table::CsvWriter& csv, const Trace&, JobState state) {
   csv.text(to_string(state));
+}
+void write_value(table::CsvWriter& csv, const Trace&, Requeue requeue) {
+  csv.text(to_string(requeue));
 }
 
 template <typename T>

@@ -33,7 +33,7 @@ TEST_F(Box, BeginsWithoutTheGpuOfAJobThatIsGone) {
   const JobNumber first = submit(shell("sleep 1000", 2));
   store::Submission asked = shell("[ $ALMANAC_ATTEMPT = 2 ] || sleep 1000");
   const JobNumber second = submit(asked);
-  asked.requeue = true;
+  asked.requeue = trace::Requeue::yes;
   const JobNumber third = submit(asked);
   for (const JobNumber each : {first, second, third}) {
     ASSERT_TRUE(comes_to(each, JobState::running));

@@ -157,7 +157,7 @@ TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
                         .grace = 200ms,
                         .hook = "echo $ALMANAC_JOB_ID $ALMANAC_TEXT >> '" + told + "'"});
   store::Submission again = idles();
-  again.requeue = true;
+  again.requeue = trace::Requeue::yes;
   const JobNumber job = submit(again);
   ASSERT_TRUE(eventually([&] { return look(job).attempts == 2; }));
   const auto notes = idle_notes(job);
@@ -189,7 +189,7 @@ TEST_F(Drawn, StaysWithAnIdleJobWhereNobodySaidItMayRunAgain) {
 TEST_F(Drawn, IsOnlySpokenOfInADryRunAndOnlyOfTheCanary) {
   begin_drawing(false, {.mode = service::IdleMode::dry, .after = 100ms, .grace = 50ms});
   store::Submission again = idles();
-  again.requeue = true;
+  again.requeue = trace::Requeue::yes;
   const JobNumber job = submit(again);
   ASSERT_TRUE(eventually([&] { return !idle_notes(job).empty(); }));
   ASSERT_TRUE(has_drawn(job, 500));

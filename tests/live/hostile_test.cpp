@@ -126,7 +126,7 @@ class Damaged : public Hostile, public testing::WithParamInterface<std::string> 
 TEST_P(Damaged, LastWordRunsNoJobAgain) {
   begin("fifo", 1);
   store::Submission asked = shell("echo once >> log; while [ ! -e go ]; do sleep 0.02; done");
-  asked.requeue = true;
+  asked.requeue = trace::Requeue::yes;
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("log") == "once\n"; }));
   end();

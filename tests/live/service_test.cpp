@@ -275,7 +275,7 @@ TEST_F(Box, RunsWholePolicies) {
     for (int at = 0; at < 4; ++at) {
       store::Submission asked = shell("sleep 0.3");
       asked.gpus = 1 + at % 2;
-      asked.requeue = true;
+      asked.requeue = trace::Requeue::yes;
       jobs.push_back(submit(asked));
     }
     for (const JobNumber job : jobs) EXPECT_TRUE(comes_to(job, JobState::completed)) << policy;

@@ -54,7 +54,7 @@ class Short : public Box, public testing::WithParamInterface<bool> {};
 TEST_P(Short, OfDescriptorsItWaitsUntilItCanTellHowAJobEnded) {
   begin("fifo", 1);
   store::Submission asked = shell("echo once >> log; while [ ! -e go ]; do sleep 0.02; done");
-  asked.requeue = GetParam();
+  asked.requeue = GetParam() ? trace::Requeue::yes : trace::Requeue::unsaid;
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("log") == "once\n"; }));
   {

@@ -66,7 +66,7 @@ TEST_F(Box, RunsAgainWhatEndedWithAllProcessesOfTheMachine) {
   begin("fifo", 1);
   store::Submission asked =
       shell("[ $ALMANAC_ATTEMPT = 2 ] || { echo ready > ready; exec sleep 1000; }");
-  asked.requeue = true;
+  asked.requeue = trace::Requeue::yes;
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
   const shepherd::Run run = *shepherd::Run::adopt(state() + "/runs/1.1");

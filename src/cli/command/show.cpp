@@ -35,6 +35,8 @@ std::string value_text(const store::About& about, const T& value, Time now) {
     return value;
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "yes" : "";
+  } else if constexpr (std::is_same_v<T, trace::Requeue>) {
+    return std::string(to_string(value));
   } else if constexpr (std::is_same_v<T, Time>) {
     return clock_text(value, now);
   } else if constexpr (std::is_same_v<T, Duration>) {

@@ -196,6 +196,7 @@ class View {
     const std::unordered_map<JobId, Time>* holds = nullptr;
     const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr;
     const std::unordered_map<NameId, std::vector<JobId>>* groups = nullptr;
+    const std::vector<std::int32_t>* tiers = nullptr;  // by job; jobs beyond its end have tier 0
   };
 
   View(const cluster::Cluster& machines, Rng& random, const Records& records)
@@ -243,6 +244,12 @@ class View {
     if (records_.groups == nullptr || name == kNoName) return {};
     const auto found = records_.groups->find(name);
     return found == records_.groups->end() ? std::span<const JobId>{} : found->second;
+  }
+  /// Returns the priority tier of a job: jobs of a higher tier go first, and no job stops for one
+  /// of a lower tier. 0 unless the job, its QOS, its tenant or its virtual cluster has another.
+  std::int32_t tier(JobId job) const {
+    if (records_.tiers == nullptr || index(job) >= records_.tiers->size()) return 0;
+    return (*records_.tiers)[index(job)];
   }
   /// Returns the training state that a job reports; nothing = no reports.
   std::optional<Training> training(JobId job) const {

@@ -20,8 +20,9 @@ enum class Stops : std::uint8_t {
 
 /// Returns whether a policy may stop the running job of `request`.
 inline bool may_stop(const trace::Request& request, Stops stops) {
-  if (stops == Stops::none) return false;
-  return stops == Stops::all || !std::isnan(request.checkpoint_s);
+  if (stops == Stops::none || request.requeue == trace::Requeue::no) return false;
+  return stops == Stops::all || request.requeue == trace::Requeue::yes ||
+         !std::isnan(request.checkpoint_s);
 }
 
 }  // namespace almanac::policy

@@ -37,7 +37,9 @@ Candidate JobLine::candidate(JobId job) const {
                  .expected = time_for(believed, job),
                  .now = view_->now,
                  .likely = beliefs_.likely(job),
-                 .may_stop = may_stop(view_->request(job), stops_)};
+                 .likely = beliefs_.likely(job),
+                 .may_stop = may_stop(view_->request(job), stops_),
+                 .tier = view_->tier(job)};
   if (shares_) {
     const Progress& state = view_->progress(job);
     const cluster::Demand& asked = view_->demand(state.demand);
@@ -108,7 +110,7 @@ void JobLine::file(VcState& vc, JobId job, std::uint32_t sequence) {
 }
 
 void JobLine::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence) {
-  slots_[index(job)] = {.rank = rank, .tie = tie, .sequence = sequence};
+  slots_[index(job)] = {.rank = rank, .tie = tie, .sequence = sequence, .tier = view_->tier(job)};
   vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
 }
 
@@ -118,7 +120,8 @@ void JobLine::add_started(VcState& vc, JobId job, std::span<const cluster::Grant
   const bool by_end = running_rank_ == RunningRank::believed_end;
   slot = {.rank = by_end ? end_rank(job, grants) : slot.rank + fallen(),
           .tie = 0,
-          .sequence = sequence_++};
+          .sequence = sequence_++,
+          .tier = by_end ? 0 : view_->tier(job)};
   vc.running.insert({slot.key(), job, Duration{0}});
 }
 
@@ -129,6 +132,7 @@ void JobLine::add_adopted(VcState& vc, JobId job, std::span<const cluster::Grant
   if (running_rank_ == RunningRank::none) return;
   const bool by_end = running_rank_ == RunningRank::believed_end;
   slot.rank = by_end ? end_rank(job, held) : order_->rank(candidate(job)) + fallen();
+  slot.tier = by_end ? 0 : view_->tier(job);
   vc.running.insert({slot.key(), job, Duration{0}});
 }
 

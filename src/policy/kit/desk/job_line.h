@@ -106,8 +106,9 @@ class JobLine : public JobDemands {
     double rank = 0;
     double tie = 0;
     std::uint32_t sequence = 0;
+    std::int32_t tier = 0;  // 0 for running jobs that are filed by their end
 
-    QueueKey key() const { return {rank, tie, sequence}; }
+    QueueKey key() const { return {rank, tie, sequence, tier}; }
   };
 
   /// Puts a job in the queue as the slots say.

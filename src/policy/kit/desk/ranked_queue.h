@@ -14,14 +14,18 @@
 
 namespace almanac::policy {
 
-/// Total order of jobs: rank, then tie, then the order of joining.
+/// Total order of jobs: the higher priority tier first, then rank, then tie, then the order of
+/// joining. The tier is no part of the rank because a sum would lose digits of the rank, and
+/// because passes compare ranks with limits of their own.
 struct QueueKey {
   double rank = 0;
   double tie = 0;
   std::uint32_t sequence = 0;
+  std::int32_t tier = 0;
 
   bool operator==(const QueueKey&) const = default;
   friend bool operator<(const QueueKey& a, const QueueKey& b) {
+    if (a.tier != b.tier) return a.tier > b.tier;
     if (a.rank != b.rank) return a.rank < b.rank;
     if (a.tie != b.tie) return a.tie < b.tie;
     return a.sequence < b.sequence;
@@ -30,7 +34,8 @@ struct QueueKey {
 
 /// After every job's.
 inline constexpr QueueKey kNobody{std::numeric_limits<double>::infinity(),
-                                  std::numeric_limits<double>::infinity(), ~std::uint32_t{0}};
+                                  std::numeric_limits<double>::infinity(), ~std::uint32_t{0},
+                                  std::numeric_limits<std::int32_t>::min()};
 
 struct QueueEntry {
   QueueKey key{};
