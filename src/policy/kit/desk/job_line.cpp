@@ -37,7 +37,6 @@ Candidate JobLine::candidate(JobId job) const {
                  .expected = time_for(believed, job),
                  .now = view_->now,
                  .likely = beliefs_.likely(job),
-                 .likely = beliefs_.likely(job),
                  .may_stop = may_stop(view_->request(job), stops_),
                  .tier = view_->tier(job)};
   if (shares_) {
