@@ -52,8 +52,7 @@ double Stoppable::worth(JobId job, double rank) const {
   const double restart_s =
       std::isnan(request.restart_s) ? seconds(desk_.view().restart.of(gpus)) : request.restart_s;
   const double lost_s = std::isnan(request.checkpoint_s) ? 0 : request.checkpoint_s / 2.0;
-  const double left = rank - gpus * (restart_s + lost_s);
-  return left / (1.0 + desk_.view().progress(job).preemptions);
+  return rank - gpus * (restart_s + lost_s);
 }
 
 bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) {

@@ -3,10 +3,9 @@
 /// \file
 /// Running jobs of one virtual cluster that may be stopped, by the worth of what they do.
 ///
-/// A stop costs a restart and the work since the last checkpoint, and a job that is stopped again
-/// and again never ends. So a job counts here with its rank less the GPU time that a stop of it
-/// costs, divided by 1 + the number of times that it was stopped. It gives way to a waiting job
-/// whose rank, times a margin, is still below that.
+/// A stop costs a restart and, on average, half of the work between two checkpoints. So a job
+/// counts here with its rank less that GPU time, in GPU-seconds, the unit of order `index`. It
+/// gives way to a waiting job whose rank, times a margin, is still below that.
 ///
 /// Source   ours; the ranks are those of the order.
 #pragma once
