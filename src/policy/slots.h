@@ -35,6 +35,7 @@ struct Candidate {
   double sum_of_shares = 0;
   /// How likely each run time is; null = one number is known only, or the order did not ask.
   const predict::Distribution* likely = nullptr;
+  bool may_stop = false;  ///< Whether the pass may stop it once it runs.
   /// Its priority tier. Orders need not read it: whatever their ranks, higher tiers go first
   /// (kit/desk/ranked_queue.h).
   std::int32_t tier = 0;

@@ -27,6 +27,8 @@ std::string_view clause(Trait trait) {
       return "uses a signal, such as the price of power";
     case Trait::stops_jobs:
       return "preempts running jobs";
+    case Trait::stops_marked:
+      return "preempts running jobs that may be stopped";
     case Trait::moves_jobs:
       return "moves running jobs";
     case Trait::resizes_jobs:

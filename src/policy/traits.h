@@ -27,6 +27,7 @@ enum class Trait : std::uint8_t {
   reads_signals,      ///< Does something else only where a price or another signal is told.
   // What it does to jobs.
   stops_jobs,     ///< Preempts: stops running jobs, which go on later.
+  stops_marked,   ///< Stops running jobs of which user or operator says that they may be stopped.
   moves_jobs,     ///< Moves running jobs to other GPUs.
   resizes_jobs,   ///< Gives running jobs another number of GPUs.
   chooses_gpus,   ///< Chooses how many GPUs a job has, where the job leaves that open.

@@ -75,13 +75,16 @@ double rank_of(const Distribution& likely, std::size_t step) {
   return best;
 }
 
-class Gittins final : public Order {
+double expected_left(const Candidate& job) {
+  const Duration left = job.believed - job.worked;
+  return left > Duration{0} ? seconds(left) : outlived(job.worked);
+}
+
+class Gittins : public Order {
  public:
   double rank(const Candidate& job) const override {
-    const Duration left = job.believed - job.worked;
-    const double each = job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked))
-                        : left > Duration{0}  ? seconds(left)
-                                              : outlived(job.worked);
+    const double each =
+        job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked)) : expected_left(job);
     return job.request.gpus * each;
   }
   double tie(const Candidate& job) const override { return job.request.gpus; }
@@ -94,6 +97,18 @@ class Gittins final : public Order {
   bool needs_distribution() const override { return true; }
 };
 
+/// A job that runs to its end once it has started has one moment to look again, its end: its index
+/// is its expected GPU time.
+class Index final : public Gittins {
+ public:
+  double rank(const Candidate& job) const override {
+    return job.may_stop ? Gittins::rank(job) : job.request.gpus * expected_left(job);
+  }
+  Duration jumps_after(const Candidate& job) const override {
+    return job.may_stop ? Gittins::jumps_after(job) : kNoDuration;
+  }
+};
+
 }  // namespace
 
 void register_gittins(Registry& registry) {
@@ -103,6 +118,13 @@ void register_gittins(Registry& registry) {
        "Aalto et al. 2009; Gu et al. NSDI'19 §3.2",
        {.has = {Trait::reads_run_times}}},
       [](const Parameters&) { return std::make_unique<Gittins>(); });
+  registry.orders.add(
+      {"index",
+       "expected GPU time first for jobs that run to their end, lowest Gittins index for jobs that "
+       "may be stopped",
+       "Rothkopf 1966; Aalto et al. 2009",
+       {.has = {Trait::reads_run_times}}},
+      [](const Parameters&) { return std::make_unique<Index>(); });
 }
 
 }  // namespace almanac::policy::order

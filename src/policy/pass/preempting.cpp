@@ -22,8 +22,8 @@
 #include "base/check.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
+#include "policy/kit/room_by_rank.h"
 #include "policy/kit/unmet.h"
-#include "policy/pass/preempting/room_by_rank.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

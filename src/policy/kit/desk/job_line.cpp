@@ -37,6 +37,7 @@ Candidate JobLine::candidate(JobId job) const {
                  .expected = time_for(believed, job),
                  .now = view_->now,
                  .likely = beliefs_.likely(job),
+                 .may_stop = may_stop(view_->request(job), stops_),
                  .tier = view_->tier(job)};
   if (shares_) {
     const Progress& state = view_->progress(job);
@@ -70,6 +71,13 @@ std::span<const JobId> JobLine::refile(std::span<VcState> vcs) {
     refiled_.push_back(job);
   }
   return refiled_;
+}
+
+void JobLine::ask_again(JobId job) {
+  const Progress& state = view_->progress(job);
+  if (state.phase != Phase::waiting || slots_[index(job)].sequence == kNotFiled) return;
+  const Time until = order_->stands_until(candidate(job));
+  if (until != Time::max()) stale_.emplace(until, job);
 }
 
 void JobLine::file_again(VcState& vc, JobId job) {

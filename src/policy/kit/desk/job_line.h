@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/desk/dominant_shares.h"
 #include "policy/kit/desk/job_demands.h"
 #include "policy/kit/desk/queue.h"
@@ -42,6 +43,14 @@ class JobLine : public JobDemands {
   /// before the first job comes.
   void put_oldest_first(Duration cap);
   Duration age_cap() const { return cap_; }  ///< kNoDuration = there is none.
+  /// Ranks by what `make(order)` returns for the present order. To be called before the first job
+  /// comes.
+  template <typename Make>
+  void rank_by(Make&& make) {
+    order_ = make(std::move(order_));
+  }
+  /// Tells the order which running jobs may be stopped (Candidate::may_stop); else none may.
+  void let_stop(Stops stops) { stops_ = stops; }
   /// Whether a job has waited for that long.
   bool is_old(JobId job) const { return cap_ != kNoDuration && is_beyond(cap_, candidate(job)); }
   Candidate candidate(JobId job) const;
@@ -55,6 +64,9 @@ class JobLine : public JobDemands {
   void withdraw(VcState& vc, JobId job);
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
+  /// The rank of a waiting job may be another from some later time on, as Order::stands_until()
+  /// now says.
+  void ask_again(JobId job);
   /// When refile() is to be called next; kNever = as things are, never.
   Time next_refile() const { return stale_.empty() ? kNever : stale_.begin()->first; }
   /// Gives a job of which chooses_shape() is so another shape: a waiting one is filed anew, a
@@ -108,6 +120,7 @@ class JobLine : public JobDemands {
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
   std::unique_ptr<Order> order_;
+  Stops stops_ = Stops::none;
   Duration cap_ = kNoDuration;            // of the wait; then a job is old
   bool tells_shares_;                     // whether the order reads them
   std::optional<DominantShares> shares_;  // the same, once there is a view

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -54,8 +55,10 @@ class Calendar {
   /// Finds the earliest start for `job`, which waits in `vc`, that delays no promise, and promises
   /// it. A start at `now` is only returned, not kept: start the job. Null = never fits as things
   /// are. The answer is valid until the next promise is made or taken back. Cost: one step for each
-  /// believed end and each promise until then.
-  const Promise* promise(const VcState& vc, JobId job);
+  /// believed end and each promise until then. Running jobs for which `gives_way` holds count as if
+  /// they were stopped now, because `job` may stop them.
+  const Promise* promise(const VcState& vc, JobId job,
+                         const std::function<bool(JobId)>& gives_way = {});
   /// Takes GPUs for a job of `demand` that is to run [now, now + length) and delays no promise.
   /// Empty = changed nothing. The span is valid until the next place().
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,

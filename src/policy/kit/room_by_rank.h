@@ -28,7 +28,8 @@ namespace almanac::policy {
 
 class RoomByRank {
  public:
-  RoomByRank(Desk& desk, VcId vc);
+  /// `keys` has the key of each running job by JobId and outlives this; null = Desk::running_key().
+  RoomByRank(Desk& desk, VcId vc, const std::vector<QueueKey>* keys = nullptr);
 
   /// A job runs with `grants`, or no more.
   void enter(JobId job, std::span<const cluster::Grant> grants);
@@ -97,6 +98,7 @@ class RoomByRank {
   void gather(std::uint32_t node);
 
   Desk& desk_;
+  const std::vector<QueueKey>* keys_;
   VcId vc_;
   NodeId first_{};
   std::vector<std::size_t> pool_of_;  // each node; a position in Ledger::pools()

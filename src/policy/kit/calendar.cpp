@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/backfill/calendar.h"
+#include "policy/kit/calendar.h"
 
 #include <algorithm>
 #include <queue>
@@ -150,18 +150,28 @@ JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until
   return first;
 }
 
-const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
+const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job,
+                                           const std::function<bool(JobId)>& gives_way) {
   cluster::Ledger& ledger = desk_.ledger();
   const std::size_t before = ledger.mark();
   const cluster::Demand& demand = desk_.demand(job);
   const Duration length = std::max(Duration{1}, desk_.remaining(job));
 
+  const auto give_back = [&](JobId running_job) {
+    for (const cluster::Grant& grant : desk_.grants(running_job)) ledger.give_back(grant);
+  };
+  const auto is_gone = [&](JobId running_job) { return gives_way && gives_way(running_job); };
+  if (gives_way) {
+    for (RankedQueue::Cursor each(vc.running); each.get() != nullptr; each.advance()) {
+      if (gives_way(each.get()->job)) give_back(each.get()->job);
+    }
+  }
   RankedQueue::Cursor running(vc.running);
   auto starting = by_start_.begin();
   std::priority_queue<Begun, std::vector<Begun>, std::greater<>> begun;
   for (Time at = desk_.now();;) {
     for (; running.get() != nullptr && end_of(*running.get()) <= at; running.advance()) {
-      for (const cluster::Grant& grant : desk_.grants(running.get()->job)) ledger.give_back(grant);
+      if (!is_gone(running.get()->job)) give_back(running.get()->job);
     }
     for (; !begun.empty() && begun.top().end <= at; begun.pop()) {
       for (const cluster::Grant& grant : begun.top().grants) ledger.give_back(grant);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/preempting/room_by_rank.h"
+#include "policy/kit/room_by_rank.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,7 +18,8 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
 
-RoomByRank::RoomByRank(Desk& desk, VcId vc) : desk_(desk), vc_(vc) {
+RoomByRank::RoomByRank(Desk& desk, VcId vc, const std::vector<QueueKey>* keys)
+    : desk_(desk), keys_(keys), vc_(vc) {
   const cluster::VirtualCluster& home = desk.view().cluster.vcs[index(vc)];
   first_ = home.first;
   nodes_.resize(home.num_nodes);
@@ -166,7 +167,8 @@ void RoomByRank::gather(std::uint32_t node) {
   for (const JobId job : nodes_[node].jobs) {
     if (desk_.view().progress(job).phase != Phase::running) continue;  // it starts just now
     if (!may_stop(desk_.view().request(job), Stops::all)) continue;
-    gathered_.push_back({desk_.running_key(job), job});
+    const QueueKey key = keys_ == nullptr ? desk_.running_key(job) : (*keys_)[index(job)];
+    gathered_.push_back({key, job});
   }
   std::sort(gathered_.begin(), gathered_.end(),
             [](const Last& a, const Last& b) { return b.key < a.key; });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/backfill/calendar.h"
+#include "policy/kit/calendar.h"
 
 #include <gtest/gtest.h>
 

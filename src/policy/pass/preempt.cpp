@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// EASY backfill that also stops running jobs, where they may be stopped, and lets no job wait for
+/// much longer than EASY would.
+///
+///   1 jobs start in order of rank. The first that does not fit takes the GPUs of running jobs that
+///     give way to it (preempt/stoppable.h); if those do not suffice it holds a reservation, which
+///     counts jobs that give way to it as gone
+///   2 later jobs start in GPUs that are free if they end before the reservation begins, take GPUs
+///     that it does not need, or would give way to it themselves
+///   3 later jobs take the GPUs of running jobs that give way to them, under the same conditions
+///   4 a job that has waited for `bound` times its wait under EASY, plus `grace`, goes before all
+///     others, and every job that may be stopped gives way to it (preempt/wait_bound.h)
+///
+/// Where no job may be stopped and no bound is set, this is pass `easy`. Where each job may be
+/// stopped and the margin is 1, no job is held back by a reservation.
+///
+/// Source   ours, after Lifka, JSSPP'95 (EASY) and Gu et al., NSDI'19 (Tiresias).
+/// Cost     A walk through believed ends when the first job is blocked and another could start.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "policy/contract/may_stop.h"
+#include "policy/kit/calendar.h"
+#include "policy/kit/desk.h"
+#include "policy/kit/unmet.h"
+#include "policy/pass/preempt/stoppable.h"
+#include "policy/pass/preempt/wait_bound.h"
+#include "policy/registry.h"
+
+namespace almanac::policy {
+namespace {
+
+struct PreemptRules {
+  Stops stops = Stops::marked;
+  double margin = 1;
+  double bound = 0;  ///< 0 = none.
+  Duration grace{};
+};
+
+class PreemptPass final : public Pass {
+ public:
+  PreemptPass(Desk& desk, const PreemptRules& rules) : desk_(desk), rules_(rules) {
+    desk_.let_stop(rules.stops);
+    if (rules.bound > 0) {
+      bound_.emplace(rules.bound, rules.grace);
+      desk_.rank_by([&](auto order) { return overdue_first(std::move(order), *bound_); });
+    }
+  }
+
+  PassNeeds needs() const override {
+    return {.running = RunningRank::believed_end, .run_times = true};
+  }
+  bool bounds_wait_of_first() const override { return true; }
+
+  void run(VcState& vc) override {
+    Book& book = book_of(vc);
+    look_at_what_changed(vc, book);
+    start_first(vc, book);
+    if (!vc.waiting.empty()) {
+      backfill(vc, book);
+      start_by_stops(vc, book);
+    }
+    if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());  // they may fit elsewhere
+    ask_wake(book);
+  }
+
+  void file(Desk& desk, VcState& vc, JobId job) override {
+    desk.enqueue(vc, job);
+    if (bound_) bound_->arrived(desk, vc.vc, job);
+  }
+  void adopted(VcState& vc, JobId job) override {
+    Book& book = book_of(vc);
+    if (may_stop(job)) book.stoppable.enter(job, desk_.view().grants(job));
+  }
+  void refiled(VcState& vc, JobId) override { book_of(vc).calendar.clear(); }
+  void withdrawn(VcState& vc, JobId job) override {
+    if (bound_) bound_->withdrawn(desk_, vc.vc, job);
+    book_of(vc).calendar.clear();
+  }
+  void ended(VcState& vc, JobId job) override {
+    Book& book = book_of(vc);
+    if (bound_) bound_->ended(desk_, vc.vc, job);
+    if (book.stoppable.holds(job)) book.stoppable.leave(job, desk_.view().grants(job));
+    if (desk_.believed_end(job) > desk_.now()) book.calendar.clear();
+  }
+  void capacity_changed(VcState& vc) override {
+    Book& book = book_of(vc);
+    if (bound_) bound_->capacity_changed(desk_, vc.vc);
+    book.calendar.clear();
+    book.stoppable.capacity_changed();
+  }
+
+  void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
+    for (VcState& vc : vcs) {
+      if (vc.waiting.empty()) continue;
+      const Book& book = book_of(vc);
+      const bool is_due =
+          !book.calendar.empty() && book.calendar.at(book.calendar.first()).start <= desk_.now();
+      if (is_due || book.stoppable.next_review() <= desk_.now()) need.push_back(vc.vc);
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId job) const override {
+    const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+    if (index(vc.vc) >= books_.size()) return behind;
+    const Calendar& calendar = books_[index(vc.vc)]->calendar;
+    const std::size_t before = desk_.ledger().mark();
+    const auto grants = desk_.place(vc.vc, desk_.demand(job));
+    desk_.ledger().undo(before);
+    const JobId delayed = calendar.first_delayed(grants, desk_.now() + desk_.remaining(job), job);
+    if (delayed == kNoJob) return behind;
+    return {.kind = ReasonKind::reserved, .other = delayed};
+  }
+
+ private:
+  struct Book {
+    Book(Desk& desk, const cluster::VirtualCluster& vc, VcId id, double margin)
+        : calendar(desk, vc), stoppable(desk, id, margin) {}
+    Calendar calendar;
+    Stoppable stoppable;
+    std::vector<JobId> started;  // by the last plan: they could not be stopped then
+  };
+
+  Book& book_of(const VcState& vc) {
+    while (books_.size() <= index(vc.vc)) {
+      const VcId added{static_cast<std::uint32_t>(books_.size())};
+      books_.push_back(std::make_unique<Book>(desk_, desk_.view().cluster.vcs[index(added)], added,
+                                              rules_.margin));
+    }
+    return *books_[index(vc.vc)];
+  }
+
+  bool may_stop(JobId job) const {
+    return policy::may_stop(desk_.view().request(job), rules_.stops);
+  }
+
+  void look_at_what_changed(VcState& vc, Book& book) {
+    unmet_.clear();
+    if (bound_) bound_->advance(desk_, vc.vc, [&](JobId job) { desk_.ask_again(job); });
+    for (const NodeId node : desk_.touched) {
+      if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) book.stoppable.node_changed(node);
+    }
+    for (const JobId job : std::exchange(book.started, {})) {
+      for (const cluster::Grant& grant : desk_.grants(job)) book.stoppable.node_changed(grant.node);
+    }
+    extend_overruns(vc, book);
+    if (book.stoppable.review()) book.calendar.clear();
+  }
+
+  void extend_overruns(VcState& vc, Book& book) {
+    while (!vc.running.empty()) {
+      const JobId job = vc.running.front().job;
+      const Time believed = desk_.believed_end(job);
+      if (believed > desk_.now() || desk_.view().progress(job).phase == Phase::waiting) break;
+      const Duration ran = desk_.now() - desk_.view().progress(job).since;
+      const Time end = desk_.now() + std::max<Duration>(1s, ran);
+      desk_.refile_running(vc, job, static_cast<double>(end.time_since_epoch().count()));
+      book.calendar.clear();
+    }
+  }
+
+  /// Starts jobs in order of rank until one fits neither in what is free nor in what others give.
+  void start_first(VcState& vc, Book& book) {
+    while (!vc.waiting.empty()) {
+      const WaitingQueue::Class& first = vc.waiting.first();
+      const QueueEntry entry = first.jobs.front();
+      auto grants = desk_.place(vc.vc, first.demand);
+      if (grants.empty()) grants = book.stoppable.make_room(vc, first, entry);
+      if (grants.empty()) break;
+      stop_victims(vc, book);
+      start(vc, book, entry.job, grants);
+    }
+    if (vc.waiting.empty() || !book.calendar.holds(vc.waiting.first().jobs.front().job)) {
+      book.calendar.clear();
+    }
+  }
+
+  /// Reserves a start for the first job, unless it holds one or never fits.
+  void promise_first(VcState& vc, Book& book) {
+    const QueueEntry& first = vc.waiting.first().jobs.front();
+    if (book.calendar.holds(first.job)) return;
+    book.calendar.promise(
+        vc, first.job, [&](JobId running) { return book.stoppable.gives_way(running, first.key); });
+  }
+
+  /// Starts jobs behind the first in what is free.
+  void backfill(VcState& vc, Book& book) {
+    exhausted_.assign(vc.waiting.classes().size(), false);
+    for (;;) {
+      const WaitingQueue::Class* from = nullptr;
+      QueueEntry best{.key = kNobody};
+      const int free = desk_.ledger().free_gpus(vc.vc);
+      const auto skips = [&](const ClassTree::Part& part) {
+        return best.key < part.front || is_in_vain(part.least, free);
+      };
+      vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
+        const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());
+        if (exhausted_[position]) return;
+        const QueueEntry* const candidate = first_harmless(vc, book, each);
+        exhausted_[position] = candidate == nullptr;
+        if (candidate == nullptr || !(candidate->key < best.key)) return;
+        from = &each;
+        best = *candidate;
+      });
+      if (from == nullptr) return;
+      start_harmless(vc, book, best, from->demand);
+    }
+  }
+
+  bool is_in_vain(const cluster::Demand& demand, int free) const {
+    if (demand.gpus > std::max(free, 1)) return true;  // of one a part may do
+    return unmet_.rules_out(demand) && !desk_.placement().draws();
+  }
+
+  /// The first job of a demand that can start now and does not delay the first in line; null =
+  /// none.
+  const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
+    if (!desk_.fits(vc.vc, from.demand)) {
+      unmet_.add(desk_, vc, from);
+      return nullptr;
+    }
+    promise_first(vc, book);
+    const QueueEntry* const front = &from.jobs.front();
+    if (book.calendar.empty() || is_harmless(vc, book, *front, from.demand)) return front;
+    const Duration gap = book.calendar.at(book.calendar.first()).start - desk_.now();
+    const QueueEntry* const brief = from.jobs.first_within(gap);
+    const QueueEntry* const yielding = first_to_yield(vc, book, from);
+    if (brief == nullptr || yielding == nullptr) return brief != nullptr ? brief : yielding;
+    return yielding->key < brief->key ? yielding : brief;
+  }
+
+  bool is_harmless(const VcState& vc, Book& book, const QueueEntry& entry,
+                   const cluster::Demand& demand) {
+    if (would_yield(vc, book, entry)) return true;
+    const std::size_t before = desk_.ledger().mark();
+    const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
+    desk_.ledger().undo(before);
+    return can;
+  }
+
+  /// Whether a waiting job that starts now gives way to the first in line whenever that fits.
+  bool would_yield(const VcState& vc, const Book& book, const QueueEntry& entry) const {
+    const QueueEntry& first = vc.waiting.first().jobs.front();
+    return entry.job != first.job && may_stop(entry.job) &&
+           book.stoppable.would_give_way(entry.job, entry.key, first.key);
+  }
+
+  const QueueEntry* first_to_yield(const VcState& vc, const Book& book,
+                                   const WaitingQueue::Class& from) const {
+    if (rules_.stops == Stops::none) return nullptr;
+    for (const QueueEntry* entry = &from.jobs.front(); entry != nullptr;
+         entry = from.jobs.next(entry->key)) {
+      if (would_yield(vc, book, *entry)) return entry;
+    }
+    return nullptr;
+  }
+
+  void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,
+                      const cluster::Demand& demand) {
+    if (book.calendar.empty() || would_yield(vc, book, entry)) {
+      const auto grants = desk_.place(vc.vc, demand);
+      ALMANAC_CHECK(!grants.empty(), "job {} was found to fit", index(entry.job));
+      return start(vc, book, entry.job, grants);
+    }
+    const Duration length = length_of(entry);
+    const auto grants = book.calendar.place_now(vc.vc, demand, length);
+    ALMANAC_CHECK(!grants.empty(), "job {} was found harmless", index(entry.job));
+    book.calendar.occupy(grants, Time::min(), desk_.now() + length, +1);
+    start(vc, book, entry.job, grants);
+  }
+
+  /// Starts jobs behind the first on the GPUs of running jobs that give way to them.
+  void start_by_stops(VcState& vc, Book& book) {
+    if (book.stoppable.empty()) return;
+    unmet_.clear();
+    for (;;) {
+      const auto skips = [&](const cluster::Demand& demand) { return unmet_.rules_out(demand); };
+      const auto front = [](const WaitingQueue::Class& each) { return &each.jobs.front(); };
+      const WaitingQueue::Class* const next = vc.waiting.first_of(skips, front).from;
+      if (next == nullptr) return;
+      const QueueEntry entry = next->jobs.front();
+      if (!start_by_stops(vc, book, *next, entry)) unmet_.add(next->demand);
+    }
+  }
+
+  bool start_by_stops(VcState& vc, Book& book, const WaitingQueue::Class& from,
+                      const QueueEntry& entry) {
+    const auto grants = book.stoppable.make_room(vc, from, entry);
+    if (grants.empty()) return false;
+    const std::vector<cluster::Grant> taken(grants.begin(), grants.end());
+    if (!would_yield(vc, book, entry)) {
+      book.stoppable.undo();
+      promise_first(vc, book);
+      const Time until = desk_.now() + length_of(entry);
+      if (book.calendar.first_delayed(taken, until, entry.job) != kNoJob) return false;
+      if (book.stoppable.make_room(vc, from, entry).empty()) return false;
+      book.calendar.occupy(taken, Time::min(), until, +1);
+    }
+    stop_victims(vc, book);
+    start(vc, book, entry.job, taken);
+    return true;
+  }
+
+  void stop_victims(VcState& vc, Book& book) {
+    for (const JobId job : book.stoppable.victims()) {
+      book.stoppable.leave(job, desk_.grants(job));
+      desk_.stop(vc, job);
+    }
+  }
+
+  void start(VcState& vc, Book& book, JobId job, std::span<const cluster::Grant> grants) {
+    desk_.start(vc, job, grants);
+    if (!may_stop(job)) return;
+    book.stoppable.enter(job, desk_.grants(job));
+    book.started.push_back(job);
+  }
+
+  /// Wakes for the next job that becomes overdue or gives way to others, while jobs wait.
+  void ask_wake(const Book& book) {
+    const Time next = std::min(desk_.next_refile(), book.stoppable.next_review());
+    if (next == kNever || next <= desk_.now() || (asked_ > desk_.now() && asked_ <= next)) return;
+    asked_ = next;
+    desk_.plan().wake(next);
+  }
+
+  static Duration length_of(const QueueEntry& entry) {
+    return std::max(Duration{1}, entry.believed);
+  }
+
+  Desk& desk_;
+  PreemptRules rules_;
+  std::optional<WaitBound> bound_;
+  std::vector<std::unique_ptr<Book>> books_;
+  Unmet unmet_;
+  std::vector<bool> exhausted_;  // of each class, during one backfill()
+  Time asked_ = kNoTime;
+};
+
+}  // namespace
+
+namespace pass {
+
+void register_preempt(Registry& registry) {
+  registry.passes.add(
+      {.name = "preempt",
+       .summary = "EASY backfill that also stops running jobs that may be stopped, and bounds each "
+                  "wait by the wait under EASY",
+       .source = "ours; Lifka JSSPP'95; Gu et al. NSDI'19",
+       .traits = {.has = {Trait::reads_run_times, Trait::reserves, Trait::stops_marked},
+                  .bars = {Trait::gives_cores}},
+       .parameters =
+           {word("stops",
+                 "which running jobs may be stopped: those marked by --requeue or a "
+                 "checkpoint interval, all but --no-requeue, or none",
+                 {"marked", "all", "none"}),
+            number("margin",
+                   "a job is stopped only if its rank, less the cost of the stop, is more than "
+                   "this many times that of the job that needs its GPUs",
+                   2, 1, 1e6),
+            number("bound",
+                   "a job that has waited for this many times its wait under EASY, plus grace_s, "
+                   "goes first; 0 = no bound",
+                   4, 0, 1e6),
+            number("grace_s", "constant part of that bound, in seconds", 43200, 0, 1e9)}},
+      [](const Parameters& told, Desk& desk) {
+        const std::string& word = told.word("stops");
+        return std::make_unique<PreemptPass>(desk,
+                                             PreemptRules{.stops = word == "all"    ? Stops::all
+                                                                   : word == "none" ? Stops::none
+                                                                                    : Stops::marked,
+                                                          .margin = told.number("margin"),
+                                                          .bound = told.number("bound"),
+                                                          .grace = told.duration("grace_s")});
+      });
+}
+
+}  // namespace pass
+}  // namespace almanac::policy

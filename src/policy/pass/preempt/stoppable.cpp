@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/pass/preempt/stoppable.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace almanac::policy {
+
+void Stoppable::enter(JobId job, std::span<const cluster::Grant> grants) {
+  if (keys_.size() < desk_.view().num_jobs()) {
+    keys_.resize(desk_.view().num_jobs(), {.sequence = kOut});
+  }
+  file(job);
+  room_.enter(job, grants);
+}
+
+void Stoppable::leave(JobId job, std::span<const cluster::Grant> grants) {
+  by_worth_.erase(keys_[index(job)]);
+  keys_[index(job)].sequence = kOut;
+  room_.leave(job, grants);
+}
+
+bool Stoppable::review() {
+  bool any = false;
+  while (!jumps_.empty() && jumps_.top().first <= desk_.now()) {
+    const JobId job = jumps_.top().second;
+    jumps_.pop();
+    // It may have been stopped since and started again: its rank is then up to date, or will be.
+    if (!holds(job) || !desk_.runs(job)) continue;
+    by_worth_.erase(keys_[index(job)]);
+    file(job);
+    for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
+    any = true;
+  }
+  return any;
+}
+
+void Stoppable::file(JobId job) {
+  const Candidate now = desk_.candidate(job);
+  keys_[index(job)] = {
+      .rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++, .tier = now.tier};
+  by_worth_.insert({keys_[index(job)], job, Duration{0}});
+  const Duration jump = desk_.order().jumps_after(now);
+  if (jump != kNoDuration) jumps_.emplace(desk_.now() + jump, job);
+}
+
+QueueKey Stoppable::bar(const QueueKey& key) const {
+  return {.rank = key.rank > 0 ? key.rank * margin_ : key.rank / margin_,
+          .tie = kNobody.tie,
+          .sequence = kNobody.sequence,
+          .tier = key.tier};
+}
+
+double Stoppable::worth(JobId job, double rank) const {
+  if (rank <= 0) return rank;  // overdue
+  const trace::Request& request = desk_.view().request(job);
+  const int gpus = desk_.demand(job).gpus;
+  const double restart_s =
+      std::isnan(request.restart_s) ? seconds(desk_.view().restart.of(gpus)) : request.restart_s;
+  const double lost_s = std::isnan(request.checkpoint_s) ? 0 : request.checkpoint_s / 2.0;
+  const double left = rank - gpus * (restart_s + lost_s);
+  return left / (1.0 + desk_.view().progress(job).preemptions);
+}
+
+bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) {
+  return !desk_.placement().draws() && !desk_.ledger().knows_parts() && !desk_.packs() &&
+         desk_.placement().keeps_together(demand, desk_.ledger().pools(vc));
+}
+
+std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQueue::Class& wanted,
+                                                     const QueueEntry& entry) {
+  const QueueKey above = bar(entry.key);
+  if (by_worth_.empty() || by_worth_.back().key < above) return {};
+  if (knows_who_is_in_the_way(vc.vc, wanted.demand)) {
+    const auto in_the_way = room_.in_the_way(wanted.id, desk_.least(entry.job), above);
+    if (in_the_way.empty()) return {};
+    eviction_.begin();
+    for (const JobId victim : in_the_way) eviction_.free(victim, wanted.demand);
+    const auto grants = desk_.place(vc.vc, wanted.demand);
+    ALMANAC_CHECK(!grants.empty(), "job {} does not fit where {} others were", index(entry.job),
+                  in_the_way.size());
+    eviction_.settle();
+    return grants;
+  }
+  int gpus = desk_.ledger().free_gpus(vc.vc, wanted.demand);
+  const QueueEntry* worst = &by_worth_.back();
+  for (; worst != nullptr && above < worst->key && gpus < wanted.demand.gpus;
+       worst = by_worth_.previous(worst->key)) {
+    gpus += gpus_to_deal(desk_, worst->job);
+  }
+  if (gpus < wanted.demand.gpus) return {};
+  worst = &by_worth_.back();
+  return eviction_.make_room(vc.vc, wanted.demand, [&] {
+    while (worst != nullptr && above < worst->key) {
+      const JobId job = worst->job;
+      worst = by_worth_.previous(worst->key);
+      if (desk_.runs(job)) return job;
+    }
+    return kNoJob;
+  });
+}
+
+}  // namespace almanac::policy

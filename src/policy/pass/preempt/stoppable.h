@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Running jobs of one virtual cluster that may be stopped, by the worth of what they do.
+///
+/// A stop costs a restart and the work since the last checkpoint, and a job that is stopped again
+/// and again never ends. So a job counts here with its rank less the GPU time that a stop of it
+/// costs, divided by 1 + the number of times that it was stopped. It gives way to a waiting job
+/// whose rank, times a margin, is still below that. A job of a lower priority tier always gives
+/// way, and one of a higher tier never.
+///
+/// Source   ours; the ranks are those of the order.
+#pragma once
+
+#include <queue>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "policy/kit/desk.h"
+#include "policy/kit/eviction.h"
+#include "policy/kit/room_by_rank.h"
+
+namespace almanac::policy {
+
+class Stoppable {
+ public:
+  Stoppable(Desk& desk, VcId vc, double margin)
+      : desk_(desk), margin_(margin), room_(desk, vc, &keys_) {}
+  Stoppable(const Stoppable&) = delete;
+  Stoppable& operator=(const Stoppable&) = delete;
+
+  bool empty() const { return by_worth_.empty(); }
+  /// A job that may be stopped runs from now on with `grants`, or no more.
+  void enter(JobId job, std::span<const cluster::Grant> grants);
+  void leave(JobId job, std::span<const cluster::Grant> grants);
+  bool holds(JobId job) const {
+    return index(job) < keys_.size() && keys_[index(job)].sequence != kOut;
+  }
+  void node_changed(NodeId node) { room_.changed(node); }
+  void capacity_changed() { room_.all_changed(); }
+  /// Brings up to date the ranks that have jumped. Returns whether any has.
+  bool review();
+  /// Returns when review() is to be called next; kNever = not without another event.
+  Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().first; }
+
+  /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.
+  bool gives_way(JobId job, const QueueKey& key) const {
+    return holds(job) && bar(key) < keys_[index(job)];
+  }
+  /// Returns whether a job that would start now with `own` would give way to that of `key`.
+  bool would_give_way(JobId job, const QueueKey& own, const QueueKey& key) const {
+    return bar(key) < QueueKey{.rank = worth(job, own.rank), .tier = own.tier};
+  }
+  /// Takes GPUs for the waiting job `entry` of `wanted`, which does not fit, from jobs that give
+  /// way, the worst first. Empty = changed nothing. Else either stop the victims() or undo().
+  std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
+                                            const QueueEntry& entry);
+  std::span<const JobId> victims() const { return eviction_.victims(); }
+  void undo() { eviction_.undo(); }
+
+ private:
+  static constexpr std::uint32_t kOut = ~std::uint32_t{0};
+
+  /// The place behind which running jobs give way to the waiting job of `key`. Jobs of lower tiers
+  /// are behind it, whatever the margin.
+  QueueKey bar(const QueueKey& key) const;
+  double worth(JobId job, double rank) const;
+  void file(JobId job);
+  /// Whether room_ can say what to stop for a job of `demand` (see PreemptingPass).
+  bool knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand);
+
+  Desk& desk_;
+  double margin_;
+  std::vector<QueueKey> keys_;  // by job; of jobs that are not held the sequence is kOut
+  RankedQueue by_worth_;
+  RoomByRank room_;
+  Eviction eviction_{desk_};
+  std::uint32_t sequence_ = 0;
+  /// When the rank of a job jumps, if it still runs with this key.
+  std::priority_queue<std::pair<Time, JobId>, std::vector<std::pair<Time, JobId>>, std::greater<>>
+      jumps_;
+};
+
+}  // namespace almanac::policy

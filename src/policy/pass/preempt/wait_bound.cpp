@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/pass/preempt/wait_bound.h"
+
+#include <cmath>
+#include <utility>
+
+namespace almanac::policy {
+namespace {
+
+/// Below all ranks of orders: these are times, shares, or products of GPUs and times.
+constexpr double kBeforeAll = -1e15;
+
+class OverdueFirst final : public Order {
+ public:
+  OverdueFirst(std::unique_ptr<Order> order, const WaitBound& bound)
+      : order_(std::move(order)), bound_(bound) {}
+
+  double rank(const Candidate& job) const override {
+    const Time at = bound_.overdue_at(job);
+    if (job.now < at) return order_->rank(job);
+    return kBeforeAll + static_cast<double>((at - job.attained).time_since_epoch().count());
+  }
+  double tie(const Candidate& job) const override { return order_->tie(job); }
+  double drift() const override { return order_->drift(); }
+  Duration jumps_after(const Candidate& job) const override { return order_->jumps_after(job); }
+  bool needs_estimate() const override { return order_->needs_estimate(); }
+  bool needs_distribution() const override { return order_->needs_distribution(); }
+  bool needs_shares() const override { return order_->needs_shares(); }
+  Time stands_until(const Candidate& job) const override {
+    const Time at = bound_.overdue_at(job);
+    if (at == kNever || job.now >= at) return order_->stands_until(job);
+    return std::min(order_->stands_until(job), at);
+  }
+
+ private:
+  std::unique_ptr<Order> order_;
+  const WaitBound& bound_;
+};
+
+int gpus_in_service(const cluster::Ledger& ledger, VcId vc) {
+  int gpus = 0;
+  for (const cluster::Pool& pool : ledger.pools(vc)) gpus += pool.capacity;
+  return gpus;
+}
+
+}  // namespace
+
+VirtualEasy& WaitBound::easy(Desk& desk, VcId vc) {
+  while (easy_.size() <= index(vc)) {
+    const VcId added{static_cast<std::uint32_t>(easy_.size())};
+    easy_.emplace_back().set_gpus(gpus_in_service(desk.ledger(), added), desk.now());
+  }
+  return easy_[index(vc)];
+}
+
+void WaitBound::arrived(Desk& desk, VcId vc, JobId job) {
+  if (waited_enough_.size() < desk.view().num_jobs()) {
+    waited_enough_.resize(desk.view().num_jobs(), kNever);
+  }
+  easy(desk, vc).arrive(job, desk.demand(job).gpus, desk.remaining(job), desk.now());
+}
+
+void WaitBound::ended(Desk& desk, VcId vc, JobId job) {
+  easy(desk, vc).end(job, desk.view().attained(job), desk.now());
+}
+
+void WaitBound::withdrawn(Desk& desk, VcId vc, JobId job) {
+  easy(desk, vc).withdraw(job, desk.now());
+}
+
+void WaitBound::capacity_changed(Desk& desk, VcId vc) {
+  easy(desk, vc).set_gpus(gpus_in_service(desk.ledger(), vc), desk.now());
+}
+
+void WaitBound::advance(Desk& desk, VcId vc, const std::function<void(JobId)>& known) {
+  for (const auto& [job, waited] : easy(desk, vc).take_started(desk.now())) {
+    const auto allowed = static_cast<double>(waited.count()) * factor_;
+    const Duration most{static_cast<Duration::rep>(std::ceil(std::min(allowed, 1e15)))};
+    waited_enough_[index(job)] = desk.view().request(job).submit + most + grace_;
+    known(job);
+  }
+}
+
+Time WaitBound::overdue_at(const Candidate& job) const {
+  if (index(job.job) >= waited_enough_.size()) return kNever;
+  const Time enough = waited_enough_[index(job.job)];
+  return enough == kNever ? kNever : enough + job.attained;
+}
+
+std::unique_ptr<Order> overdue_first(std::unique_ptr<Order> order, const WaitBound& bound) {
+  return std::make_unique<OverdueFirst>(std::move(order), bound);
+}
+
+}  // namespace almanac::policy

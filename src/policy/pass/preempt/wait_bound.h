@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A bound on the wait of each job: `factor` times its wait under EASY, plus `grace`. A job that
+/// has waited for so long is overdue and goes before all others, the one that became overdue first
+/// at the head.
+///
+/// Source   ours. Talby & Feitelson, IPPS'99 (slack-based backfilling) bound the delay of a job
+///          against its reservation; here the yardstick is EASY.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "policy/kit/desk.h"
+#include "policy/pass/preempt/virtual_easy.h"
+
+namespace almanac::policy {
+
+class WaitBound {
+ public:
+  WaitBound(double factor, Duration grace) : factor_(factor), grace_(grace) {}
+
+  /// Tells of a job that joins the queue for the first time.
+  void arrived(Desk& desk, VcId vc, JobId job);
+  void ended(Desk& desk, VcId vc, JobId job);
+  void withdrawn(Desk& desk, VcId vc, JobId job);
+  void capacity_changed(Desk& desk, VcId vc);
+  /// Calls `known(job)` for each job whose wait under EASY has become known up to now.
+  void advance(Desk& desk, VcId vc, const std::function<void(JobId)>& known);
+
+  /// Returns when a job is overdue if it does not run until then; kNever = not known yet.
+  Time overdue_at(const Candidate& job) const;
+
+ private:
+  VirtualEasy& easy(Desk& desk, VcId vc);
+
+  double factor_;
+  Duration grace_;
+  std::vector<VirtualEasy> easy_;    // of each virtual cluster
+  std::vector<Time> waited_enough_;  // of each job: when, if it had not run meanwhile
+};
+
+/// Ranks as `order` does, but overdue jobs first. `bound` must outlive it.
+std::unique_ptr<Order> overdue_first(std::unique_ptr<Order> order, const WaitBound& bound);
+
+}  // namespace almanac::policy
