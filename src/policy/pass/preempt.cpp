@@ -170,10 +170,13 @@ class PreemptPass final : public Pass {
       const WaitingQueue::Class& first = vc.waiting.first();
       const QueueEntry entry = first.jobs.front();
       auto grants = desk_.place(vc.vc, first.demand);
-      if (grants.empty()) grants = book.stoppable.make_room(vc, first, entry);
-      if (grants.empty()) break;
-      stop_victims(vc, book);
+      if (grants.empty()) {
+        grants = book.stoppable.make_room(vc, first, entry);
+        if (grants.empty()) break;
+        stop_victims(vc, book);
+      }
       start(vc, book, entry.job, grants);
+      book.calendar.clear();
     }
     if (vc.waiting.empty() || !book.calendar.holds(vc.waiting.first().jobs.front().job)) {
       book.calendar.clear();
@@ -199,10 +202,10 @@ class PreemptPass final : public Pass {
         return best.key < part.front || is_in_vain(part.least, free);
       };
       vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
-        const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());
-        if (exhausted_[position]) return;
+        const std::size_t at = position(vc, each);
+        if (exhausted_[at]) return;
         const QueueEntry* const candidate = first_harmless(vc, book, each);
-        exhausted_[position] = candidate == nullptr;
+        exhausted_[at] = candidate == nullptr;
         if (candidate == nullptr || !(candidate->key < best.key)) return;
         from = &each;
         best = *candidate;
@@ -277,15 +280,31 @@ class PreemptPass final : public Pass {
   /// Starts jobs behind the first on the GPUs of running jobs that give way to them.
   void start_by_stops(VcState& vc, Book& book) {
     if (book.stoppable.empty()) return;
+    exhausted_.assign(vc.waiting.classes().size(), false);
     unmet_.clear();
     for (;;) {
-      const auto skips = [&](const cluster::Demand& demand) { return unmet_.rules_out(demand); };
-      const auto front = [](const WaitingQueue::Class& each) { return &each.jobs.front(); };
-      const WaitingQueue::Class* const next = vc.waiting.first_of(skips, front).from;
+      const WaitingQueue::Class* next = nullptr;
+      QueueKey first = kNobody;
+      const auto skips = [&](const ClassTree::Part& part) {
+        return first < part.front || unmet_.rules_out(part.least);
+      };
+      vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
+        if (exhausted_[position(vc, each)] || !(each.jobs.front().key < first)) return;
+        next = &each;
+        first = each.jobs.front().key;
+      });
       if (next == nullptr) return;
+      const auto at = position(vc, *next);
+      // What fits is kept out by the reservation alone.
+      exhausted_[at] = desk_.fits(vc.vc, next->demand);
+      if (exhausted_[at]) continue;
       const QueueEntry entry = next->jobs.front();
       if (!start_by_stops(vc, book, *next, entry)) unmet_.add(next->demand);
     }
+  }
+
+  static std::size_t position(const VcState& vc, const WaitingQueue::Class& each) {
+    return static_cast<std::size_t>(&each - vc.waiting.classes().data());
   }
 
   bool start_by_stops(VcState& vc, Book& book, const WaitingQueue::Class& from,

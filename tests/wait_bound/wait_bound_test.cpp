@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The bound that pass `preempt` sets: no job waits for more than `bound` times its wait under
+/// EASY, plus `grace_s`, plus the time in which jobs that may not be stopped leave their GPUs.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "support/play.h"
+
+namespace almanac {
+namespace {
+
+constexpr double kBound = 2;
+constexpr Duration kGrace = 60s;
+/// How often the longest limit of a case may pass until an overdue job has its GPUs: the jobs that
+/// run when it becomes overdue end, and the overdue jobs before it run.
+constexpr int kDrains = 4;
+
+/// Up to 60 jobs on up to three nodes; few are large or long, some may be stopped.
+Case random_case(std::uint64_t seed) {
+  Rng rng(seed);
+  const auto below = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most)));
+  };
+  Case made;
+  const int nodes = static_cast<int>(1 + below(3));
+  made.cluster = cluster::uniform(nodes, 4);
+  made.options.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+  const std::int64_t jobs = 10 + below(50);
+  const std::int64_t pause = 1 + below(60);
+  const std::int64_t stoppable = below(4);  // in four
+  std::int64_t now = 0;
+  for (std::int64_t job = 0; job < jobs; ++job) {
+    now += below(pause);
+    const std::int64_t run = below(8) == 0 ? 1 + below(1000) : 1 + below(60);
+    const std::int64_t limit = below(2) == 0 ? run : run + below(2 * run);
+    const bool is_large = below(6) == 0;
+    JobSpec spec{.id = std::to_string(job),
+                 .submit = now * 1s,
+                 .gpus = static_cast<int>(is_large ? 1 + below(4 * nodes) : 1 + below(2)),
+                 .run = run * 1s,
+                 .limit = limit * 1s};
+    if (below(4) < stoppable) spec.checkpoint = 1s;
+    add_job(made.trace, spec);
+  }
+  return made;
+}
+
+std::vector<Duration> waits(Case& input, const std::string& policy) {
+  input.policy = policy;
+  const Result<Played> played = play(input);
+  EXPECT_TRUE(played);
+  std::vector<Duration> all;
+  for (std::size_t at = 0; at < played->result.jobs.size(); ++at) {
+    const sim::JobResult& job = played->result.jobs[at];
+    all.push_back(job.end - input.trace.jobs[at].request.submit - job.ran);
+  }
+  return all;
+}
+
+TEST(WaitBound, HoldsInRandomCases) {
+  const char* const asked = std::getenv("WAIT_BOUND_CASES");
+  const int cases = asked == nullptr ? 2'000 : std::atoi(asked);
+  const std::string policy = fmt::format("almanac+limit+preempt:marked:2:{}:{}", kBound,
+                                         seconds(kGrace));
+  double worst = 0;
+  for (int seed = 1; seed <= cases; ++seed) {
+    Case input = random_case(static_cast<std::uint64_t>(seed));
+    Duration longest{0};
+    for (const trace::Job& job : input.trace.jobs) {
+      longest = std::max(longest, job.request.time_limit);
+    }
+    const std::vector<Duration> easy = waits(input, "easy");
+    const std::vector<Duration> own = waits(input, policy);
+    for (std::size_t job = 0; job < own.size(); ++job) {
+      const double over = seconds(own[job]) - kBound * seconds(easy[job]) - seconds(kGrace);
+      worst = std::max(worst, over / seconds(longest));
+      ASSERT_LE(over, kDrains * seconds(longest)) << "seed " << seed << " job " << job;
+    }
+  }
+  RecordProperty("drains", fmt::format("{:.2f}", worst));
+  fmt::print("worst case: {:.2f} times the longest limit beyond the bound\n", worst);
+}
+
+TEST(WaitBound, PassIsEasyWhereNoJobMayBeStopped) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Case input = random_case(seed);
+    EXPECT_EQ(waits(input, "easy+gpu_time"), waits(input, "easy+gpu_time+preempt:none:1:0"))
+        << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace almanac
