@@ -57,8 +57,8 @@ class Cluster(NamedTuple):
 class Job:
     """Request of a job, as known at submission, and its state. Missing values are None.
 
-    number, job_id, name, user, vc (number of its virtual cluster), kind, model, qos, gpu_type, gpus, max_gpus, gpu_share, nodes,
-    cpus, memory_gb, value, submit_s, time_limit_s, deadline_s, believed_s (its whole run), is_running, held_until_s
+    number, job_id, name, user, vc (number of its virtual cluster), kind, model, qos, priority_tier (0 by default; jobs of a
+    higher one should go first), requeue (whether it may be stopped; None = not said), gpu_type, gpus, max_gpus, gpu_share, nodes, cpus, memory_gb, value, submit_s, time_limit_s, deadline_s, believed_s (its whole run), is_running, held_until_s
     """
 
     def __init__(self, told, view):

@@ -102,6 +102,41 @@ TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
   }
 }
 
+TEST(ReadCluster, ReadsPriorityTiers) {
+  const auto made = parse_toml(
+      "[[vc]]\nname = \"a\"\nnodes = 1\npriority_tier = -1\n"
+      "[[tenant]]\nname = \"lab\"\npriority_tier = 2\n"
+      "[[tenant]]\nname = \"vision\"\nparent = \"lab\"\n"
+      "[[qos]]\nname = \"high\"\npriority_tier = 3\nusers = [\"ann\", \"bob\"]\n"
+      "[[qos]]\nname = \"usual\"\n",
+      "c.toml");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_TRUE(made->has_tiers());
+  EXPECT_EQ(made->tier("high", TenantId{1}, VcId{0}), 3);
+  EXPECT_EQ(made->tier("usual", TenantId{1}, VcId{0}), 2) << "the parent of its tenant";
+  EXPECT_EQ(made->tier("", kNoTenant, VcId{0}), -1);
+  EXPECT_EQ(made->tier("", kNoTenant, kNoVc), 0);
+  const auto again = parse_toml(to_toml(*made), "again.toml");
+  ASSERT_TRUE(again) << message(again);
+  EXPECT_EQ(again->qos, made->qos);
+  EXPECT_EQ(again->tenants, made->tenants);
+  EXPECT_EQ(again->vcs[0].priority_tier, -1);
+}
+
+TEST(ReadCluster, RefusesAQosThatIsNone) {
+  const std::string vc = "[[vc]]\nname = \"a\"\nnodes = 1\n";
+  const auto refused = [&](const std::string& more) {
+    return message(parse_toml(vc + more, "c.toml"));
+  };
+  EXPECT_EQ(refused("[[qos]]\n"), "c.toml:4:1: a [[qos]] needs a name");
+  EXPECT_EQ(refused("[[qos]]\nname = \"q\"\n[[qos]]\nname = \"q\"\n"),
+            "c.toml:6:1: QOS q is listed twice");
+  EXPECT_EQ(refused("[[qos]]\nname = \"q\"\npriority_tier = 1000001\n"),
+            "c.toml:6:17: priority_tier must be -1000000 to 1000000: 1000001");
+  EXPECT_EQ(refused("[[qos]]\nname = \"q\"\nusers = []\n"),
+            "c.toml:6:9: QOS q is open to no user (leave out users to open it to all)");
+}
+
 TEST(ReadCluster, SaysHowGpusAreShared) {
   constexpr const char* kShared = R"(
 [node]

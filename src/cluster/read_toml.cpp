@@ -30,7 +30,7 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Cluster read(const toml::table& file) {
-    allow(file, {"takes_every_job", "node", "vc", "change", "tenant", "switch", "storage"});
+    allow(file, {"takes_every_job", "node", "vc", "change", "tenant", "qos", "switch", "storage"});
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
     if (const toml::table* const node = table(file, "node")) {
@@ -44,6 +44,7 @@ class Reader final : text::TomlReader {
     }
     for (const toml::table* const change : tables(file, "change")) read_change(*change);
     for (const toml::table* const tenant : tables(file, "tenant")) read_tenant(*tenant);
+    for (const toml::table* const qos : tables(file, "qos")) read_qos(*qos);
     for (const toml::table* const each : tables(file, "switch")) read_switch(*each);
     if (const toml::table* const storage = table(file, "storage")) read_storage(*storage);
     std::stable_sort(made_.changes.begin(), made_.changes.end(),
@@ -286,12 +287,13 @@ class Reader final : text::TomlReader {
   }
 
   void read_vc(const toml::table& vc, const NodeClass& usual) {
-    allow_kind(vc, {"name", "nodes", "names", "rack", "group"});
+    allow_kind(vc, {"name", "nodes", "names", "rack", "group", "priority_tier"});
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
     if (made_.find_vc(name) != kNoVc)
       refuse(vc, fmt::format("virtual cluster {} is listed twice", name));
     made_.add_vc(name);
+    made_.vcs.back().priority_tier = tier_of(vc);
     const NodeClass own = node_class(vc, usual);
     constexpr std::int64_t kMostNodes = 1'000'000;
     const std::int64_t nodes = whole(vc, "nodes", 0, 0, kMostNodes);
@@ -315,13 +317,40 @@ class Reader final : text::TomlReader {
         {moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
   }
 
+  int tier_of(const toml::table& from) {
+    return static_cast<int>(whole(from, "priority_tier", 0, -kMostTier, kMostTier));
+  }
+
+  void read_qos(const toml::table& from) {
+    allow(from, {"name", "priority_tier", "users"});
+    Qos made{.name = value<std::string>(from, "name", ""), .priority_tier = tier_of(from)};
+    if (made.name.empty()) refuse(from, "a [[qos]] needs a name");
+    if (made_.find_qos(made.name) != nullptr) {
+      refuse(from, fmt::format("QOS {} is listed twice", made.name));
+    }
+    if (const toml::node* const users = from.get("users")) {
+      for (const toml::node& user : array(*users)) {
+        const auto name = user.value<std::string>();
+        if (!name) refuse(user, "a user must be a string");
+        made.users.push_back(*name);
+      }
+      if (made.users.empty()) {
+        refuse(*users, fmt::format("QOS {} is open to no user", made.name),
+               "leave out users to open it to all");
+      }
+    }
+    made_.qos.push_back(std::move(made));
+  }
+
   void read_tenant(const toml::table& from) {
-    allow(from, {"name", "parent", "guarantee", "limit", "may_borrow", "cell", "priority"});
+    allow(from, {"name", "parent", "guarantee", "limit", "may_borrow", "cell", "priority",
+                 "priority_tier"});
     Tenant made{.name = value<std::string>(from, "name", ""),
                 .guarantee = amount(from, "guarantee", 0),
                 .limit = amount(from, "limit", Tenant::kNoLimit),
                 .may_borrow = value<bool>(from, "may_borrow", true)};
     made.priority = static_cast<int>(whole(from, "priority", 0, 0, cells::kMostGuaranteed));
+    made.priority_tier = tier_of(from);
     if (made.name.empty()) refuse(from, "a [[tenant]] needs a name");
     if (made_.find_tenant(made.name) != kNoTenant) {
       refuse(from, fmt::format("tenant {} is listed twice", made.name));
@@ -482,6 +511,10 @@ std::string with_reasons(std::string_view lines, VcId vc, std::uint32_t node_cla
   return made;
 }
 
+void append_tier(std::string& toml, int tier) {
+  if (tier != 0) toml += fmt::format("priority_tier = {}\n", tier);
+}
+
 void append_cells(std::string& toml, const Cluster& cluster, const OwnedCells& cells) {
   toml += fmt::format("[[tenant.cell]]\nkind = \"{}\"\n", cells.kind);
   if (cluster.vcs.size() > 1) {
@@ -518,6 +551,7 @@ std::string to_toml(const Cluster& cluster, const Reasons& reasons) {
     const VcId id{number};
     toml += "[[vc]]\n";
     toml += with_reasons(fmt::format("name = \"{}\"\n", vc.name), id, kNoClass, reasons);
+    append_tier(toml, vc.priority_tier);
     // Runs of nodes of one kind and rack become groups.
     for (std::uint32_t from = 0; from < vc.num_nodes;) {
       const std::size_t first = index(vc.first) + from;
@@ -560,7 +594,16 @@ std::string to_toml(const Cluster& cluster, const Reasons& reasons) {
     if (tenant.limit < Tenant::kNoLimit) toml += fmt::format("limit = {}\n", tenant.limit);
     if (!tenant.may_borrow) toml += "may_borrow = false\n";
     if (tenant.priority > 0) toml += fmt::format("priority = {}\n", tenant.priority);
+    append_tier(toml, tenant.priority_tier);
     for (const OwnedCells& cells : tenant.cells) append_cells(toml, cluster, cells);
+    toml += "\n";
+  }
+  for (const Qos& qos : cluster.qos) {
+    toml += fmt::format("[[qos]]\nname = \"{}\"\n", qos.name);
+    append_tier(toml, qos.priority_tier);
+    if (!qos.users.empty()) {
+      toml += fmt::format("users = [\"{}\"]\n", fmt::join(qos.users, "\", \""));
+    }
     toml += "\n";
   }
   for (const Switch& each : cluster.switches) {

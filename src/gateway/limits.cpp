@@ -53,6 +53,10 @@ Result<Accounts> accounts() {
   each<slurmdb_user_rec_t>(told->user_list, [&](const slurmdb_user_rec_t& of) {
     if (!text(of.default_acct).empty()) made.accounts[text(of.name)] = of.default_acct;
   });
+  each<slurmdb_qos_rec_t>(told->qos_list, [&](const slurmdb_qos_rec_t& of) {
+    if (of.priority == 0 || of.priority == NO_VAL) return;
+    made.qos_priorities.push_back({.qos = text(of.name), .priority = of.priority});
+  });
   const bool counts_gpus = gpu != names.end();
   const auto at = static_cast<std::size_t>(gpu - names.begin());
   each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {

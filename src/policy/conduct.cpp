@@ -43,12 +43,19 @@ struct Deed {
 };
 
 constexpr Deed kDeeds[] = {
-    {Trait::stops_jobs, "stops jobs"},       {Trait::stops_marked, "stops marked jobs"}, {Trait::moves_jobs, "moves jobs"},
-    {Trait::resizes_jobs, "resizes jobs"},   {Trait::chooses_gpus, "chooses GPUs"},
-    {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
-    {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},
-    {Trait::ends_trials, "ends trials"},     {Trait::limits_power, "limits power"},
-    {Trait::paces_traffic, "paces traffic"}, {Trait::yields_gpus, "lets jobs yield GPUs"},
+    {Trait::stops_jobs, "stops jobs"},
+    {Trait::stops_marked, "stops marked jobs"},
+    {Trait::moves_jobs, "moves jobs"},
+    {Trait::resizes_jobs, "resizes jobs"},
+    {Trait::chooses_gpus, "chooses GPUs"},
+    {Trait::chooses_cores, "chooses cores"},
+    {Trait::gives_cores, "gives cores"},
+    {Trait::shares_gpus, "shares GPUs"},
+    {Trait::sleeps_nodes, "turns nodes off"},
+    {Trait::ends_trials, "ends trials"},
+    {Trait::limits_power, "limits power"},
+    {Trait::paces_traffic, "paces traffic"},
+    {Trait::yields_gpus, "lets jobs yield GPUs"},
 };
 
 /// Whether jobs have to go on where they were stopped.

@@ -26,6 +26,9 @@ Json ms(Time time) { return time == kNoTime ? Json() : Json(time.time_since_epoc
 Json ms(Duration time) { return time == kNoDuration ? Json() : Json(time.count()); }
 Json number(double value) { return std::isnan(value) ? Json() : Json(value); }
 Json if_told(std::int64_t value) { return value == 0 ? Json() : Json(value); }
+Json if_told(trace::Requeue requeue) {
+  return requeue == trace::Requeue::unsaid ? Json() : Json(requeue == trace::Requeue::yes);
+}
 
 }  // namespace
 
@@ -62,6 +65,8 @@ Json to_json(const trace::Trace& trace, const policy::View& view, JobId job, Dur
           {"kind", word(request.kind)},
           {"model", word(request.model)},
           {"qos", word(request.qos)},
+          {"priority_tier", view.tier(job)},
+          {"requeue", if_told(request.requeue)},
           {"gpu_type", word(request.gpu_type)},
           {"gpus", request.gpus},
           {"max_gpus", if_told(request.max_gpus)},

@@ -117,6 +117,7 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
     const JobId id{static_cast<std::uint32_t>(made.trace.jobs.size())};
     made.beliefs.emplace(id, std::move(beliefs_.of(one.job)));
     made.trace.jobs.push_back(store::record_of(one.job, made.trace.names));
+    made.trace.jobs.back().request.priority_tier = one.priority_tier;
     if (one.job.asked->kept) made.kept.insert(id);
     // A policy that orders by submission then keeps this order.
     if (outlook.in_line && !one.runs) {

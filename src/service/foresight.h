@@ -49,6 +49,7 @@ struct Outlook {
     store::Job job;
     schedule::Past past{};
     bool runs = false;
+    std::int32_t priority_tier = 0;  ///< Of the job itself; 0 = as the cluster says.
   };
   /// Jobs further back in the queue get no forecast: it would take long and be worth little.
   static constexpr std::size_t kMostWaiting = 10'000;

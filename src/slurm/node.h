@@ -112,12 +112,21 @@ struct Association {
   bool operator==(const Association&) const = default;
 };
 
+/// Priority of a QOS.
+struct QosPriority {
+  std::string qos{};
+  std::uint32_t priority = 0;
+
+  bool operator==(const QosPriority&) const = default;
+};
+
 /// Limits of users, accounts and QOS in accounting.
 struct Limits {
   std::vector<Quota> quotas{};                   ///< Whether or not the site enforces them.
   std::map<std::string, std::string> parents{};  ///< Parent of each account that has one.
   /// Default account of each user.
   std::map<std::string, std::string> accounts{};
+  std::vector<QosPriority> qos_priorities{};  ///< Of each QOS that has one above 0.
 
   bool operator==(const Limits&) const = default;
 };

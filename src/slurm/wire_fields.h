@@ -148,10 +148,17 @@ void fields(const Association*, Visit visit) {
 }
 
 template <class Visit>
+void fields(const QosPriority*, Visit visit) {
+  visit("qos", &QosPriority::qos);
+  visit("priority", &QosPriority::priority);
+}
+
+template <class Visit>
 void fields(const Limits*, Visit visit) {
   visit("quotas", &Limits::quotas);
   visit("parents", &Limits::parents);
   visit("accounts", &Limits::accounts);
+  visit("qos_priorities", &Limits::qos_priorities);
 }
 
 template <class Visit>

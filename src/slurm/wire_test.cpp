@@ -55,7 +55,8 @@ TEST(WireTest, BringsNewsAcross) {
       {.account = "science", .parent = "root", .shares = 3}};
   news.limits = Limits{.quotas = {{.account = "science", .user = "ann", .gpus = 8}, {.qos = "low"}},
                        .parents = {{"science", "root"}},
-                       .accounts = {{"ann", "science"}}};
+                       .accounts = {{"ann", "science"}},
+                       .qos_priorities = {{.qos = "high", .priority = 1000}}};
   const std::string line = to_line(answer);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto read = read_answer(without_newline(line));

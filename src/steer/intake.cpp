@@ -25,7 +25,10 @@ bool Intake::take(slurm::News news) {
   const bool is_other = known_.hardware != known_.mirror.hardware();
   if (is_other) {
     known_.hardware = known_.mirror.hardware();
-    known_.world = make_world(known_.mirror, known_.config.settings.virtual_clusters);
+    const auto said = known_.site.parameters.find("JobRequeue");
+    const bool requeues_by_default = said == known_.site.parameters.end() || said->second != "0";
+    known_.world =
+        make_world(known_.mirror, known_.config.settings.virtual_clusters, requeues_by_default);
     known_.look_again = true;
   }
   for (const slurm::JobNumber each : known_.announced.look(known_.mirror, made.ended)) {

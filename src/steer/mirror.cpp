@@ -17,10 +17,12 @@ bool same_make(const slurm::Node& a, const slurm::Node& b) {
          a.partitions == b.partitions && a.switches == b.switches;
 }
 
-bool same_nodes(const std::vector<slurm::Partition>& a, const std::vector<slurm::Partition>& b) {
+bool same_nodes_and_tiers(const std::vector<slurm::Partition>& a,
+                          const std::vector<slurm::Partition>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const slurm::Partition& one, const slurm::Partition& other) {
-                      return one.name == other.name && one.nodes == other.nodes;
+                      return one.name == other.name && one.nodes == other.nodes &&
+                             one.priority_tier == other.priority_tier;
                     });
 }
 
@@ -115,7 +117,7 @@ Difference Mirror::take(slurm::News news) {
         std::erase_if(nodes_, [&](const auto& each) { return !named.contains(each.first); });
   }
   if (news.partitions) {
-    if (!same_nodes(partitions_, *news.partitions)) ++hardware_;
+    if (!same_nodes_and_tiers(partitions_, *news.partitions)) ++hardware_;
     made.anything = made.anything || partitions_ != *news.partitions;
     partitions_ = *std::move(news.partitions);
   }
@@ -128,6 +130,7 @@ Difference Mirror::take(slurm::News news) {
     licences_ = *std::move(news.licences);
   }
   if (news.limits) {
+    if (limits_.qos_priorities != news.limits->qos_priorities) ++hardware_;
     made.anything = made.anything || limits_ != *news.limits;
     limits_ = *std::move(news.limits);
   }

@@ -44,8 +44,8 @@ class Mirror {
   const slurm::Limits& limits() const { return limits_; }
   /// Empty if Slurm keeps no fair share, or the connection does not report it.
   const std::vector<slurm::Association>& associations() const { return associations_; }
-  /// Grows when a node comes, goes, or is made otherwise, when partitions have other nodes, and
-  /// when accounts have other shares.
+  /// Grows when a node comes, goes, or is made otherwise, when partitions have other nodes or
+  /// another PriorityTier, when a QOS has another Priority, and when accounts have other shares.
   std::uint64_t hardware() const { return hardware_; }
 
  private:

@@ -39,7 +39,8 @@ class Builder {
       quotas_.hand_over(job);
       made_.jobs.push_back({.job = std::move(stored),
                             .past = {.since = since, .start = since, .tenant = tenant_of(job)},
-                            .runs = true});
+                            .runs = true,
+                            .priority_tier = world_.tier(job)});
     }
   }
 
@@ -55,7 +56,8 @@ class Builder {
       stored.number = store::JobNumber{static_cast<std::int64_t>(number) + (task << 32)};
       made_.jobs.push_back(
           {.job = std::move(stored),
-           .past = {.since = std::min(job->submit, made_.at), .tenant = tenant_of(*job)}});
+           .past = {.since = std::min(job->submit, made_.at), .tenant = tenant_of(*job)},
+           .priority_tier = world_.tier(*job)});
     }
   }
 

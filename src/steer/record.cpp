@@ -113,6 +113,8 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
   made.vc = names.intern(vc_name(job, world));
   made.gpu_type = names.intern(job.gpu_type);
   made.qos = names.intern(job.qos);
+  made.priority_tier = world.tier(job);
+  made.requeue = world.requeue(job);
   made.gpus = job.gpus;
   made.nodes = job.nodes;
   if (job.cpus) made.cpus = static_cast<float>(*job.cpus);
@@ -135,7 +137,7 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 
 store::Job to_stored(const slurm::Job& job, const World& world) {
   store::Submission asked = accounting::asked_by(job, vc_name(job, world));
-  asked.requeue = job.requeueable ? trace::Requeue::yes : trace::Requeue::no;
+  asked.requeue = world.requeue(job);
   asked.hold = job.held;
   asked.gid = job.gid;
   asked.out = job.out;

@@ -2,7 +2,11 @@
 #include "steer/world.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -71,7 +75,47 @@ NodeId World::part_for(const slurm::Job& job, const std::string& name) const {
   return made;
 }
 
-std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping) {
+int World::tier(const slurm::Job& job) const {
+  const auto part = [](const std::map<std::string, int>& tiers, const std::string& name) {
+    const auto found = tiers.find(name);
+    return found == tiers.end() ? 0 : found->second;
+  };
+  std::optional<int> highest;
+  for (const std::string& each : split_names(job.partition)) {
+    highest =
+        std::max(highest.value_or(std::numeric_limits<int>::min()), part(partition_tiers, each));
+  }
+  return highest.value_or(0) + part(qos_tiers, job.qos);
+}
+
+namespace {
+
+/// Numbers the tiers of World::tier().
+void number_tiers(const Mirror& mirror, World& world) {
+  constexpr int kUsualTier = 1;
+  std::set<int> tiers{kUsualTier};
+  for (const slurm::Partition& each : mirror.partitions()) tiers.insert(each.priority_tier);
+  std::set<std::uint32_t> priorities{0};
+  for (const slurm::QosPriority& each : mirror.limits().qos_priorities) {
+    priorities.insert(each.priority);
+  }
+  const auto place = [](const auto& of, auto value) {
+    return static_cast<int>(std::distance(of.begin(), of.find(value)));
+  };
+  const auto step = static_cast<int>(priorities.size());
+  for (const slurm::Partition& each : mirror.partitions()) {
+    const int tier = place(tiers, each.priority_tier) - place(tiers, kUsualTier);
+    if (tier != 0) world.partition_tiers.emplace(each.name, tier * step);
+  }
+  for (const slurm::QosPriority& each : mirror.limits().qos_priorities) {
+    world.qos_tiers.emplace(each.qos, place(priorities, each.priority));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping,
+                                        bool requeues_by_default) {
   const std::vector<slurm::Partition>& partitions = mirror.partitions();
   Unions unions(partitions.size());
   std::map<std::string, std::size_t> owner;  // of each node, some partition
@@ -86,6 +130,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
 
   auto made = std::make_shared<World>();
   made->grouping = grouping;
+  made->requeues_by_default = requeues_by_default;
   for (std::size_t root = 0; root < partitions.size(); ++root) {
     if (unions.find(root) != root) continue;
     std::string name;
@@ -128,6 +173,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
   }
   std::tie(made->cluster.tenants, made->tenants) =
       tenants_of(mirror.associations(), made->cluster.gpus());
+  number_tiers(mirror, *made);
   const bool by_owner = !owns_nodes(grouping);
   made->cluster.takes_every_job = by_owner && made->cluster.vcs.size() == 1;
   made->of_the_past = by_owner ? cluster::merged(made->cluster) : made->cluster;

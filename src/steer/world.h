@@ -31,7 +31,11 @@ struct World {
   std::map<std::string, double> share_of_shard{};  ///< By partition, of a GPU; empty without
                                                    ///< shards.
   std::map<std::string, double> share_of_mps{};    ///< Same for gres/mps.
-  TenantsByOwner tenants{};                        ///< Of Cluster::tenants; empty without accounts.
+  bool requeues_by_default = true;  ///< Slurm's JobRequeue: jobs may be requeued unless they opt
+                                    ///< out.
+  std::map<std::string, int> partition_tiers{};  ///< What each adds to tier(); 0 for those missing.
+  std::map<std::string, int> qos_tiers{};        ///< Same for each QOS.
+  TenantsByOwner tenants{};                      ///< Of Cluster::tenants; empty without accounts.
 
   /// In order of number; more than one if its GPUs are of several types.
   std::vector<NodeId> parts(const std::string& name) const {
@@ -53,12 +57,23 @@ struct World {
   NodeId part_for(const slurm::Job& job, const std::string& name) const;
   /// The first known one of "a,b"; kNoVc if none is known.
   VcId vc_of(const std::string& partitions) const;
+  /// Returns the priority tier of a job: by the PriorityTier of its partition, of several the
+  /// highest, then by the Priority of its QOS. Tiers are numbered without gaps: 0 for PriorityTier
+  /// 1 and Priority 0, which are Slurm's defaults.
+  int tier(const slurm::Job& job) const;
+  /// Returns what its user said about being requeued. Slurm does not report whether a job that may
+  /// be requeued asked for it, unless all jobs must.
+  trace::Requeue requeue(const slurm::Job& job) const {
+    if (!job.requeueable) return trace::Requeue::no;
+    return requeues_by_default ? trace::Requeue::unsaid : trace::Requeue::yes;
+  }
 };
 
 /// Partitions that share a node are one virtual cluster, called "a+b". Nodes of no partition are
 /// left out. A node's rack is the switch that it is plugged into, below those above it. By accounts
 /// or QOS it is the same but that one that has all nodes takes every job, whatever it is called by.
-std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping);
+std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping,
+                                        bool requeues_by_default = true);
 
 /// Splits "a,b".
 std::vector<std::string> split_names(const std::string& list);

@@ -61,6 +61,50 @@ TEST(World, TakesANodeOfSeveralTypesForOneOfEach) {
   EXPECT_EQ(world->part_for(job(1, "v100", 1), "cut"), kNoNode);
 }
 
+TEST(World, NumbersTiersByPartitionThenByQos) {
+  Mirror mirror = site();
+  slurm::News news{.at = Time{2s}};
+  news.partitions = {{{.name = "p", .nodes = {"cut", "whole"}},
+                      {.name = "urgent", .nodes = {"cut", "whole"}, .priority_tier = 10},
+                      {.name = "idle", .nodes = {"cut", "whole"}, .priority_tier = 0}}};
+  news.limits = slurm::Limits{.qos_priorities = {{"high", 1000}, {"mid", 50}}};
+  const std::uint64_t before = mirror.hardware();
+  mirror.take(news);
+  EXPECT_GT(mirror.hardware(), before) << "another world";
+  const auto world = make_world(mirror, Grouping::all);
+  const auto tier = [&](const std::string& partition, const std::string& qos) {
+    return world->tier({.partition = partition, .qos = qos});
+  };
+  EXPECT_EQ(tier("p", "normal"), 0);
+  EXPECT_EQ(tier("p", "mid"), 1);
+  EXPECT_EQ(tier("p", "high"), 2);
+  EXPECT_EQ(tier("urgent", "normal"), 3) << "a partition goes before any QOS";
+  EXPECT_EQ(tier("urgent", "high"), 5);
+  EXPECT_EQ(tier("idle", "normal"), -3);
+  EXPECT_EQ(tier("idle,urgent", "normal"), 3) << "the highest";
+
+  Names names;
+  slurm::Job high = job(1, "", 1);
+  high.qos = "high";
+  EXPECT_EQ(to_request(high, *world, names).priority_tier, 2);
+  mirror.take({.at = Time{3s}, .limits = slurm::Limits{}});
+  EXPECT_EQ(make_world(mirror, Grouping::all)->tier(high), 0);
+}
+
+TEST(Record, SaysYesOnlyIfTheUserMust) {
+  slurm::Job may = job(1, "", 1);
+  may.requeueable = true;
+  const slurm::Job may_not = job(2, "", 1);
+  Names names;
+  const auto by_default = make_world(site(), Grouping::all);
+  EXPECT_EQ(to_request(may, *by_default, names).requeue, trace::Requeue::unsaid);
+  EXPECT_EQ(to_request(may_not, *by_default, names).requeue, trace::Requeue::no);
+  const auto on_request = make_world(site(), Grouping::all, false);
+  EXPECT_EQ(to_request(may, *on_request, names).requeue, trace::Requeue::yes);
+  EXPECT_EQ(to_stored(may, *on_request).asked->requeue, trace::Requeue::yes);
+  EXPECT_EQ(to_request(may_not, *on_request, names).requeue, trace::Requeue::no);
+}
+
 TEST(Occupancy, HoldsGpusOfItsTypeAndCoresBesideAllTypes) {
   const auto world = make_world(site(), Grouping::all);
   slurm::Job two = job(1, "1g.10gb", 2);

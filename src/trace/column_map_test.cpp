@@ -154,7 +154,8 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
       "vc, kind, gpu_type, gpu_share, gpu_profile, gpu_memory_gb, cpus, memory_gb, nodes, "
       "node_list, shards, mps, time_limit_s, predicted_s, start_s, end_s, state, attempts, "
       "model, batch, steps, max_gpus, min_gpus, alternatives, group, metric, deadline_s, "
-      "worthless_at_s, value, restart_s, checkpoint_s, qos, after, reference_cpus, "
+      "worthless_at_s, value, restart_s, checkpoint_s, qos, priority_tier, requeue, after, "
+      "reference_cpus, "
       "reference_memory_gb, reference_profile, bandwidth_gbs, step_s, network_s, network_gbps, "
       "data_set, data_gb, read_gbs "
       "(did you mean submit_s?)");

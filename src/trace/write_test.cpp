@@ -180,6 +180,8 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) outcome.network_gbps = positive();
   if (maybe()) outcome.read_gbs = positive();
   if (maybe()) request.data_gb = positive();
+  if (maybe()) request.priority_tier = *inRange(-1'000'000, 1'000'000);
+  request.requeue = static_cast<Requeue>(*inRange(0, 3));
   outcome.attempts = *inRange(0, 20);
   outcome.state = static_cast<JobState>(*inRange(0, 9));
   return job;
@@ -210,6 +212,8 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.min_gpus == q.min_gpus);
   RC_ASSERT(same(p.restart_s, q.restart_s));
   RC_ASSERT(same(p.checkpoint_s, q.checkpoint_s));
+  RC_ASSERT(p.priority_tier == q.priority_tier);
+  RC_ASSERT(p.requeue == q.requeue);
   RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));
   if (p.after != kNoJobKey) RC_ASSERT(a.id(p.after) == b.id(q.after));
   for (NameId Request::*field :

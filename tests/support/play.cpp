@@ -82,6 +82,9 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.data_set = trace.names.intern(spec.data_set);
   job.request.data_gb = spec.data_gb;
   job.outcome.read_gbs = spec.read_gbs;
+  job.request.qos = trace.names.intern(spec.qos);
+  job.request.priority_tier = spec.tier;
+  job.request.requeue = spec.requeue;
   trace.jobs.push_back(job);
 }
 

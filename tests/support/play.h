@@ -72,6 +72,9 @@ struct JobSpec {
   std::string_view gpu_profile{};
   std::string_view reference_profile{};
   float gpu_memory_gb = std::numeric_limits<float>::quiet_NaN();
+  std::string_view qos{};
+  int tier = 0;
+  trace::Requeue requeue = trace::Requeue::unsaid;
 };
 
 /// What happened, as the engine tells it and as the witness saw it.

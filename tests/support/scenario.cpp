@@ -122,6 +122,11 @@ class Parser {
       quota(words);
     } else if (kind == "tenant") {
       tenant(words);
+    } else if (kind == "qos") {
+      const std::string name = words.take("a QOS");
+      words.need("tier");
+      made_.input.cluster.qos.push_back(
+          {.name = name, .priority_tier = words.number("the priority tier of its jobs")});
     } else if (kind == "job") {
       job(words);
     } else if (kind == "policy") {
@@ -186,6 +191,8 @@ class Parser {
         made.may_borrow = false;
       } else if (words.skip("priority")) {
         made.priority = words.number("the priority of its jobs");
+      } else if (words.skip("tier")) {
+        made.priority_tier = words.number("the priority tier of its jobs");
       } else if (words.skip("owns")) {
         const int cells = words.number("how many cells it owns");
         made.cells.push_back({.kind = words.take("a kind of cells"), .cells = cells});
@@ -358,6 +365,13 @@ class Parser {
         spec.worthless_at = words.duration("when its value has fallen to nothing");
       } else if (key == "checkpoint") {
         spec.checkpoint = words.duration("the work between two checkpoints");
+      } else if (key == "tier") {
+        spec.tier = words.number("its priority tier");
+      } else if (key == "requeue") {
+        const std::string& word = words.take("yes or no");
+        const auto said = trace::parse_requeue(word);
+        if (!said) throw Wrong{fmt::format("expected yes or no: {}", word)};
+        spec.requeue = *said;
       } else if (key == "max_gpus") {
         spec.max_gpus = words.number("the most GPUs that it may run on");
       } else if (key == "min_gpus") {
@@ -412,6 +426,7 @@ class Parser {
     if (key == "reference") return &JobSpec::reference_profile;
     if (key == "vc") return &JobSpec::vc;
     if (key == "user") return &JobSpec::user;
+    if (key == "qos") return &JobSpec::qos;
     if (key == "name") return &JobSpec::name;
     if (key == "type") return &JobSpec::gpu_type;
     if (key == "model") return &JobSpec::model;

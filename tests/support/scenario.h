@@ -24,6 +24,7 @@
 ///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]
 ///                                        [batch 8] [steps 40] [sends 1s of 2s [at 10]]
 ///                                        [reads 1 of imagenet 100] [group g] [metric 10:0.5|20:0.6]
+///                                        [qos q] [tier 2] [requeue no]
 ///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
 ///                                        those without one as recorded; a GPU works in proportion
@@ -36,7 +37,8 @@
 ///     seed 7
 ///     quota 4 users ann,eve       together they may hold 4 GPUs; before the jobs
 ///     tenant NAME guarantee 4 [limit 8] [borrows no] [parent NAME] [priority 1]
-///                 [owns 2 socket] [pins node 3]
+///                 [owns 2 socket] [pins node 3] [tier 2]
+///     qos NAME tier 2             priority tier of jobs with that QOS
 ///     expect A 0s..100s at 0:3  B never too_large  C waits
 ///     waits C 10s..90s reserved B        all stretches in which C waits, in order
 // clang-format on

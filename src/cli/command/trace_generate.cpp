@@ -21,6 +21,7 @@
 #include "trace/generate.h"
 #include "trace/generate_plan.h"
 #include "trace/generate_tasks.h"
+#include "trace/mark_requeue.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
 #include "trace/write.h"
@@ -41,6 +42,7 @@ struct GenerateArguments {
   std::optional<double> days;
   std::optional<double> gpu_load;
   std::optional<double> cpu_load;
+  std::optional<double> requeue;
   std::int64_t scale = 1;
   std::uint64_t seed = 1;
   std::string out = "-";
@@ -154,10 +156,11 @@ Result<int> run(const GenerateArguments& arguments) {
     }
   }
   std::atomic<double> done = 0;
-  const trace::Trace made = [&] {
+  trace::Trace made = [&] {
     const ProgressBar bar("generating", [&] { return done.load(); });
     return trace::generate(workload, arguments.seed, [&](double share) { done = share; });
   }();
+  if (arguments.requeue) trace::mark_requeue(made, *arguments.requeue, arguments.seed);
   std::string said = fmt::format(
       "{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}", made.jobs.size(),
       workload.span.days, trace::total_gpus(workload), workload.vc.size(), offered_load(workload));
@@ -215,6 +218,11 @@ void register_trace_generate(Program& program) {
   command.add_option("--scale", arguments->scale, "Factor on the cluster, its users and its jobs")
       ->check(whole_number(1, 100'000))
       ->capture_default_str();
+  command
+      .add_option("--requeue", arguments->requeue,
+                  "Fraction of the jobs to mark as submitted with --requeue")
+      ->check(CLI::Range(0.0, 1.0))
+      ->type_name("PART");
   command.add_option("--seed", arguments->seed, "Random seed")
       ->check(seed_number())
       ->capture_default_str();

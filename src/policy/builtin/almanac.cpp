@@ -11,8 +11,9 @@ namespace almanac::policy::builtin {
 
 void register_almanac(Registry& registry) {
   registry.add_policy({.name = "almanac",
-                       .summary = "least expected GPU time first with backfill; stops jobs that may "
-                                  "be stopped if that pays; bounds each wait by that under easy",
+                       .summary =
+                           "least expected GPU time first with backfill; stops jobs that may "
+                           "be stopped if that pays; bounds each wait by that under easy",
                        .source = "ours",
                        .estimate = "proven",
                        .order = "index",

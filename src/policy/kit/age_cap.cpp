@@ -211,8 +211,8 @@ std::unique_ptr<Policy> age_capped(std::unique_ptr<Policy> policy, const Composi
     return policy;
   }
   const TraitSet traits = registry().traits(composition);
-  const bool stops = 
-      traits.any_of({Trait::stops_jobs, Trait::stops_marked, Trait::moves_jobs, Trait::resizes_jobs});
+  const bool stops = traits.any_of(
+      {Trait::stops_jobs, Trait::stops_marked, Trait::moves_jobs, Trait::resizes_jobs});
   return std::make_unique<AgeCap>(std::move(policy), cap, stops ? cap : Duration{0},
                                   traits.has(Trait::ends_trials));
 }

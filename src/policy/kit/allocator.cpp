@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/placer.h"
 
 namespace almanac::policy {
@@ -170,9 +171,11 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
       return view.held_until(job) <= view.now && (plan.quotas == nullptr || lent != nullptr ||
                                                   plan.quotas->has_room(plan.quotas->of(job)));
     };
-    if (waits ? may_start() : all_can_move || can_move(job, view, plan.ledger)) {
-      movable_.push_back(job);
-    }
+    const auto may_give_way = [&] {
+      return may_stop(view.request(job), Stops::all) &&
+             (all_can_move || can_move(job, view, plan.ledger));
+    };
+    if (waits ? may_start() : may_give_way()) movable_.push_back(job);
   }
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);

@@ -79,7 +79,8 @@ class Allocator : public Policy {
  protected:
   /// Says which of `jobs`, those of `vc` that wait or run, in the order in which they came, are to
   /// run: the first to be placed first. A job is named once. Jobs that nothing can move are not
-  /// among them: those on nodes that are drained, asleep or booting run on.
+  /// among them: those on nodes that are drained, asleep or booting run on, and so do those whose
+  /// users let nobody stop them (Requeue::no).
   virtual void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                         std::vector<Wish>& wishes) = 0;
   /// Whether wishes may name jobs beside another. Then `gpus`, `least`, `on` and `config` of a

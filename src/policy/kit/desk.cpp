@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/doubted_nodes.h"
 #include "policy/kit/placer.h"
 #include "policy/kit/quota_keeper.h"
@@ -171,6 +172,7 @@ void Desk::move(JobId job, std::span<const cluster::Grant> grants) {
 
 std::span<const cluster::Grant> Desk::join(VcId vc, JobId job) {
   if (packing_ == nullptr || !is_within_quotas(demand(job))) return {};
+  if (!may_stop(view_->request(job), Stops::all)) return {};
   return packing_->join(vc, job);
 }
 

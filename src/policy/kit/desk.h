@@ -63,7 +63,8 @@ class Desk : public JobLine {
   /// for each demand of such a job.
   std::span<const JobId> choose_again(VcState& vc);
 
-  /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no.
+  /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no. A job
+  /// that may not be stopped joins none, because a pair that slows both is parted by stopping one.
   std::span<const cluster::Grant> join(VcId vc, JobId job);
   /// Whether jobs may run two on GPUs that they ask for whole, and whether a running one does.
   bool packs() const { return packing_ != nullptr; }

@@ -3,15 +3,27 @@
 
 #include <algorithm>
 
+#include "policy/contract/may_stop.h"
+
 namespace almanac::policy {
 
+namespace {
+
+bool may_give_way(const Desk& desk, JobId job) {
+  return may_stop(desk.view().request(job), Stops::all);
+}
+
+}  // namespace
+
 bool may_move(Desk& desk, JobId job) {
+  if (!may_give_way(desk, job)) return false;
   const auto held = desk.grants(job);
   return std::all_of(held.begin(), held.end(),
                      [&](const cluster::Grant& grant) { return desk.ledger().ready(grant.node); });
 }
 
 int gpus_to_deal(Desk& desk, JobId job) {
+  if (!may_give_way(desk, job)) return 0;
   int gpus = 0;
   for (const cluster::Grant& grant : desk.grants(job)) {
     if (desk.ledger().ready(grant.node)) gpus += grant.count();
@@ -25,6 +37,7 @@ void Eviction::begin() {
 }
 
 bool Eviction::free(JobId job, const cluster::Demand& demand) {
+  if (!may_give_way(desk_, job)) return false;
   const auto held = desk_.grants(job);
   bool helps = false;
   for (const cluster::Grant& grant : held) {

@@ -7,6 +7,8 @@
 /// Victims give back what they hold until the job can be placed. Those that then turn out not to be
 /// in its way go on, the last to give way first. If the job finds no place, no job gives way.
 ///
+/// A job submitted with --no-requeue is no victim, gives nothing to others and is not moved.
+///
 /// Nothing starts on a node that is drained, sleeps or boots: a job that holds nothing elsewhere is
 /// no victim, what it holds is not dealt out, and it is not moved.
 ///
@@ -21,7 +23,8 @@
 
 namespace almanac::policy {
 
-/// Whether all nodes of a running job are ready: it could move to others and they to other jobs.
+/// Whether all nodes of a running job are ready and its user lets it be stopped: it could move to
+/// other nodes and they to other jobs.
 bool may_move(Desk& desk, JobId job);
 /// GPUs that there are for others if a running job is stopped.
 int gpus_to_deal(Desk& desk, JobId job);
@@ -42,7 +45,8 @@ class Eviction {
 
   /// The same by hand: begin(), then free() until there is room, take it, settle(); or undo().
   void begin();
-  /// A running job gives way if a job of `demand` could start on any of its nodes; gives whether.
+  /// A running job gives way if its user lets it be stopped and a job of `demand` could start on
+  /// any of its nodes; gives whether.
   bool free(JobId job, const cluster::Demand& demand);
   /// Lets those go on whose GPUs, cores and memory are still free; the others give back all.
   void settle();

@@ -231,9 +231,8 @@ void Keeping::line_up(std::vector<JobId>& line) const {
 
 bool keeps_apart(const Composition& composition) {
   const TraitSet traits = registry().traits(composition);
-  return traits.any_of(
-      {Trait::stops_jobs, Trait::stops_marked, Trait::moves_jobs, Trait::resizes_jobs,
-       Trait::gives_cores});
+  return traits.any_of({Trait::stops_jobs, Trait::stops_marked, Trait::moves_jobs,
+                        Trait::resizes_jobs, Trait::gives_cores});
 }
 
 std::unique_ptr<Policy> keeping(std::unique_ptr<Policy> policy, const Composition& composition,

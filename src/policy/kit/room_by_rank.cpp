@@ -6,12 +6,14 @@
 #include <limits>
 
 #include "base/check.h"
+#include "policy/contract/may_stop.h"
 
 namespace almanac::policy {
 namespace {
 
-constexpr double kNoPlace = -std::numeric_limits<double>::infinity();
-constexpr double kAtOnce = std::numeric_limits<double>::infinity();
+/// Before every job's.
+constexpr QueueKey kNoPlace{.rank = -std::numeric_limits<double>::infinity(),
+                            .tier = std::numeric_limits<std::int32_t>::max()};
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
@@ -51,9 +53,9 @@ void RoomByRank::all_changed() {
 }
 
 std::span<const JobId> RoomByRank::in_the_way(Board& known, const cluster::Demand& demand,
-                                              double rank) {
+                                              const QueueKey& bar) {
   catch_up(known);
-  Last last{.key = {.rank = rank, .tie = kAtOnce, .sequence = kNone}};
+  Last last{.key = bar};
   find_worst(known, 1, demand, last);
   answer_.clear();
   if (last.job == kNoJob) return answer_;
@@ -109,7 +111,7 @@ std::uint32_t RoomByRank::board_of(const cluster::Demand& demand) {
   if (number < boards_.size()) return number;
   Board& known = boards_.emplace_back();
   known.demand = alike;
-  known.last.assign(nodes_.size() + 1, {.key = {.rank = kNoPlace}});
+  known.last.assign(nodes_.size() + 1, {.key = kNoPlace});
   // Of no version that there is yet.
   known.seen.assign(nodes_.size(), kNone);
   const std::size_t leaves = std::bit_ceil(nodes_.size());
@@ -142,14 +144,14 @@ void RoomByRank::look_at(Board& board, std::uint32_t node) {
 }
 
 RoomByRank::Last RoomByRank::last_to_go(std::uint32_t node, const cluster::Demand& demand) {
-  const Last nowhere{.key = {.rank = kNoPlace}};
+  const Last nowhere{.key = kNoPlace};
   const cluster::Ledger& ledger = desk_.ledger();
   const NodeId id = node_of(node);
   const bool ready = !ledger.drained(id) && ledger.power(id) == cluster::Power::on;
   if (!ready || !ledger.pools(vc_)[pool_of_[node]].suits(demand)) return nowhere;
   const cluster::Amount wanted = demand.total();
   cluster::Amount room = ledger.room(id);
-  if (room.covers(wanted)) return {.key = {.rank = kAtOnce}};
+  if (room.covers(wanted)) return {.key = kNobody};
   gather(node);
   for (const Last& each : gathered_) {
     for (const cluster::Grant& grant : desk_.grants(each.job)) {
@@ -164,6 +166,7 @@ void RoomByRank::gather(std::uint32_t node) {
   gathered_.clear();
   for (const JobId job : nodes_[node].jobs) {
     if (desk_.view().progress(job).phase != Phase::running) continue;  // it starts just now
+    if (!may_stop(desk_.view().request(job), Stops::all)) continue;
     const QueueKey key = keys_ == nullptr ? desk_.running_key(job) : (*keys_)[index(job)];
     gathered_.push_back({key, job});
   }

@@ -42,15 +42,16 @@ class RoomByRank {
   }
   void all_changed();
 
-  /// The running jobs of a higher rank than `rank` that stand in the way of `demand`, which does
-  /// not fit, where there is room first as jobs are stopped in order, worst first. Empty = there is
-  /// none even without all of them.
-  std::span<const JobId> in_the_way(DemandId id, const cluster::Demand& demand, double rank) {
-    return in_the_way(boards_[board_of(id, demand)], demand, rank);
+  /// The running jobs behind `bar` that stand in the way of `demand`, which does not fit, where
+  /// there is room first as jobs are stopped in order, worst first. Empty = there is none even
+  /// without all of them.
+  std::span<const JobId> in_the_way(DemandId id, const cluster::Demand& demand,
+                                    const QueueKey& bar) {
+    return in_the_way(boards_[board_of(id, demand)], demand, bar);
   }
   /// Whether there is any such job; for a demand that may have no number.
-  bool is_in_the_way(const cluster::Demand& demand, double rank) {
-    return !in_the_way(boards_[board_of(demand)], demand, rank).empty();
+  bool is_in_the_way(const cluster::Demand& demand, const QueueKey& bar) {
+    return !in_the_way(boards_[board_of(demand)], demand, bar).empty();
   }
 
  private:
@@ -83,7 +84,8 @@ class RoomByRank {
     log_.clear();
     ++log_number_;
   }
-  std::span<const JobId> in_the_way(Board& known, const cluster::Demand& demand, double rank);
+  std::span<const JobId> in_the_way(Board& known, const cluster::Demand& demand,
+                                    const QueueKey& bar);
   /// Positions in boards_.
   std::uint32_t board_of(DemandId id, const cluster::Demand& demand);
   std::uint32_t board_of(const cluster::Demand& demand);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Waiting jobs that users compete for: the first job of the user with the least dominant share is
-/// next, past demands that do not fit.
+/// Waiting jobs that users compete for: of the highest priority tier that waits, the first job of
+/// the user with the least dominant share is next, past demands that do not fit.
 ///
 /// Jobs are filed by the least demand with which they start, and by user; those of one user and
 /// demand go in order. A demand that could not be placed sleeps until something comes free where it
@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -29,6 +30,7 @@ class UserQueues {
  public:
   /// Where a job stands among its user's.
   struct Place {
+    std::int32_t below = 0;  ///< Minus its priority tier.
     double rank = 0;
     double tie = 0;
     JobId job{};
@@ -75,7 +77,10 @@ class UserQueues {
     Place first{};
     std::uint32_t user = 0;
 
-    auto operator<=>(const Front&) const = default;
+    friend auto operator<=>(const Front& a, const Front& b) {
+      return std::tie(a.first.below, a.share, a.first, a.user) <=>
+             std::tie(b.first.below, b.share, b.first, b.user);
+    }
   };
   struct Class {
     cluster::Demand least{};

@@ -83,8 +83,8 @@ double expected_left(const Candidate& job) {
 class Gittins : public Order {
  public:
   double rank(const Candidate& job) const override {
-    const double each = job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked))
-                                              : expected_left(job);
+    const double each =
+        job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked)) : expected_left(job);
     return job.request.gpus * each;
   }
   double tie(const Candidate& job) const override { return job.request.gpus; }

@@ -34,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/pass/arrays/array_book.h"
@@ -114,7 +115,7 @@ class ArraysPass final : public Pass {
   std::int32_t idle(NodeId node) const { return desk_.ledger().room(node).cpu_milli; }
   UserQueues::Place place_of(JobId job) const {
     const QueueKey key = desk_.key(job);
-    return {key.rank, key.tie, job};
+    return {-key.tier, key.rank, key.tie, job};
   }
 
   ArrayBook& book(VcId vc) {
@@ -240,7 +241,7 @@ class ArraysPass final : public Pass {
     for (auto youngest = node.cpu_jobs.rbegin();
          youngest != node.cpu_jobs.rend() && used > node.array; ++youngest) {
       const JobId job = youngest->job;
-      if (!desk_.runs(job)) continue;
+      if (!desk_.runs(job) || !may_stop(desk_.view().request(job), Stops::all)) continue;
       used -= youngest->cpu_milli;
       if (std::find(loans_.begin(), loans_.end(), job) == loans_.end()) loans_.push_back(job);
     }
@@ -260,8 +261,9 @@ class ArraysPass final : public Pass {
     const std::int32_t kept = std::min(each, reserve_milli_) * grant.count();
     while (grant.cpu_milli + idle(grant.node) < kept && node.lends()) {
       const auto youngest =
-          std::find_if(node.cpu_jobs.rbegin(), node.cpu_jobs.rend(),
-                       [&](const Tenant& tenant) { return desk_.runs(tenant.job); });
+          std::find_if(node.cpu_jobs.rbegin(), node.cpu_jobs.rend(), [&](const Tenant& tenant) {
+            return desk_.runs(tenant.job) && may_stop(desk_.view().request(tenant.job), Stops::all);
+          });
       if (youngest == node.cpu_jobs.rend()) break;
       const JobId victim = youngest->job;
       desk_.give_back(victim);

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "base/check.h"
+#include "policy/kit/calendar.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
-#include "policy/kit/calendar.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

@@ -45,6 +45,7 @@ class ElasticPass final : public PledgingPass {
   /// A job and what it is to have.
   struct Share {
     JobId job{};
+    std::int32_t tier = 0;
     double rank = 0;
     int had = 0;
     int claimed = 0;             // GPUs, of quotas: what it had or is to have, if that is more
@@ -55,6 +56,7 @@ class ElasticPass final : public PledgingPass {
     std::vector<cluster::Grant> grants{};
   };
   struct Step {
+    std::int32_t tier = 0;
     double worth = 0;
     double rank = 0;
     std::size_t share = 0;
@@ -63,6 +65,7 @@ class ElasticPass final : public PledgingPass {
 
     /// Whether `b` goes first.
     friend bool operator<(const Step& a, const Step& b) {
+      if (a.tier != b.tier) return a.tier < b.tier;
       if (a.worth != b.worth) return a.worth < b.worth;
       if (a.rank != b.rank) return a.rank > b.rank;
       return a.share > b.share;
@@ -108,6 +111,7 @@ class ElasticPass final : public PledgingPass {
       if (!desk_.runs(job) || desk_.demand(job).is_cpu_job() || !may_move(desk_, job)) continue;
       if (!pledges_.can_give_way(vc.vc, job)) continue;
       Share made{.job = job,
+                 .tier = desk_.view().tier(job),
                  .rank = desk_.order().rank(desk_.candidate(job)),
                  .had = pledges_.held(job),
                  .gpu_type = pledges_.type_of(vc.vc, job),
@@ -120,12 +124,13 @@ class ElasticPass final : public PledgingPass {
       if (each.demand.is_cpu_job()) continue;
       for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
         const JobId job = at.get()->job;
-        Share made{.job = job, .rank = at.get()->key.rank};
+        Share made{.job = job, .tier = at.get()->key.tier, .rank = at.get()->key.rank};
         if (pledges_.has(vc.vc, job)) made.gpu_type = pledges_.demand(vc.vc, job).gpu_types;
         shares_.push_back(std::move(made));
       }
     }
     std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) {
+      if (a.tier != b.tier) return a.tier > b.tier;
       return a.rank != b.rank ? a.rank < b.rank : a.job < b.job;
     });
   }
@@ -186,7 +191,12 @@ class ElasticPass final : public PledgingPass {
       const double gain = pledges_.gain(vc.vc, share.job, share.level, to);
       const double worth = gain * pledges_.gpus_per_rate(vc.vc, share.job) / more;
       if (gain <= 0 || (best && worth <= best->worth)) continue;
-      best = {.worth = worth, .rank = share.rank, .share = at, .gpu_type = type, .to = to};
+      best = {.tier = share.tier,
+              .worth = worth,
+              .rank = share.rank,
+              .share = at,
+              .gpu_type = type,
+              .to = to};
     }
     return best;
   }

@@ -3,8 +3,8 @@
 /// \file
 /// Keeps GPUs for deadlines that can be met, and lends them to jobs that are late.
 ///
-///   1 jobs whose deadlines can be met start in order of rank; late jobs are stopped for one if it
-///     can then be placed, those that began last first
+///   1 jobs whose deadlines can be met start in order; late jobs of no higher priority tier are
+///     stopped for one if it can then be placed, the lowest tier and those that began last first
 ///   2 when the first such job cannot be placed, others pass it only if they are believed to end
 ///     before it can start
 ///   3 late jobs start wherever they fit
@@ -16,9 +16,11 @@
 ///          The second rule is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
 /// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/kit/start_each.h"
@@ -40,22 +42,26 @@ class LatePass final : public Pass {
     const trace::Request& request = desk_.view().request(job);
     const bool at_once = request.deadline <= request.submit;
     const bool in_time = at_once || desk_.believed_end(job) <= request.deadline;
-    if (request.deadline == kNoTime || !in_time) lent(vc.vc).push_back(job);
+    if (request.deadline == kNoTime || !in_time) lend(vc, job);
   }
 
   void ended(VcState& vc, JobId job) override { std::erase(lent(vc.vc), job); }
 
   void run(VcState& vc) override {
     const std::size_t stops = desk_.plan().num_stops();
-    while (!vc.waiting.empty() && vc.waiting.first().front.rank < order::kLate) {
-      const WaitingQueue::Class& next = vc.waiting.first();
-      auto grants = desk_.place(vc.vc, next.demand);
-      if (grants.empty()) grants = make_room(vc, next.demand);
+    const auto ask = [](const WaitingQueue::Class& each) { return first_in_time(each.jobs); };
+    const auto skips_none = [](const cluster::Demand&) { return false; };
+    for (;;) {
+      const WaitingQueue::Found next = vc.waiting.first_of(skips_none, ask);
+      if (next.entry == nullptr) break;
+      const cluster::Demand demand = next.from->demand;
+      auto grants = desk_.place(vc.vc, demand);
+      if (grants.empty()) grants = make_room(vc, demand, next.entry->key.tier);
       if (grants.empty()) {
-        let_pass(vc, start_of(vc, next.demand));
+        let_pass(vc, start_of(vc, demand));
         break;
       }
-      desk_.start(vc, next.jobs.front().job, grants);
+      desk_.start(vc, *next.entry, grants);
     }
     lend(vc);
     // A job that was stopped may fit elsewhere.
@@ -72,11 +78,19 @@ class LatePass final : public Pass {
     return lent_[index(vc)];
   }
 
-  /// Places a job after stopping late ones; empty = changed nothing.
-  std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand) {
+  /// Places a job of `tier` after stopping late ones of no higher tier, the lowest tier first;
+  /// empty = changed nothing.
+  std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand,
+                                            std::int32_t tier) {
     std::vector<JobId>& running = lent(vc.vc);
-    std::size_t left = running.size();
-    const auto next = [&] { return left > 0 ? running[--left] : kNoJob; };
+    const auto tier_of = [&](JobId job) { return desk_.view().tier(job); };
+    std::vector<JobId> may_go;
+    std::copy_if(running.begin(), running.end(), std::back_inserter(may_go),
+                 [&](JobId job) { return tier_of(job) <= tier; });
+    std::stable_sort(may_go.begin(), may_go.end(),
+                     [&](JobId a, JobId b) { return tier_of(a) > tier_of(b); });
+    std::size_t left = may_go.size();
+    const auto next = [&] { return left > 0 ? may_go[--left] : kNoJob; };
     const auto grants = eviction_.make_room(vc.vc, demand, next);
     const std::span<const JobId> victims = eviction_.victims();
     // The job that began first is the first to wait again.
@@ -116,18 +130,34 @@ class LatePass final : public Pass {
   }
 
   void lend(VcState& vc) {
-    for (const JobId job : start_each(desk_, vc, first_late)) lent(vc.vc).push_back(job);
+    for (const JobId job : start_each(desk_, vc, first_late)) lend(vc, job);
+  }
+  void lend(const VcState& vc, JobId job) {
+    if (may_stop(desk_.view().request(job), Stops::all)) lent(vc.vc).push_back(job);
   }
 
+  // In each tier, jobs that are late follow those whose deadlines can be met.
+  static const QueueEntry* first_in_time(const RankedQueue& jobs) {
+    const QueueEntry* at = &jobs.front();
+    while (at != nullptr && at->key.rank >= order::kLate) {
+      QueueKey last_of_tier = kNobody;
+      last_of_tier.tier = at->key.tier;
+      at = jobs.next(last_of_tier);
+    }
+    return at;
+  }
   static const QueueEntry* first_late(const RankedQueue& jobs) {
     constexpr double kLeast = -std::numeric_limits<double>::infinity();
-    if (jobs.front().key.rank >= order::kLate) return &jobs.front();
-    return jobs.next({.rank = order::kLate, .tie = kLeast});
+    const QueueEntry* at = &jobs.front();
+    while (at != nullptr && at->key.rank < order::kLate) {
+      at = jobs.next({.rank = order::kLate, .tie = kLeast, .tier = at->key.tier});
+    }
+    return at;
   }
 
   Desk& desk_;
   Eviction eviction_{desk_};
-  std::vector<std::vector<JobId>> lent_;  // late jobs that run, of each virtual cluster
+  std::vector<std::vector<JobId>> lent_;  // late jobs that run and may be stopped, by VcId
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ class LeasePass final : public LeasedPass {
 
  private:
   struct Ranked {
+    std::int32_t tier = 0;
     double rank = 0;
     double tie = 0;
     JobId job{};
@@ -37,6 +38,7 @@ class LeasePass final : public LeasedPass {
     bool runs = false;
 
     friend bool operator<(const Ranked& a, const Ranked& b) {
+      if (a.tier != b.tier) return a.tier > b.tier;
       if (a.rank != b.rank) return a.rank < b.rank;
       if (a.tie != b.tie) return a.tie < b.tie;
       return a.job < b.job;
@@ -88,7 +90,8 @@ class LeasePass final : public LeasedPass {
 
   void rank(JobId job, std::vector<Ranked>& into, int gpus, bool runs) const {
     const Candidate seen = desk_.candidate(job);
-    into.push_back({.rank = desk_.order().rank(seen),
+    into.push_back({.tier = seen.tier,
+                    .rank = desk_.order().rank(seen),
                     .tie = desk_.order().tie(seen),
                     .job = job,
                     .gpus = gpus,

@@ -33,6 +33,7 @@ class PledgedPass final : public PledgingPass {
 
   struct Ranked {
     Group group{};
+    std::int32_t tier = 0;
     double rank = 0;
     double tie = 0;
     JobId job{};
@@ -41,6 +42,7 @@ class PledgedPass final : public PledgingPass {
 
     friend bool operator<(const Ranked& a, const Ranked& b) {
       if (a.group != b.group) return a.group < b.group;
+      if (a.tier != b.tier) return a.tier > b.tier;
       if (a.rank != b.rank) return a.rank < b.rank;
       if (a.tie != b.tie) return a.tie < b.tie;
       return a.job < b.job;
@@ -89,6 +91,7 @@ class PledgedPass final : public PledgingPass {
   void rank(const VcState& vc, JobId job, int gpus, bool runs) {
     const Candidate seen = desk_.candidate(job);
     ranked_.push_back({.group = group(vc.vc, job),
+                       .tier = seen.tier,
                        .rank = desk_.order().rank(seen),
                        .tie = desk_.order().tie(seen),
                        .job = job,

@@ -112,8 +112,7 @@ class PreemptPass final : public Pass {
     const std::size_t before = desk_.ledger().mark();
     const auto grants = desk_.place(vc.vc, desk_.demand(job));
     desk_.ledger().undo(before);
-    const JobId delayed =
-        calendar.first_delayed(grants, desk_.now() + desk_.remaining(job), job);
+    const JobId delayed = calendar.first_delayed(grants, desk_.now() + desk_.remaining(job), job);
     if (delayed == kNoJob) return behind;
     return {.kind = ReasonKind::reserved, .other = delayed};
   }
@@ -188,9 +187,8 @@ class PreemptPass final : public Pass {
   void promise_first(VcState& vc, Book& book) {
     const QueueEntry& first = vc.waiting.first().jobs.front();
     if (book.calendar.holds(first.job)) return;
-    book.calendar.promise(vc, first.job, [&](JobId running) {
-      return book.stoppable.gives_way(running, first.key.rank);
-    });
+    book.calendar.promise(
+        vc, first.job, [&](JobId running) { return book.stoppable.gives_way(running, first.key); });
   }
 
   /// Starts jobs behind the first in what is free.
@@ -252,7 +250,7 @@ class PreemptPass final : public Pass {
   bool would_yield(const VcState& vc, const Book& book, const QueueEntry& entry) const {
     const QueueEntry& first = vc.waiting.first().jobs.front();
     return entry.job != first.job && may_stop(entry.job) &&
-           book.stoppable.would_give_way(entry.job, entry.key.rank, first.key.rank);
+           book.stoppable.would_give_way(entry.job, entry.key, first.key);
   }
 
   const QueueEntry* first_to_yield(const VcState& vc, const Book& book,
@@ -375,8 +373,9 @@ void register_preempt(Registry& registry) {
        .traits = {.has = {Trait::reads_run_times, Trait::reserves, Trait::stops_marked},
                   .bars = {Trait::gives_cores}},
        .parameters =
-           {word("stops", "which running jobs may be stopped: those marked by --requeue or a "
-                          "checkpoint interval, all but --no-requeue, or none",
+           {word("stops",
+                 "which running jobs may be stopped: those marked by --requeue or a "
+                 "checkpoint interval, all but --no-requeue, or none",
                  {"marked", "all", "none"}),
             number("margin",
                    "a job is stopped only if its rank, less the cost of the stop, is more than "
@@ -389,13 +388,13 @@ void register_preempt(Registry& registry) {
             number("grace_s", "constant part of that bound, in seconds", 43200, 0, 1e9)}},
       [](const Parameters& told, Desk& desk) {
         const std::string& word = told.word("stops");
-        return std::make_unique<PreemptPass>(
-            desk, PreemptRules{.stops = word == "all"    ? Stops::all
-                                        : word == "none" ? Stops::none
-                                                         : Stops::marked,
-                               .margin = told.number("margin"),
-                               .bound = told.number("bound"),
-                               .grace = told.duration("grace_s")});
+        return std::make_unique<PreemptPass>(desk,
+                                             PreemptRules{.stops = word == "all"    ? Stops::all
+                                                                   : word == "none" ? Stops::none
+                                                                                    : Stops::marked,
+                                                          .margin = told.number("margin"),
+                                                          .bound = told.number("bound"),
+                                                          .grace = told.duration("grace_s")});
       });
 }
 

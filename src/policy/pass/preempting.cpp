@@ -6,6 +6,9 @@
 /// can take their place later. Where jobs may join others on their GPUs, those that still wait do,
 /// in order of rank; both can be stopped as before.
 ///
+/// A higher priority tier goes before all ranks, and no job stops for one of a lower tier. A job
+/// submitted with --no-requeue is never stopped.
+///
 /// A stop costs the stopped job a restart. With a margin m above 1, a job is stopped only for one
 /// whose rank is less than 1/m of its own, so that small gains are not bought with restarts.
 ///
@@ -19,8 +22,8 @@
 #include "base/check.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
-#include "policy/kit/unmet.h"
 #include "policy/kit/room_by_rank.h"
+#include "policy/kit/unmet.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -125,19 +128,23 @@ class PreemptingPass final : public Pass {
     unmet_.add(own.demand);
     if (vc.waiting.has_few_demands()) return;
     const cluster::Demand least = vc.waiting.least_like(own);
-    if (least != own.demand && is_beyond_reach(vc, least, own.front.rank)) beyond_reach_.add(least);
+    if (least != own.demand && is_beyond_reach(vc, least, own.front)) beyond_reach_.add(least);
   }
 
-  /// The rank above which running jobs may be stopped for a waiting job of `rank`, as they are
-  /// filed.
-  double bar(double rank) const {
-    return (rank > 0 ? rank * margin_ : rank / margin_) + desk_.fallen();
+  /// The last place in the order from which a running job is not stopped for the waiting job of
+  /// `key`, as running jobs are filed. Jobs of lower tiers are behind it, whatever the margin.
+  QueueKey bar(const QueueKey& key) const {
+    const double rank = key.rank > 0 ? key.rank * margin_ : key.rank / margin_;
+    return {.rank = rank + desk_.fallen(),
+            .tie = kNobody.tie,
+            .sequence = kNobody.sequence,
+            .tier = key.tier};
   }
 
-  /// Names the running jobs of a higher rank than `rank`, worst first; some job must run.
-  auto victims_of(const VcState& vc, double rank) const {
-    return [this, &vc, rank, worst = &vc.running.back()]() mutable {
-      while (worst != nullptr && worst->key.rank > rank) {
+  /// Names the running jobs behind `bar`, worst first; some job must run.
+  auto victims_of(const VcState& vc, const QueueKey& bar) const {
+    return [this, &vc, bar, worst = &vc.running.back()]() mutable {
+      while (worst != nullptr && bar < worst->key) {
         const JobId job = worst->job;
         worst = vc.running.previous(worst->key);
         if (!started_now(job)) return job;
@@ -146,18 +153,17 @@ class PreemptingPass final : public Pass {
     };
   }
 
-  /// Whether no job of `rank` or worse that asks as much could start, whatever it stops. False =
+  /// Whether no job at `key` or behind it that asks as much could start, whatever it stops. False =
   /// perhaps one could.
-  bool is_beyond_reach(VcState& vc, const cluster::Demand& demand, double rank) {
+  bool is_beyond_reach(VcState& vc, const cluster::Demand& demand, const QueueKey& key) {
     if (desk_.placement().draws() || desk_.fits(vc.vc, demand)) return false;
     if (vc.running.empty()) return true;
-    rank = bar(rank);
     if (knows_who_is_in_the_way(vc, demand)) {
-      return !room(vc.vc).is_in_the_way(desk_.least(demand), rank);
+      return !room(vc.vc).is_in_the_way(desk_.least(demand), bar(key));
     }
     desk_.refile_running(vc);
     eviction_.begin();
-    auto next = victims_of(vc, rank);
+    auto next = victims_of(vc, bar(key));
     for (JobId job = next(); job != kNoJob; job = next()) eviction_.free(job, demand);
     const bool fits = desk_.fits(vc.vc, demand);
     eviction_.undo();
@@ -168,7 +174,7 @@ class PreemptingPass final : public Pass {
   /// their turn, those behind it may reach for that.
   void look_again(VcState& vc, const QueueKey& key) {
     const bool any = beyond_reach_.erase_if(
-        [&](const cluster::Demand& least) { return !is_beyond_reach(vc, least, key.rank); });
+        [&](const cluster::Demand& least) { return !is_beyond_reach(vc, least, key); });
     if (!any) return;
     const auto skips = [&](const cluster::Demand& demand) { return unmet_.rules_out(demand); };
     for (;;) {
@@ -221,15 +227,15 @@ class PreemptingPass final : public Pass {
            desk_.placement().keeps_together(demand, desk_.ledger().pools(vc.vc));
   }
 
-  /// Places a job after stopping some of higher rank; empty = changed nothing.
+  /// Places a job after stopping some behind it; empty = changed nothing.
   std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry) {
     if (vc.running.empty()) return {};
-    const double rank = bar(entry.key.rank);
+    const QueueKey last = bar(entry.key);
     if (!knows_who_is_in_the_way(vc, wanted.demand)) {
-      return make_room_anywhere(vc, wanted.demand, rank);
+      return make_room_anywhere(vc, wanted.demand, last);
     }
-    const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), rank);
+    const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), last);
     if (in_the_way.empty()) return {};
     eviction_.begin();
     for (const JobId victim : in_the_way) eviction_.free(victim, wanted.demand);
@@ -243,18 +249,18 @@ class PreemptingPass final : public Pass {
 
   /// The same for a job that may lie on several nodes: tries again after each victim.
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
-                                                     double rank) {
+                                                     const QueueKey& bar) {
     desk_.refile_running(vc);
-    if (!has_enough(vc, demand, rank)) return {};
-    const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, rank));
+    if (!has_enough(vc, demand, bar)) return {};
+    const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, bar));
     stop_victims(vc);
     return grants;
   }
 
-  /// Whether so many GPUs are free, or held by jobs of a higher rank, wherever they are.
-  bool has_enough(const VcState& vc, const cluster::Demand& demand, double rank) const {
+  /// Whether so many GPUs are free, or held by jobs behind `bar`, wherever they are.
+  bool has_enough(const VcState& vc, const cluster::Demand& demand, const QueueKey& bar) const {
     int gpus = desk_.ledger().free_gpus(vc.vc, demand);
-    auto next = victims_of(vc, rank);
+    auto next = victims_of(vc, bar);
     for (JobId job = next(); job != kNoJob && gpus < demand.gpus; job = next()) {
       gpus += gpus_to_deal(desk_, job);
     }

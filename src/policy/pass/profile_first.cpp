@@ -7,9 +7,9 @@
 ///
 /// The first `nodes` nodes of a virtual cluster, half of them at most, are kept for that. Jobs of
 /// up to `most_gpus` GPUs go there, those of the fewest GPUs first, and none passes another; larger
-/// ones, and those that ask a part of a GPU or none, are not measured. Where nothing runs in a
-/// virtual cluster all its nodes are for all. Where jobs may join others on their GPUs, those that
-/// were measured and still wait do.
+/// ones, those that ask a part of a GPU or none, and those that may not be stopped are not
+/// measured. Where nothing runs in a virtual cluster all its nodes are for all. Where jobs may join
+/// others on their GPUs, those that were measured and still wait do.
 ///
 /// Source   Hu et al., ASPLOS'23 (Lucid), section 3.2, and its published simulator.
 /// Differs  The nodes that measure stay as many. A job that is stopped there loses what any stop
@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/desk.h"
 #include "policy/kit/let_join.h"
 #include "policy/kit/start_each.h"
@@ -52,7 +53,8 @@ class ProfileFirstPass final : public Pass {
     const cluster::Demand& demand = desk_.demand(job);
     const bool is_measured = demand.gpus > most_gpus_ || demand.is_part() || demand.is_cpu_job();
     const bool ran = desk_.view().attained(job) > Duration{0};
-    if (!is_measured && !ran && !kept_nodes(vc.vc).empty()) new_[vc.vc].insert(job);
+    const bool stops = may_stop(desk_.view().request(job), Stops::all);
+    if (!is_measured && !ran && stops && !kept_nodes(vc.vc).empty()) new_[vc.vc].insert(job);
   }
   void ended(VcState&, JobId job) override { forget(job); }
 

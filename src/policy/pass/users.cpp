@@ -72,7 +72,7 @@ class UsersPass final : public Pass {
  private:
   UserQueues::Place place_of(JobId job) const {
     const QueueKey key = desk_.key(job);
-    return {key.rank, key.tie, job};
+    return {-key.tier, key.rank, key.tie, job};
   }
 
   UserQueues& queues(const VcState& vc) {

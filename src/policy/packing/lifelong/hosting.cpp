@@ -201,7 +201,9 @@ void Hosting::move_apart(VcState& vc) {
   for (const JobId guest : guests) {
     if (!vc.waiting.empty()) {
       const double rank = desk_.order().rank(desk_.candidate(guest));
-      if (vc.waiting.first().jobs.front().key.rank < rank) continue;
+      const QueueKey& next = vc.waiting.first().front;
+      const std::int32_t tier = desk_.view().tier(guest);
+      if (next.tier != tier ? next.tier > tier : next.rank < rank) continue;
     }
     if (!desk_.fits(vc.vc, desk_.demand(guest))) continue;
     desk_.give_back(guest);

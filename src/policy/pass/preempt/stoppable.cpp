@@ -24,11 +24,11 @@ void Stoppable::leave(JobId job, std::span<const cluster::Grant> grants) {
 
 bool Stoppable::review() {
   bool any = false;
-  while (!jumps_.empty() && jumps_.top().first <= desk_.now()) {
-    const JobId job = jumps_.top().second;
+  while (!jumps_.empty() && jumps_.top().at <= desk_.now()) {
+    const Jump jump = jumps_.top();
     jumps_.pop();
-    // It may have been stopped since and started again: its rank is then up to date, or will be.
-    if (!holds(job) || !desk_.runs(job)) continue;
+    const JobId job = jump.job;
+    if (!holds(job) || keys_[index(job)].sequence != jump.sequence) continue;
     by_worth_.erase(keys_[index(job)]);
     file(job);
     for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
@@ -39,10 +39,18 @@ bool Stoppable::review() {
 
 void Stoppable::file(JobId job) {
   const Candidate now = desk_.candidate(job);
-  keys_[index(job)] = {.rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++};
+  keys_[index(job)] = {
+      .rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++, .tier = now.tier};
   by_worth_.insert({keys_[index(job)], job, Duration{0}});
   const Duration jump = desk_.order().jumps_after(now);
-  if (jump != kNoDuration) jumps_.emplace(desk_.now() + jump, job);
+  if (jump != kNoDuration) jumps_.push({desk_.now() + jump, job, keys_[index(job)].sequence});
+}
+
+QueueKey Stoppable::bar(const QueueKey& key) const {
+  return {.rank = key.rank > 0 ? key.rank * margin_ : key.rank / margin_,
+          .tie = kNobody.tie,
+          .sequence = kNobody.sequence,
+          .tier = key.tier};
 }
 
 double Stoppable::worth(JobId job, double rank) const {
@@ -62,8 +70,8 @@ bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) 
 
 std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                                      const QueueEntry& entry) {
-  const double above = bar(entry.key.rank);
-  if (by_worth_.empty() || by_worth_.back().key.rank <= above) return {};
+  const QueueKey above = bar(entry.key);
+  if (by_worth_.empty() || by_worth_.back().key < above) return {};
   if (knows_who_is_in_the_way(vc.vc, wanted.demand)) {
     const auto in_the_way = room_.in_the_way(wanted.id, desk_.least(entry.job), above);
     if (in_the_way.empty()) return {};
@@ -77,14 +85,14 @@ std::span<const cluster::Grant> Stoppable::make_room(VcState& vc, const WaitingQ
   }
   int gpus = desk_.ledger().free_gpus(vc.vc, wanted.demand);
   const QueueEntry* worst = &by_worth_.back();
-  for (; worst != nullptr && worst->key.rank > above && gpus < wanted.demand.gpus;
+  for (; worst != nullptr && above < worst->key && gpus < wanted.demand.gpus;
        worst = by_worth_.previous(worst->key)) {
     gpus += gpus_to_deal(desk_, worst->job);
   }
   if (gpus < wanted.demand.gpus) return {};
   worst = &by_worth_.back();
   return eviction_.make_room(vc.vc, wanted.demand, [&] {
-    while (worst != nullptr && worst->key.rank > above) {
+    while (worst != nullptr && above < worst->key) {
       const JobId job = worst->job;
       worst = by_worth_.previous(worst->key);
       if (desk_.runs(job)) return job;

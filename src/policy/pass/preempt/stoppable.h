@@ -23,7 +23,8 @@ namespace almanac::policy {
 
 class Stoppable {
  public:
-  Stoppable(Desk& desk, VcId vc, double margin) : desk_(desk), margin_(margin), room_(desk, vc, &keys_) {}
+  Stoppable(Desk& desk, VcId vc, double margin)
+      : desk_(desk), margin_(margin), room_(desk, vc, &keys_) {}
   Stoppable(const Stoppable&) = delete;
   Stoppable& operator=(const Stoppable&) = delete;
 
@@ -31,21 +32,23 @@ class Stoppable {
   /// A job that may be stopped runs from now on with `grants`, or no more.
   void enter(JobId job, std::span<const cluster::Grant> grants);
   void leave(JobId job, std::span<const cluster::Grant> grants);
-  bool holds(JobId job) const { return index(job) < keys_.size() && keys_[index(job)].sequence != kOut; }
+  bool holds(JobId job) const {
+    return index(job) < keys_.size() && keys_[index(job)].sequence != kOut;
+  }
   void node_changed(NodeId node) { room_.changed(node); }
   void capacity_changed() { room_.all_changed(); }
   /// Brings up to date the ranks that have jumped. Returns whether any has.
   bool review();
   /// Returns when review() is to be called next; kNever = not without another event.
-  Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().first; }
+  Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
-  /// Returns whether a job that holds GPUs here would give way to a waiting job of `rank`.
-  bool gives_way(JobId job, double rank) const {
-    return holds(job) && keys_[index(job)].rank > bar(rank);
+  /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.
+  bool gives_way(JobId job, const QueueKey& key) const {
+    return holds(job) && bar(key) < keys_[index(job)];
   }
-  /// Returns whether a job that would start now with `own` would give way to one of `rank`.
-  bool would_give_way(JobId job, double own, double rank) const {
-    return worth(job, own) > bar(rank);
+  /// Returns whether a job that would start now with `own` would give way to that of `key`.
+  bool would_give_way(JobId job, const QueueKey& own, const QueueKey& key) const {
+    return bar(key) < QueueKey{.rank = worth(job, own.rank), .tier = own.tier};
   }
   /// Takes GPUs for the waiting job `entry` of `wanted`, which does not fit, from jobs that give
   /// way, the worst first. Empty = changed nothing. Else either stop the victims() or undo().
@@ -56,9 +59,20 @@ class Stoppable {
 
  private:
   static constexpr std::uint32_t kOut = ~std::uint32_t{0};
+  /// The rank of a job jumps at `at`, if it still has the key of that sequence.
+  struct Jump {
+    Time at{};
+    JobId job{};
+    std::uint32_t sequence = 0;
 
-  /// What a job is worth less than which a waiting job of `rank` must be to take its GPUs.
-  double bar(double rank) const { return rank > 0 ? rank * margin_ : rank / margin_; }
+    friend bool operator>(const Jump& a, const Jump& b) {
+      return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+    }
+  };
+
+  /// The place behind which running jobs give way to the waiting job of `key`. Jobs of lower tiers
+  /// are behind it, whatever the margin.
+  QueueKey bar(const QueueKey& key) const;
   double worth(JobId job, double rank) const;
   void file(JobId job);
   /// Whether room_ can say what to stop for a job of `demand` (see PreemptingPass).
@@ -71,9 +85,7 @@ class Stoppable {
   RoomByRank room_;
   Eviction eviction_{desk_};
   std::uint32_t sequence_ = 0;
-  /// When the rank of a job jumps, if it still runs with this key.
-  std::priority_queue<std::pair<Time, JobId>, std::vector<std::pair<Time, JobId>>, std::greater<>>
-      jumps_;
+  std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
 
 }  // namespace almanac::policy

@@ -38,8 +38,8 @@ class WaitBound {
 
   double factor_;
   Duration grace_;
-  std::vector<VirtualEasy> easy_;     // of each virtual cluster
-  std::vector<Time> waited_enough_;   // of each job: when, if it had not run meanwhile
+  std::vector<VirtualEasy> easy_;    // of each virtual cluster
+  std::vector<Time> waited_enough_;  // of each job: when, if it had not run meanwhile
 };
 
 /// Ranks as `order` does, but overdue jobs first. `bound` must outlive it.

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that must not be stopped, and jobs of several priority tiers, under every policy.
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "conformance/days.h"
+#include "policy/registry.h"
+#include "support/play.h"
+#include "support/rules.h"
+
+namespace almanac {
+namespace {
+
+using policy::registry;
+
+/// Every policy, and passes and packings that no named policy has.
+std::vector<std::string> everything() {
+  std::vector<std::string> names;
+  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const char* const name :
+       {"fifo+scan", "fifo+relax", "fifo+defragment", "fifo+profile_first", "fifo+lease:60",
+        "fifo+by_rank", "fifo+preempt:all", "srtf+preempt:all", "gittins+harmless",
+        "gittins+guarded", "srtf+lifelong", "las+muri", "easy+pop:2", "las+pop:2",
+        "srtf+follow_load"}) {
+    names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> compositions() {
+  std::vector<std::string> names = everything();
+  std::erase_if(names, [](const std::string& name) {
+    const auto made = registry().compose(name);
+    return !made || !made->whole.name.empty();
+  });
+  return names;
+}
+
+std::string spelled(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  for (char& letter : name) {
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
+  }
+  return name;
+}
+
+class EveryPolicyWithNoRequeue : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    for (const auto day :
+         {crowded_day, crowded_day_with_cores, crowded_day_with_parts, crowded_day_with_training}) {
+      Case input = day(seed);
+      input.policy = GetParam();
+      const auto says_no = [](std::size_t job) { return job % 3 == 0; };
+      for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
+        input.trace.jobs[job].request.requeue =
+            says_no(job) ? trace::Requeue::no : trace::Requeue::yes;
+      }
+      const Result<Played> played = play(input);
+      ASSERT_TRUE(played) << to_string(played.error());
+      EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+      for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
+        if (!says_no(job)) continue;
+        EXPECT_EQ(played->result.jobs[job].preemptions, 0U) << "seed " << seed << ", job " << job;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(everything()),
+                         spelled);
+
+/// Whether two runs hold a GPU in common.
+bool share_a_gpu(const Run& a, const Run& b) {
+  return std::any_of(a.grants.begin(), a.grants.end(), [&](const cluster::Grant& one) {
+    return std::any_of(b.grants.begin(), b.grants.end(), [&](const cluster::Grant& other) {
+      return one.node == other.node && (one.gpus & other.gpus) != 0;
+    });
+  });
+}
+
+class EveryCompositionWithTiers : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryCompositionWithTiers, StopsNoJobForOneOfALowerTier) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Case input = crowded_day(seed);
+    input.policy = GetParam();
+    Rng rng(seed, 5);
+    for (trace::Job& job : input.trace.jobs) {
+      job.request.priority_tier = static_cast<std::int32_t>(rng.below(3));
+    }
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    const auto tier = [&](JobId job) { return input.trace.jobs[index(job)].request.priority_tier; };
+    for (const almanac::Run& stopped : played->runs) {
+      if (!stopped.stopped) continue;
+      for (const almanac::Run& next : played->runs) {
+        if (next.start != stopped.end || !share_a_gpu(stopped, next)) continue;
+        EXPECT_GE(tier(next.job), tier(stopped.job))
+            << "seed " << seed << ": job " << index(next.job) << " took the GPUs of job "
+            << index(stopped.job) << " at " << seconds(next.start.time_since_epoch());
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryCompositionWithTiers, testing::ValuesIn(compositions()),
+                         spelled);
+
+}  // namespace
+}  // namespace almanac
