@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How the frame of allocator.h places jobs of a group on the same GPUs.
+/// Places jobs of a group on the same GPUs, for allocator.h.
 #include <algorithm>
 #include <map>
 #include <utility>
