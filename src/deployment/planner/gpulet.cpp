@@ -7,7 +7,7 @@
 /// the
 ///          smaller of the part that does the most for its size and the least that serves what is
 ///          left: where others leave room a turn, else the smallest part that is free.
-/// Differs  parts are tenths; a neighbour slows by --beside; each service has the most accurate
+/// Differs  parts are tenths; a neighbor slows by --beside; each service has the most accurate
 ///          variant that is in time. The released scheduler is in artifacts/serving/gpulet.h.
 #include <algorithm>
 #include <cmath>

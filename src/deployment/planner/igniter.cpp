@@ -6,7 +6,7 @@
 /// Source   Xu et al., TPDS'22 (iGniter), Algorithms 1 and 2: a batch is what comes in half the
 ///          objective, a share the least that serves it alone; the largest first, to the GPU on
 ///          which all shares together grow least until everyone is in time again.
-/// Differs  neighbours slow each other by --beside, where iGniter fits caches, power and the queue
+/// Differs  neighbors slow each other by --beside, where iGniter fits caches, power and the queue
 /// of
 ///          kernels; a service beyond a whole GPU has whole ones for as long as it fills them; each
 ///          has the most accurate variant that is in time. The released algorithm is in
@@ -127,7 +127,7 @@ class IgniterPlan {
   const PlanningCase& asked_;
   std::vector<Instance> whole_;  // that have a GPU each
   std::vector<Residents> gpus_;
-  std::vector<double> rate_of_;  // by service, of its instance that may have neighbours
+  std::vector<double> rate_of_;  // by service, of its instance that may have neighbors
 };
 
 Result<Deployment> plan_igniter(const PlanningCase& asked) { return IgniterPlan(asked).made(); }

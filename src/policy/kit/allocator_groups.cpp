@@ -110,7 +110,7 @@ void Allocator::meet_groups(VcId vc, const View& view, Plan& plan) {
     if (runs(job) && !staying_.has(job)) give_all(view.grants(job), ledger);
   }
   std::map<JobId, Grants> placed;
-  // Where it runs, without its neighbours.
+  // Where it runs, without its neighbors.
   const auto stay = [&](JobId job, const Wish& wish) {
     if (!runs(job) || !stays({.job = job, .gpu_types = wish.gpu_types}, view, ledger)) return false;
     const cluster::Demand& demand = asked(job, view);
