@@ -4,9 +4,8 @@
 /// GPUs are cut in two, and services take turns on a part.
 ///
 /// Source   Choi et al., ATC'22 (gpulet), Algorithm 1: a service gets, until its rate is served,
-/// the
-///          smaller of the part that does the most for its size and the least that serves what is
-///          left: where others leave room a turn, else the smallest part that is free.
+///          the smaller of the part that does the most for its size and the least that serves what
+///          is left: where others leave room a turn, else the smallest part that is free.
 /// Differs  parts are tenths; a neighbor slows by --beside; each service has the most accurate
 ///          variant that is in time. The released scheduler is in artifacts/serving/gpulet.h.
 #include <algorithm>

@@ -7,9 +7,8 @@
 ///          objective, a share the least that serves it alone; the largest first, to the GPU on
 ///          which all shares together grow least until everyone is in time again.
 /// Differs  neighbors slow each other by --beside, where iGniter fits caches, power and the queue
-/// of
-///          kernels; a service beyond a whole GPU has whole ones for as long as it fills them; each
-///          has the most accurate variant that is in time. The released algorithm is in
+///          of kernels; a service beyond a whole GPU has whole ones for as long as it fills them;
+///          each has the most accurate variant that is in time. The released algorithm is in
 ///          artifacts/serving/igniter.h.
 #include <algorithm>
 #include <cmath>

@@ -38,10 +38,9 @@ double autocorrelation(const std::vector<double>& series) {
 }
 
 /// Source   Thinakaran et al., CLUSTER'19 (Kube-Knots): a pod is sized for the 80th percentile of
-/// its
-///          use; it joins others whose use correlates with its own by less than 0.5 in ranks (CBP);
-///          where it correlates, it joins if the others' use can be forecast from itself and its
-///          peak fits beside what is forecast for the next second (PP). Nodes with least memory
+///          its use; it joins others whose use correlates with its own by less than 0.5 in ranks
+///          (CBP); where it correlates, it joins if the others' use can be forecast from itself and
+///          its peak fits beside what is forecast for the next second (PP). Nodes with least memory
 ///          left come first.
 /// Differs  The forecast is of first order (AR(1)) instead of ARIMA. Loads are rates of requests.
 class KubeKnots {

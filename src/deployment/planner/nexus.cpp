@@ -4,9 +4,8 @@
 /// Services take turns on whole GPUs: squishy bin packing.
 ///
 /// Source   Shen et al., SOSP'19 (Nexus), section 4.1, Algorithm 1: whole GPUs for a service as
-/// long
-///          as it fills them, with the largest batch of which two are in time; what is left of it
-///          by occupancy, the fullest first, to the GPU that is fullest with it.
+///          long as it fills them, with the largest batch of which two are in time; what is left of
+///          it by occupancy, the fullest first, to the GPU that is fullest with it.
 /// Differs  a service has the most accurate variant that is in time. The released scheduler, which
 ///          adds sessions one by one, is in artifacts/serving/nexus.h.
 #include <algorithm>

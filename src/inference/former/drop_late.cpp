@@ -4,7 +4,7 @@
 /// First come, first served; a request that can no longer be in time is turned away.
 ///
 /// Source   Shen et al., SOSP'19 (Nexus), section 6.3: early drop. Prompts whole, while decodes
-/// wait.
+///          wait.
 
 #include "inference/former/steps.h"
 #include "inference/registry.h"

@@ -4,8 +4,7 @@
 /// Jobs and utilization month by month, with one GPU and with several.
 ///
 /// Source   Hu et al., SC'21, Figure 3: months by submission (UTC); utilization is the mean over
-/// the
-///          minutes of the month. The parts of one and of several GPUs are not capped.
+///          the minutes of the month. The parts of one and of several GPUs are not capped.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

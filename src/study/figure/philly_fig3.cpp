@@ -4,8 +4,7 @@
 /// How long jobs of each size wait, in each virtual cluster.
 ///
 /// Source   Jeon et al., ATC'19, Figure 3, and the notebook of the philly-traces release: one value
-/// an
-///          attempt, its start minus the submission or the end of the attempt before; waits of 0
+///          an attempt, its start minus the submission or the end of the attempt before; waits of 0
 ///          are left out; the five virtual clusters with most jobs. Where the log has no attempts,
 ///          one value a job.
 #include <algorithm>
