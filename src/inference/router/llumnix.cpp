@@ -67,7 +67,7 @@ void register_llumnix(Registry& registry) {
   registry.routers.add(
       {.name = "llumnix",
        .summary =
-           "most free KV memory, not counting waiting requests; migrates requests when it runs out",
+           "most free KV memory per request, after what waiting requests need; migrates requests",
        .source = "Sun et al. OSDI'24",
        .make = [](std::uint64_t) { return std::make_unique<Llumnix>(); }});
 }
