@@ -76,7 +76,8 @@ class Pop final : public Policy {
     bool has_stopped = false;   // in the last one: these jobs join its line when it is asked again
   };
 
-  /// Tells the part of a job; one that is in none is told of when it is dealt.
+  /// Passes an event on to the part of its job. Jobs without a part are passed on when they get
+  /// one.
   void tell(EventKind kind, JobId job, double value = 0) {
     const int part = deal_->part_of(job);
     if (part == PartDeal::kNoPart) return;
@@ -129,7 +130,7 @@ class Pop final : public Policy {
     host_.forget(job);
   }
 
-  /// Makes the policies anew and tells each what runs and waits in its part.
+  /// Makes new policies and passes on to each the running and waiting jobs of its part.
   void begin_anew(const View& view, const Plan& plan) {
     begins_anew_ = false;
     deal_->deal_anew(view, plan.ledger);

@@ -27,7 +27,7 @@
 namespace almanac::policy::throttle {
 namespace {
 
-/// Value that stands for nothing, since 0 means not set.
+/// Stands for 0, because 0 means not set.
 constexpr double kNextToNothing = 1e-9;
 
 struct Reads {

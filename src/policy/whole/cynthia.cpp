@@ -123,7 +123,7 @@ class Cynthia final : public Allocator {
         if (std::int64_t{gpus} * demand.gpu_milli > each.milli) break;
         const double told =
             view.speeds == nullptr ? 1 : rate_on(job, gpus, each.gpu_type, vc, view, ledger);
-        // Not told of GPUs on nodes that differ: as fast as recorded.
+        // The speed on nodes that differ is not known: it is as recorded.
         const double time_s = work_s / (told > 0 ? told : 1);
         made.push_back({.gpus = gpus,
                         .gpu_type = each.gpu_type,

@@ -105,7 +105,8 @@ class FairShare final : public Allocator {
       if (vc.waits) break;
       wishes.push_back({next.job});
     }
-    // The line changes as jobs run, so it stands only as long as it does not matter who is first.
+    // The order changes as jobs run, so it is valid only as long as it does not matter who is
+    // first.
     const bool any_fits = std::any_of(line.begin(), line.end(), [&](const Next& next) {
       return is_in(free, asked(next.job, view));
     });

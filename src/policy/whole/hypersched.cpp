@@ -160,7 +160,7 @@ class HyperSched final : public SweepAllocator {
     const int free = room.gpus_left(type_held(open.front()->job, view));
     const int units = static_cast<int>(open.size()) + free / unit;
     const std::vector<int> dealt = elastic::deal_units(scores, units, leftovers_, most);
-    // What stays as it is or shrinks first, so that what grows finds out what is really free.
+    // First the jobs that keep their size or shrink, so that those that grow see what is free.
     for (const bool grows : {false, true}) {
       for (std::size_t at = 0; at < open.size(); ++at) {
         const JobId job = open[at]->job;
