@@ -88,7 +88,7 @@ std::string see_also(const CommandTable& program, const CommandTable& command) {
   std::vector<std::string> pages;
   if (!command.path.empty()) pages.emplace_back("*almanac*(1)");
   for (const CommandTable* const other : all_commands(program)) {
-    // What lies directly below, and the neighbours below the same noun.
+    // What lies directly below, and the neighbors below the same noun.
     const bool is_child = !command.path.empty() && other->path.size() == command.path.size() + 1 &&
                           std::equal(command.path.begin(), command.path.end(), other->path.begin());
     const bool is_neighbour = command.path.size() > 1 && other != &command &&

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac efficiency: what jobs used of what they held, one by one or user by user, by a Slurm's
-/// accounting or as the service measured it; and what they could ask instead.
+/// almanac efficiency: what jobs used of their allocations, by job or by user, from Slurm's
+/// accounting or the service's measurements; and which requests would have sufficed.
 #include "study/efficiency.h"
 
 #include <algorithm>

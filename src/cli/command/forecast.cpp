@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac forecast: when a job would start before it is submitted; of a run, what its jobs would
-/// have heard when they came, and how often that was true.
+/// almanac forecast: when a job would start, before it is submitted; for a run, the forecasts that
+/// its jobs would have received at submission, and how often they were right.
 #include <algorithm>
 #include <atomic>
 #include <memory>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac policy list | describe: what there is to choose from; show | set: what the service
-/// decides by.
+/// almanac policy list | describe: the available policies; show | set: the policy of the service.
 #include <algorithm>
 #include <memory>
 

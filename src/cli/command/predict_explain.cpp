@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict explain: why a job is believed to run as long as it is.
+/// almanac predict explain: how the run time of a job is predicted.
 #include <memory>
 #include <optional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict train: a model of a job log, in one file.
+/// almanac predict train: learns a model from a job log and writes it to one file.
 #include <atomic>
 #include <memory>
 

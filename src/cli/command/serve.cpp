@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C; jobs
-/// that run go on, and the next service takes them over.
+/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C.
+/// Running jobs continue, and the next service takes them over.
 #include <algorithm>
 #include <atomic>
 #include <csignal>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac slurm import: a site's past from Slurm's accounting into a state folder, where history,
-/// study, predict, simulate and advise find it.
+/// almanac slurm import: copies a site's accounting into a state folder, for history, study,
+/// predict, simulate and advise.
 #include <memory>
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace deadlines`: gives the jobs of a log deadlines, and what it takes to run them on
-/// other numbers of GPUs.
+/// `almanac trace deadlines`: gives the jobs of a log deadlines, and the data to run them on other
+/// numbers of GPUs.
 #include <memory>
 
 #include <fmt/format.h>

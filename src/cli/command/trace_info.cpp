@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace info`: says in few numbers what a job log holds.
+/// `almanac trace info`: summarizes a job log.
 #include <cmath>
 #include <memory>
 

@@ -2,7 +2,7 @@
 
 /// \file
 /// `almanac trace sample`: writes a part of a job log: a time window, some VCs or users, a random
-/// share.
+/// sample.
 #include <memory>
 
 #include <fmt/format.h>
