@@ -38,11 +38,12 @@ enum class IfFull : std::uint8_t {
 /// is set aside, of as many as it needs, and nodes that sleep are booted if it would fit there.
 /// Quotas and limits count for it as for all.
 ///
-/// Reclaim: the jobs that would lose least GPU time (RestartCost::of_failure() times their GPUs)
-/// stop first, and of equals the one that began last; no more stop than the kept job needs. A stop
-/// costs a job what any preemption costs. At one instant `others` first answers what has happened,
-/// then the jobs stop and the kept job starts, then `others` hears EventKind::job_failed of each
-/// that stopped and queues it again: a decision each.
+/// Reclaim: the jobs of the lowest priority tier stop first, of these the ones that would lose
+/// least GPU time (RestartCost::of_failure() times their GPUs), and of equals the one that began
+/// last; no more stop than the kept job needs. A stop costs a job what any preemption costs. At one
+/// instant `others` first answers what has happened, then the jobs stop and the kept job starts,
+/// then `others` hears EventKind::job_failed of each that stopped and queues it again: a decision
+/// each.
 ///
 /// Cost: O(nodes x log nodes) a decision while a kept job waits, and a placement for each node
 /// that sleeps; a reclaim O(jobs that have not ended) more; else O(events).
@@ -69,7 +70,7 @@ class Keeping final : public Policy {
   bool reclaim_for(JobId job, const View& view, Plan& plan);
   /// Starts kept jobs where there is room, else sets it aside, and lets the others decide.
   void decide_all(const View& view, Plan& plan);
-  /// Running jobs of `vc` that may stop in this plan, the one that loses least first.
+  /// Running jobs of `vc` that may stop in this plan, the first to stop first.
   std::vector<JobId> by_loss(VcId vc, const View& view, const Plan& plan) const;
   /// GPUs of nodes that no end of another job will free.
   NodeHolds held_for_good(const View& view) const;

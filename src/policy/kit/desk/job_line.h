@@ -39,8 +39,8 @@ class JobLine : public JobDemands {
           std::unique_ptr<predict::Estimator> estimator);
 
   const Order& order() const { return *order_; }
-  /// Lets jobs that have waited for `cap` go before all others (kit/oldest_first.h). To be called
-  /// before the first job comes.
+  /// Lets jobs that have waited for `cap` go before all others (kit/oldest_first.h), those of
+  /// higher tiers too. To be called before the first job comes.
   void put_oldest_first(Duration cap);
   Duration age_cap() const { return cap_; }  ///< kNoDuration = there is none.
   /// Ranks by what `make(order)` returns for the present order. To be called before the first job
@@ -102,6 +102,7 @@ class JobLine : public JobDemands {
  private:
   /// Of a job that was withdrawn: another host of jobs may have it, and it may still wait there.
   static constexpr std::uint32_t kNotFiled = ~std::uint32_t{0};
+  static constexpr std::int32_t kBeforeAllTiers = cluster::kMostTier + 1;
   struct Slot {
     double rank = 0;
     double tie = 0;
@@ -113,7 +114,7 @@ class JobLine : public JobDemands {
 
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
-  void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
+  void file(VcState& vc, JobId job, const Slot& slot);
   /// When a job that holds `grants` from now on ends at the latest, by its bound, as a rank.
   double end_rank(JobId job, std::span<const cluster::Grant> grants) const;
   /// Whether the ranks of running jobs fall, and not all alike.
