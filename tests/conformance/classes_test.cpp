@@ -53,6 +53,9 @@ std::string spelled(const testing::TestParamInfo<std::string>& info) {
 class EveryPolicyWithNoRequeue : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
+  // AntMan takes back from its guests what guaranteed jobs need.
+  const bool is_exempt = GetParam() == "antman";
+  std::uint32_t stops = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     for (const auto day :
          {crowded_day, crowded_day_with_cores, crowded_day_with_parts, crowded_day_with_training}) {
@@ -68,10 +71,13 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
       EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
       for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
         if (!says_no(job)) continue;
-        EXPECT_EQ(played->result.jobs[job].preemptions, 0U) << "seed " << seed << ", job " << job;
+        const std::uint32_t own = played->result.jobs[job].preemptions;
+        EXPECT_TRUE(is_exempt || own == 0) << "seed " << seed << ", job " << job << ": " << own;
+        stops += own;
       }
     }
   }
+  if (is_exempt) EXPECT_GT(stops, 0U) << "it need not be exempt";
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(everything()),
