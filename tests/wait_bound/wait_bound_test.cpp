@@ -68,8 +68,8 @@ std::vector<Duration> waits(Case& input, const std::string& policy) {
 TEST(WaitBound, HoldsInRandomCases) {
   const char* const asked = std::getenv("WAIT_BOUND_CASES");
   const int cases = asked == nullptr ? 2'000 : std::atoi(asked);
-  const std::string policy = fmt::format("almanac+limit+preempt:marked:2:{}:{}", kBound,
-                                         seconds(kGrace));
+  const std::string policy =
+      fmt::format("almanac+limit+preempt:marked:2:{}:{}", kBound, seconds(kGrace));
   double worst = 0;
   for (int seed = 1; seed <= cases; ++seed) {
     Case input = random_case(static_cast<std::uint64_t>(seed));

@@ -66,7 +66,7 @@ class PreemptPass final : public Pass {
       start_by_stops(vc, book);
     }
     if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());  // they may fit elsewhere
-    ask_wake(book);
+    if (!vc.waiting.empty()) ask_wake(book);
   }
 
   void file(Desk& desk, VcState& vc, JobId job) override {
@@ -75,6 +75,7 @@ class PreemptPass final : public Pass {
   }
   void adopted(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
+    if (bound_) bound_->adopted(desk_, vc.vc, job);
     if (may_stop(job)) book.stoppable.enter(job, desk_.view().grants(job));
   }
   void refiled(VcState& vc, JobId) override { book_of(vc).calendar.clear(); }

@@ -24,11 +24,11 @@ void Stoppable::leave(JobId job, std::span<const cluster::Grant> grants) {
 
 bool Stoppable::review() {
   bool any = false;
-  while (!jumps_.empty() && jumps_.top().first <= desk_.now()) {
-    const JobId job = jumps_.top().second;
+  while (!jumps_.empty() && jumps_.top().at <= desk_.now()) {
+    const Jump jump = jumps_.top();
     jumps_.pop();
-    // It may have been stopped since and started again: its rank is then up to date, or will be.
-    if (!holds(job) || !desk_.runs(job)) continue;
+    const JobId job = jump.job;
+    if (!holds(job) || keys_[index(job)].sequence != jump.sequence) continue;
     by_worth_.erase(keys_[index(job)]);
     file(job);
     for (const cluster::Grant& grant : desk_.grants(job)) room_.changed(grant.node);
@@ -43,7 +43,7 @@ void Stoppable::file(JobId job) {
       .rank = worth(job, desk_.order().rank(now)), .sequence = sequence_++, .tier = now.tier};
   by_worth_.insert({keys_[index(job)], job, Duration{0}});
   const Duration jump = desk_.order().jumps_after(now);
-  if (jump != kNoDuration) jumps_.emplace(desk_.now() + jump, job);
+  if (jump != kNoDuration) jumps_.push({desk_.now() + jump, job, keys_[index(job)].sequence});
 }
 
 QueueKey Stoppable::bar(const QueueKey& key) const {
@@ -60,8 +60,7 @@ double Stoppable::worth(JobId job, double rank) const {
   const double restart_s =
       std::isnan(request.restart_s) ? seconds(desk_.view().restart.of(gpus)) : request.restart_s;
   const double lost_s = std::isnan(request.checkpoint_s) ? 0 : request.checkpoint_s / 2.0;
-  const double left = rank - gpus * (restart_s + lost_s);
-  return left / (1.0 + desk_.view().progress(job).preemptions);
+  return rank - gpus * (restart_s + lost_s);
 }
 
 bool Stoppable::knows_who_is_in_the_way(VcId vc, const cluster::Demand& demand) {

@@ -3,11 +3,9 @@
 /// \file
 /// Running jobs of one virtual cluster that may be stopped, by the worth of what they do.
 ///
-/// A stop costs a restart and the work since the last checkpoint, and a job that is stopped again
-/// and again never ends. So a job counts here with its rank less the GPU time that a stop of it
-/// costs, divided by 1 + the number of times that it was stopped. It gives way to a waiting job
-/// whose rank, times a margin, is still below that. A job of a lower priority tier always gives
-/// way, and one of a higher tier never.
+/// A stop costs a restart and, on average, half of the work between two checkpoints. So a job
+/// counts here with its rank less that GPU time, in GPU-seconds, the unit of order `index`. It
+/// gives way to a waiting job whose rank, times a margin, is still below that.
 ///
 /// Source   ours; the ranks are those of the order.
 #pragma once
@@ -42,7 +40,7 @@ class Stoppable {
   /// Brings up to date the ranks that have jumped. Returns whether any has.
   bool review();
   /// Returns when review() is to be called next; kNever = not without another event.
-  Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().first; }
+  Time next_review() const { return jumps_.empty() ? kNever : jumps_.top().at; }
 
   /// Returns whether a job that holds GPUs here would give way to the waiting job of `key`.
   bool gives_way(JobId job, const QueueKey& key) const {
@@ -61,6 +59,16 @@ class Stoppable {
 
  private:
   static constexpr std::uint32_t kOut = ~std::uint32_t{0};
+  /// The rank of a job jumps at `at`, if it still has the key of that sequence.
+  struct Jump {
+    Time at{};
+    JobId job{};
+    std::uint32_t sequence = 0;
+
+    friend bool operator>(const Jump& a, const Jump& b) {
+      return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+    }
+  };
 
   /// The place behind which running jobs give way to the waiting job of `key`. Jobs of lower tiers
   /// are behind it, whatever the margin.
@@ -77,9 +85,7 @@ class Stoppable {
   RoomByRank room_;
   Eviction eviction_{desk_};
   std::uint32_t sequence_ = 0;
-  /// When the rank of a job jumps, if it still runs with this key.
-  std::priority_queue<std::pair<Time, JobId>, std::vector<std::pair<Time, JobId>>, std::greater<>>
-      jumps_;
+  std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
 
 }  // namespace almanac::policy

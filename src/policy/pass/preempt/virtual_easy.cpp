@@ -12,13 +12,23 @@ void VirtualEasy::set_gpus(int gpus, Time now) {
   schedule(now);
 }
 
-void VirtualEasy::arrive(JobId job, int gpus, Duration most, Time now) {
+void VirtualEasy::arrive(JobId job, int gpus, Duration most, Time came, Time now) {
   advance(now);
-  const QueueKey key{.rank = 0, .tie = 0, .sequence = sequence_++};
+  const QueueKey key{.rank = static_cast<double>(came.time_since_epoch().count()),
+                     .sequence = sequence_++};
   const int needed = std::min(gpus, gpus_);
-  jobs_[job] = {.gpus = needed, .most = std::max(Duration{1}, most), .came = now, .key = key};
+  jobs_[job] = {.gpus = needed, .most = std::max(Duration{1}, most), .came = came, .key = key};
   line(needed).jobs.insert({key, job, most});
   schedule(now);
+}
+
+void VirtualEasy::adopt(JobId job, int gpus, Duration ran, Duration most, Time now) {
+  advance(now);
+  const Time end = now + std::max(Duration{1}, most);
+  jobs_[job] = {
+      .gpus = std::min(gpus, gpus_), .most = most, .came = now, .start = now - ran, .end = end};
+  free_ -= jobs_[job].gpus;
+  ends_.emplace(end, job);
 }
 
 void VirtualEasy::end(JobId job, Duration ran, Time now) {

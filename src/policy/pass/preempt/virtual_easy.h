@@ -31,8 +31,10 @@ class VirtualEasy {
 
   /// GPUs in service from `now` on.
   void set_gpus(int gpus, Time now);
-  /// `most` is the longest time that the job may still run.
-  void arrive(JobId job, int gpus, Duration most, Time now);
+  /// The job has waited since `came`; `most` is the longest time that it may run.
+  void arrive(JobId job, int gpus, Duration most, Time came, Time now);
+  /// The job has run for `ran`, and runs for `most` at the longest from now on.
+  void adopt(JobId job, int gpus, Duration ran, Duration most, Time now);
   /// The job has ended in the real schedule, where it ran for `ran` in all.
   void end(JobId job, Duration ran, Time now);
   /// The job is gone without having run.

@@ -54,10 +54,23 @@ VirtualEasy& WaitBound::easy(Desk& desk, VcId vc) {
 }
 
 void WaitBound::arrived(Desk& desk, VcId vc, JobId job) {
+  make_room(desk);
+  // One that lost its nodes comes again.
+  const bool is_new = desk.view().progress(job).start == kNoTime;
+  const Time came = is_new ? desk.view().request(job).submit : desk.now();
+  easy(desk, vc).arrive(job, desk.demand(job).gpus, desk.remaining(job), came, desk.now());
+}
+
+void WaitBound::adopted(Desk& desk, VcId vc, JobId job) {
+  make_room(desk);
+  easy(desk, vc).adopt(job, desk.demand(job).gpus, desk.view().attained(job), desk.remaining(job),
+                       desk.now());
+}
+
+void WaitBound::make_room(const Desk& desk) {
   if (waited_enough_.size() < desk.view().num_jobs()) {
     waited_enough_.resize(desk.view().num_jobs(), kNever);
   }
-  easy(desk, vc).arrive(job, desk.demand(job).gpus, desk.remaining(job), desk.now());
 }
 
 void WaitBound::ended(Desk& desk, VcId vc, JobId job) {

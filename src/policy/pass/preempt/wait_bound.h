@@ -22,8 +22,9 @@ class WaitBound {
  public:
   WaitBound(double factor, Duration grace) : factor_(factor), grace_(grace) {}
 
-  /// Tells of a job that joins the queue for the first time.
   void arrived(Desk& desk, VcId vc, JobId job);
+  /// Tells of a job that runs already: it does so under EASY, too.
+  void adopted(Desk& desk, VcId vc, JobId job);
   void ended(Desk& desk, VcId vc, JobId job);
   void withdrawn(Desk& desk, VcId vc, JobId job);
   void capacity_changed(Desk& desk, VcId vc);
@@ -35,6 +36,8 @@ class WaitBound {
 
  private:
   VirtualEasy& easy(Desk& desk, VcId vc);
+  /// Sees to it that all jobs of the view have a place here.
+  void make_room(const Desk& desk);
 
   double factor_;
   Duration grace_;
