@@ -202,6 +202,18 @@ class View {
   View(const cluster::Cluster& machines, Rng& random, const Records& records)
       : cluster(machines), rng(random), records_(records) {}
 
+  /// Returns a view of the same jobs in another schedule, without speeds, measurements, holds and
+  /// settings. The arguments must outlive it.
+  View elsewhere(const std::vector<Progress>& progress, const std::vector<cluster::Grant>& grants,
+                 Rng& random) const {
+    return {cluster,
+            random,
+            {.jobs = records_.jobs,
+             .progress = progress,
+             .demands = records_.demands,
+             .grants = grants}};
+  }
+
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
