@@ -38,11 +38,12 @@ enum class IfFull : std::uint8_t {
 /// on as many nodes as it needs, and sleeping nodes boot if it would fit there. Quotas and limits
 /// apply to it as to all jobs.
 ///
-/// Reclaim: the jobs that would lose the least GPU time (RestartCost::of_failure() times their
-/// GPUs) stop first, and among equals the one that started last. No more jobs stop than the kept
-/// job needs. A stop costs the same as any preemption. At one instant, in a decision each, `others`
-/// first handles the events, then the jobs stop and the kept job starts, then `others` gets
-/// EventKind::job_failed for each stopped job and queues it again.
+/// Reclaim: the jobs of the lowest priority tier stop first; of these the ones that would lose the
+/// least GPU time (RestartCost::of_failure() times their GPUs), and among equals the one that
+/// started last. No more jobs stop than the kept job needs. A stop costs the same as any
+/// preemption. At one instant, in a decision each, `others` first handles the events, then the jobs
+/// stop and the kept job starts, then `others` gets EventKind::job_failed for each stopped job and
+/// queues it again.
 ///
 /// Cost     O(nodes x log nodes) per decision while a kept job waits, and a placement per sleeping
 ///          node; a reclaim adds O(jobs that have not ended); otherwise O(events)
@@ -69,7 +70,7 @@ class Keeping final : public Policy {
   bool reclaim_for(JobId job, const View& view, Plan& plan);
   /// Starts kept jobs if there is room, else reserves room, and lets the others decide.
   void decide_all(const View& view, Plan& plan);
-  /// Returns running jobs of `vc` that may stop in this plan, the one that loses least first.
+  /// Returns running jobs of `vc` that may stop in this plan, the first to stop first.
   std::vector<JobId> by_loss(VcId vc, const View& view, const Plan& plan) const;
   /// Returns the GPUs of nodes that never become free when other jobs end.
   NodeHolds held_for_good(const View& view) const;

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "policy/contract/may_stop.h"
 #include "policy/kit/line_policy.h"
 #include "policy/registry.h"
 #include "policy/whole/hived/cell_owners.h"
@@ -108,16 +109,17 @@ class Hived final : public LinePolicy {
   NodeId carry_out(JobId job, const CellSite::Offer& offer, const View& view, Plan& plan) {
     const std::size_t before = plan.ledger.mark();
     // One that starts in this very plan is not to be stopped by it.
-    const bool may_stop = std::all_of(offer.victims.begin(), offer.victims.end(), [&](JobId other) {
-      return view.progress(other).phase == Phase::running && plan.find(other) == nullptr;
+    const bool may = std::all_of(offer.victims.begin(), offer.victims.end(), [&](JobId other) {
+      return view.progress(other).phase == Phase::running && plan.find(other) == nullptr &&
+             may_stop(view.request(other), Stops::all);
     });
-    if (may_stop) {
+    if (may) {
       for (const JobId other : offer.victims) {
         for (const cluster::Grant& grant : view.grants(other)) plan.ledger.give_back(grant);
       }
     }
     for (const cluster::Grant& grant : offer.grants) {
-      if (may_stop && plan.ledger.can_take(grant)) continue;
+      if (may && plan.ledger.can_take(grant)) continue;
       plan.ledger.undo(before);
       return grant.node;
     }

@@ -39,8 +39,8 @@ class JobLine : public JobDemands {
           std::unique_ptr<predict::Estimator> estimator);
 
   const Order& order() const { return *order_; }
-  /// Puts jobs that have waited for `cap` before all others (kit/oldest_first.h). Call before the
-  /// first job arrives.
+  /// Puts jobs that have waited for `cap` before all others, those of higher tiers too
+  /// (kit/oldest_first.h). Call before the first job arrives.
   void put_oldest_first(Duration cap);
   Duration age_cap() const { return cap_; }  ///< kNoDuration if there is none.
   /// Ranks by what `make(order)` returns for the present order. Call it before the first job comes.
@@ -100,6 +100,7 @@ class JobLine : public JobDemands {
  private:
   /// Sequence of a job that was withdrawn: another object may have it, and it may still wait there.
   static constexpr std::uint32_t kNotFiled = ~std::uint32_t{0};
+  static constexpr std::int32_t kBeforeAllTiers = cluster::kMostTier + 1;
   struct Slot {
     double rank = 0;
     double tie = 0;
@@ -111,7 +112,7 @@ class JobLine : public JobDemands {
 
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
-  void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
+  void file(VcState& vc, JobId job, const Slot& slot);
   /// Returns, as a rank, when a job that holds `grants` from now on ends at the latest, by its
   /// bound.
   double end_rank(JobId job, std::span<const cluster::Grant> grants) const;
