@@ -30,10 +30,11 @@ class DoubtedNodes {
   /// nothing is not doubted, nor is one that goes as announced. Cost: O(events), and for a node
   /// that goes down O(jobs that failed).
   void hear(std::span<const Event> events, const View& view) {
-    // Events are in order of kind. Nearly every decision tells of no node, and this is all it
-    // costs.
-    const bool tells_none = events.empty() || events.back().kind < EventKind::node_down;
-    if (!tells_none || !empty()) take_in(events, view);
+    // Events are in order of kind. Nearly every decision is about jobs or a timer only, and this is
+    // all it costs.
+    const bool is_timer = events.size() == 1 && events.back().kind == EventKind::timer;
+    const bool names_none = events.empty() || is_timer || events.back().kind < EventKind::node_down;
+    if (!names_none || !empty()) take_in(events, view);
   }
 
   bool empty() const { return failed_.empty() && announced_.empty(); }

@@ -74,8 +74,12 @@ class JobLine : public JobDemands {
   Time believed_end(JobId job) const;
 
  protected:
-  /// Sees to it that all jobs of the view have a place here.
-  void make_room();
+  /// Makes room for all jobs of the view.
+  void make_room() {
+    if (slots_.size() < view_->num_jobs()) slots_.resize(view_->num_jobs());
+    if (chooses()) make_room_for_choices();
+    if (tells_shares_ && !shares_) shares_.emplace(view_->cluster);
+  }
   void rank_running_by(RunningRank rank) { running_rank_ = rank; }
   /// Files a job anew as the slots say, in the place that it had in the queue.
   void file_again(VcState& vc, JobId job);
@@ -104,7 +108,7 @@ class JobLine : public JobDemands {
   /// When a job that holds `grants` from now on ends at the latest, by its bound, as a rank.
   double end_rank(JobId job, std::span<const cluster::Grant> grants) const;
   /// Whether the ranks of running jobs fall, and not all alike.
-  bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
+  bool falls_with_work() const { return view_->telemetry != nullptr && order_->drift() != 0; }
 
   std::unique_ptr<Order> order_;
   Duration cap_ = kNoDuration;            // of the wait; then a job is old
