@@ -28,10 +28,11 @@ class DoubtedNodes {
   /// Reads the node events of a decision. A node that goes down without a job, or as announced, is
   /// not avoided later. O(events), and for a node that goes down O(jobs that failed).
   void hear(std::span<const Event> events, const View& view) {
-    // Events are in order of kind. Nearly every decision has no node event, and this check is all
-    // it costs.
-    const bool tells_none = events.empty() || events.back().kind < EventKind::node_down;
-    if (!tells_none || !empty()) take_in(events, view);
+    // Events are in order of kind. Nearly every decision is about jobs or a timer only, and this is
+    // all it costs.
+    const bool is_timer = events.size() == 1 && events.back().kind == EventKind::timer;
+    const bool names_none = events.empty() || is_timer || events.back().kind < EventKind::node_down;
+    if (!names_none || !empty()) take_in(events, view);
   }
 
   bool empty() const { return failed_.empty() && announced_.empty(); }

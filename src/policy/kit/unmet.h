@@ -16,7 +16,9 @@ namespace almanac::policy {
 class Unmet {
  public:
   void add(const cluster::Demand& demand) {
-    std::erase_if(demands_, [&](const cluster::Demand& known) { return known.covers(demand); });
+    if (!demands_.empty()) {
+      std::erase_if(demands_, [&](const cluster::Demand& known) { return known.covers(demand); });
+    }
     demands_.push_back(demand);
     fewest_gpus_ = std::min(fewest_gpus_, demand.gpus);
   }

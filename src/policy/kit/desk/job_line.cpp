@@ -20,12 +20,6 @@ void JobLine::put_oldest_first(Duration cap) {
   order_ = oldest_first(std::move(order_), cap);
 }
 
-void JobLine::make_room() {
-  if (slots_.size() < view_->num_jobs()) slots_.resize(view_->num_jobs());
-  if (chooses()) make_room_for_choices();
-  if (tells_shares_ && !shares_) shares_.emplace(view_->cluster);
-}
-
 Candidate JobLine::candidate(JobId job) const {
   const Duration believed = beliefs_.run(job) + view_->progress(job).charged;
   Candidate seen{.job = job,

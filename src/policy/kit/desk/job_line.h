@@ -85,7 +85,11 @@ class JobLine : public JobDemands {
 
  protected:
   /// Makes sure that all jobs of the view have a slot.
-  void make_room();
+  void make_room() {
+    if (slots_.size() < view_->num_jobs()) slots_.resize(view_->num_jobs());
+    if (chooses()) make_room_for_choices();
+    if (tells_shares_ && !shares_) shares_.emplace(view_->cluster);
+  }
   void rank_running_by(RunningRank rank) { running_rank_ = rank; }
   /// Files a job again as the slots say, keeping its position among equals.
   void file_again(VcState& vc, JobId job);
@@ -117,7 +121,7 @@ class JobLine : public JobDemands {
   /// bound.
   double end_rank(JobId job, std::span<const cluster::Grant> grants) const;
   /// Whether the ranks of running jobs fall at different speeds.
-  bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
+  bool falls_with_work() const { return view_->telemetry != nullptr && order_->drift() != 0; }
 
   std::unique_ptr<Order> order_;
   Stops stops_ = Stops::none;
