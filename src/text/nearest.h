@@ -15,7 +15,8 @@ namespace almanac::text {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The known name that `word` most resembles, or "" when none is close: at most a third of its
-/// letters off. The first of equals wins; upper and lower case are the same.
+/// letters off, where two neighbors exchanged count as one. The first of equals wins; upper and
+/// lower case are the same.
 std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
 /// "did you mean qssf?", or "" when nothing is near.
