@@ -30,7 +30,7 @@ struct Parameter {
   bool is_list = false;
   std::vector<std::string> words{};  ///< Not empty = it is one of these.
 
-  /// "a number from 1 to 1e9".
+  /// "a number from 1 to 1,000".
   std::string expected() const;
 };
 

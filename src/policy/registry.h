@@ -60,8 +60,8 @@ class Registry {
   /// How long a lease is; 0 = the policy decides whenever something happens. A choice that decides
   /// in leases has the parameter lease_s.
   Duration lease(const Composition& composition) const;
-  /// Everything that the choices of a composition say of themselves, but that the estimate counts
-  /// only where some choice asks it.
+  /// Everything that the choices of a composition say of themselves. An estimate counts only if a
+  /// choice reads it, and that jobs may join others only if a choice lets jobs share GPUs.
   TraitSet traits(const Composition& composition) const;
 
   /// A policy by name ("qssf"), with slots replaced or told something ("qssf+easy:4+first_fit"), or
