@@ -413,8 +413,9 @@ TEST_F(RunCommand, HelpsWhenAskedForHelp) {
   const ProgramRun wrong = run_program({"help", "simulat"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean simulate?"));
-  EXPECT_THAT(run_program({"help", "NONSENSE"}).err,
-              HasSubstr("no command or topic NONSENSE (topics: formats, policies,"));
+  EXPECT_THAT(
+      run_program({"help", "NONSENSE"}).err,
+      HasSubstr("no command, topic, policy or part is named NONSENSE (topics: formats, policies,"));
 }
 
 TEST_F(RunCommand, RefusesALogThatHasNothingToSimulate) {
@@ -459,7 +460,7 @@ TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
 TEST_F(RunCommand, SaysAtOnceThatASweepCannotBeKept) {
   const ProgramRun refused = run_program(
       {"sweep", trace_, "--cluster", cluster_, "--policy", "fifo", "--out", trace_ + "/sweep.csv"});
-  EXPECT_EQ(refused.status, 69) << refused.err;
+  EXPECT_EQ(refused.status, 74) << refused.err;
   EXPECT_EQ(refused.out, "") << "nothing was simulated";
 }
 
