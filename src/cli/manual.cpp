@@ -46,10 +46,6 @@ std::string entry(const std::string& name, const std::string& words) {
   return fmt::format("*{}*\n\t{}\n\n", plain(name), plain(words));
 }
 
-std::string placeholder(const Argument& argument) {
-  return fmt::format("_{}_{}", plain(argument.value), argument.repeats ? "..." : "");
-}
-
 std::string heading(const Argument& argument) {
   const bool is_option = argument.names.front().starts_with('-');
   if (!is_option) return fmt::format("_{}_", plain(argument.names.front()));
@@ -57,7 +53,7 @@ std::string heading(const Argument& argument) {
   for (const std::string& name : argument.names) {
     text += fmt::format("{}*{}*", text.empty() ? "" : ", ", plain(name));
   }
-  if (!argument.value.empty()) text += " " + placeholder(argument);
+  if (!argument.value.empty()) text += fmt::format(" _{}_", plain(argument.placeholder()));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policy/traits.h"
@@ -26,5 +27,8 @@ std::vector<std::string> deeds_of(const TraitSet& traits);
 
 /// Returns both as sentences, at least one.
 std::vector<std::string> sentences_of(const TraitSet& traits);
+
+/// "easy+proven": a policy with the part `name`, which must exist.
+std::string example_with(std::string_view name);
 
 }  // namespace almanac::policy

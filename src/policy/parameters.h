@@ -30,7 +30,7 @@ struct Parameter {
   bool is_list = false;
   std::vector<std::string> words{};  ///< Allowed words; empty for a number.
 
-  /// Returns, for example, "a number from 1 to 1e9".
+  /// Returns, for example, "a number from 1 to 1,000".
   std::string expected() const;
 };
 

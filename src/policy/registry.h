@@ -60,8 +60,8 @@ class Registry {
   /// Returns the length of a lease; 0 if the policy decides on every event. A choice that decides
   /// in leases has the parameter lease_s.
   Duration lease(const Composition& composition) const;
-  /// Returns the traits of all choices of a composition. The estimate only counts if another choice
-  /// reads it.
+  /// Returns the traits of all choices of a composition. An estimate only counts if another choice
+  /// reads it, and that jobs may join others only if a choice lets jobs share GPUs.
   TraitSet traits(const Composition& composition) const;
 
   /// Returns a policy by name ("qssf"), with other slots or parameters ("qssf+easy:4+first_fit"),

@@ -16,8 +16,8 @@ namespace almanac::text {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the known name most similar to `word`, or "" if none is within an edit distance of a
-/// third of its letters (at least 1). The first of equally similar names wins. Case does not
-/// matter.
+/// third of its letters (at least 1); two exchanged neighbors count as one edit. The first of
+/// equally similar names wins. Case does not matter.
 std::string_view nearest(std::string_view word, std::span<const std::string> known);
 
 /// Returns "did you mean qssf?", or "" if no known name is similar.

@@ -82,6 +82,15 @@ class TomlReader {
   std::string path_;
 };
 
+/// Returns what is wrong in a TOML file, in words for its author instead of the parser's.
+inline std::string toml_problem(const toml::parse_error& error) {
+  const std::string_view said = error.description();
+  return said.find("could not determine value type") == std::string_view::npos
+             ? std::string(said)
+             : "a value must be a number, true, false, a date, a list or a text in quotes, as in "
+               "name = \"text\"";
+}
+
 /// Returns the result of `read`, or fails with invalid and the place of the first error.
 template <typename Read>
 auto read_toml_text(std::string_view text, const std::string& path, Read&& read)
@@ -89,7 +98,7 @@ auto read_toml_text(std::string_view text, const std::string& path, Read&& read)
   try {
     return read(toml::parse(text, path));
   } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()), toml_place(path, error.source()));
+    return fail(Code::invalid, toml_problem(error), toml_place(path, error.source()));
   } catch (const TomlRefused& refused) {
     return tl::unexpected(refused.error);
   }

@@ -77,7 +77,9 @@ TEST_P(EveryPolicyWithNoRequeue, StopsNoJobThatSaysNo) {
       }
     }
   }
-  if (is_exempt) EXPECT_GT(stops, 0U) << "it need not be exempt";
+  if (is_exempt) {
+    EXPECT_GT(stops, 0U) << "it need not be exempt";
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicyWithNoRequeue, testing::ValuesIn(everything()),

@@ -103,10 +103,11 @@ Result<void> check_job(const EfficiencyOptions& options, const study::JobUseLog&
     return fail(Code::usage, fmt::format("unknown job {}; no job of the log ran", options.job),
                 where);
   }
-  return fail(Code::usage,
-              fmt::format("unknown job {}; the {} jobs that ran are {} to {}", options.job,
-                          log.jobs.size(), log.jobs.front().id, log.jobs.back().id),
-              where);
+  return fail(
+      Code::usage,
+      fmt::format("unknown job {}; the {} that ran are {} to {}", options.job,
+                  text::counted(log.jobs.size(), "job"), log.jobs.front().id, log.jobs.back().id),
+      where);
 }
 
 Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {

@@ -88,8 +88,11 @@ class Explanation {
     for (const auto& [never, reason] : schedule_.never) {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
-    if (record.phase == policy::Phase::withdrawn) {
-      fmt::print(", cancelled {} without having run\n", text::moment(record.end));
+    if (record.phase == policy::Phase::withdrawn && job.outcome.state == trace::JobState::pending) {
+      fmt::print(", pending when the log was taken; it would have started {}\n",
+                 text::moment(record.end));
+    } else if (record.phase == policy::Phase::withdrawn) {
+      fmt::print(", withdrawn {} without having run\n", text::moment(record.end));
     } else if (record.start == kNoTime) {
       fmt::print(", still pending at the end of the simulation\n");
     } else {
@@ -100,7 +103,7 @@ class Explanation {
                    text::format_duration(waited));
       }
       fmt::print("{}\n", record.preemptions > 0
-                             ? fmt::format(", preempted {} times", record.preemptions)
+                             ? ", preempted " + text::counted(record.preemptions, "time")
                              : std::string());
     }
     if (!told_.empty()) {

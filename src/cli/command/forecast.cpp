@@ -140,8 +140,10 @@ Result<int> run(const ForecastOptions& options) {
     if (!judged) return tl::unexpected(judged.error());
     all.push_back(as_json(*judged, options.playing.futures));
     for (const forecast::Judgement::Part& part : judged->parts) rows.push_back({name, part});
-    words += fmt::format("{}: {} jobs, of which {} waited; {} simulated futures each\n", name,
-                         judged->jobs, judged->waited, options.playing.futures);
+    words += fmt::format("{}: {}, of which {} waited; {} simulated futures each\n", name,
+                         text::counted(static_cast<std::uint64_t>(judged->jobs), "job"),
+                         text::grouped(static_cast<std::int64_t>(judged->waited)),
+                         options.playing.futures);
     const std::string fairness = report::fairness_in_words(judged->fairness);
     if (!fairness.empty()) words += fmt::format("  in the run\n    {}\n", fairness);
   }
