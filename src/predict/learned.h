@@ -29,6 +29,7 @@ namespace almanac::predict {
 
 struct LearnedOptions {
   Duration refresh = 7 * 24h;
+  bool fits = true;           ///< False: a model that was brought stays as it is.
   std::size_t most = 20'000;  ///< Examples that a model is fitted to (predict/examples.h).
   ModelOptions model{};
 };
@@ -40,9 +41,12 @@ class Learned final : public Estimator {
       : memory_(names), options_(options) {}
   /// With a model fitted before, which is kept as it is and sees only what ends here.
   Learned(const Names& names, Model model)
-      : memory_(names), model_(std::make_shared<const Model>(std::move(model))), fixed_(true) {}
+      : memory_(names),
+        options_{.fits = false},
+        model_(std::make_shared<const Model>(std::move(model))) {}
   /// With a model fitted before and what had ended then, to go on from there.
-  Learned(const Names& names, std::shared_ptr<const StoredModel> brought);
+  Learned(const Names& names, std::shared_ptr<const StoredModel> brought,
+          LearnedOptions options = {});
 
   /// What is believed of a job that is submitted now. About 10 us; a new model every so often takes
   /// a second or two, unless answer_at_once() was said.
@@ -103,7 +107,6 @@ class Learned final : public Estimator {
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId; some 780 bytes each
   Examples examples_{options_.most};
   std::shared_ptr<const Model> model_;
-  bool fixed_ = false;
   bool brought_ = false;
   bool fits_aside_ = false;
   std::shared_ptr<Fit> fit_;  // that is under way in `fitting_`

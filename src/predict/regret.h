@@ -5,10 +5,10 @@
 ///
 /// A scheduler that runs the job with the least expected GPU time first asks a predictor which of
 /// two jobs is smaller. If the answer is wrong, one of them waits for the difference of their true
-/// GPU times in vain (Smith's exchange argument). The regret of an answer is that difference as a
-/// share of the sum of both, 0 if the answer is right: a share, because a pair with a job of a
-/// month would else outweigh the other pairs of a week. A predictor that calls both jobs equal has
-/// half of it.
+/// GPU times in vain (Smith's exchange argument). This difference is at stake in each answer,
+/// capped at the mean GPU time of the jobs: a pair with a job of a month would otherwise outweigh
+/// the other pairs of a week. Regret is the fraction of what was at stake that wrong answers lost.
+/// A predictor that calls both jobs equal loses half.
 ///
 /// Source   Smith, Naval Research Logistics Quarterly 1956 (the exchange argument); Herbster &
 ///          Warmuth, Machine Learning 1998 (experts whose record fades).
@@ -20,6 +20,8 @@
 #include <deque>
 #include <limits>
 #include <string_view>
+
+#include "predict/mean_table.h"
 
 namespace almanac::predict {
 
@@ -40,7 +42,7 @@ class Regret {
 
   /// Judges what was said of a job that ended against what was said of each of the last 64.
   void add(const Record& job);
-  /// Fading mean regret of an answer, 0 .. 1; infinity = too few answers to judge by.
+  /// Fading, 0 .. 1; infinity = too few answers to judge by.
   double of(Predictor predictor) const;
   /// The predictor to believe of those that speak of a job. Another one than the last is chosen
   /// only if its regret is 5 % less.
@@ -48,11 +50,15 @@ class Regret {
 
  private:
   struct Fading {
-    double sum = 0;
+    double lost = 0;
+    double at_stake = 0;
     double answers = 0;
   };
+  /// Capped GPU seconds.
+  double stake_of(const Record& one, const Record& other) const;
 
   std::deque<Record> last_;
+  DecayingMean gpu_s_;
   std::array<Fading, kPredictors> regrets_{};
   Predictor believed_ = Predictor::limit;
 };
