@@ -30,6 +30,7 @@ namespace almanac::predict {
 
 struct LearnedOptions {
   Duration refresh = 7 * 24h;
+  bool fits = true;           ///< False: a model that was brought stays as it is.
   std::size_t most = 20'000;  ///< Most examples of a fit (predict/examples.h).
   ModelOptions model{};
 };
@@ -41,9 +42,12 @@ class Learned final : public Estimator {
       : memory_(names), options_(options) {}
   /// Starts with a fitted model, which stays unchanged and sees only jobs that end here.
   Learned(const Names& names, Model model)
-      : memory_(names), model_(std::make_shared<const Model>(std::move(model))), fixed_(true) {}
+      : memory_(names),
+        options_{.fits = false},
+        model_(std::make_shared<const Model>(std::move(model))) {}
   /// Starts with a fitted model and the jobs that had ended then, and retrains later.
-  Learned(const Names& names, std::shared_ptr<const StoredModel> brought);
+  Learned(const Names& names, std::shared_ptr<const StoredModel> brought,
+          LearnedOptions options = {});
 
   /// Predicts a job that is submitted now. About 10 us; from time to time a new model takes a
   /// second or two, unless answer_at_once() was called.
@@ -104,7 +108,6 @@ class Learned final : public Estimator {
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId; about 780 bytes each
   Examples examples_{options_.most};
   std::shared_ptr<const Model> model_;
-  bool fixed_ = false;
   bool brought_ = false;
   bool fits_aside_ = false;
   std::shared_ptr<Fit> fit_;  // in progress in `fitting_`

@@ -4,11 +4,11 @@
 /// The cost of the decisions of several predictors: which of them orders jobs best.
 ///
 /// A scheduler that runs the job with the least expected GPU time first asks a predictor which of
-/// two jobs is smaller. If the answer is wrong, one of them waits in vain for the difference of
-/// their true GPU times (Smith's exchange argument). The regret of an answer is that difference as
-/// a fraction of the sum of both, and 0 if the answer is right. A fraction, because otherwise one
-/// pair with a job of a month would outweigh all other pairs of a week. A predictor that predicts
-/// equal times has half of that regret.
+/// two jobs is smaller. If the answer is wrong, one of them waits for the difference of their true
+/// GPU times in vain (Smith's exchange argument). This difference is at stake in each answer,
+/// capped at the mean GPU time of the jobs: a pair with a job of a month would otherwise outweigh
+/// the other pairs of a week. Regret is the fraction of what was at stake that wrong answers lost.
+/// A predictor that calls both jobs equal loses half.
 ///
 /// Source   Smith, Naval Research Logistics Quarterly 1956 (the exchange argument); Herbster &
 ///          Warmuth, Machine Learning 1998 (experts with decaying records).
@@ -20,6 +20,8 @@
 #include <deque>
 #include <limits>
 #include <string_view>
+
+#include "predict/mean_table.h"
 
 namespace almanac::predict {
 
@@ -40,7 +42,7 @@ class Regret {
 
   /// Compares the predictions for an ended job with those for each of the last 64 jobs.
   void add(const Record& job);
-  /// Returns the decaying mean regret of an answer, 0 .. 1; infinity with too few answers.
+  /// Returns the decaying regret of an answer, 0 .. 1; infinity with too few answers.
   double of(Predictor predictor) const;
   /// Returns the predictor to use among those that predict a job (`speak`). Switches from the last
   /// one only if the regret of another is at least 5 % lower.
@@ -48,11 +50,15 @@ class Regret {
 
  private:
   struct Fading {
-    double sum = 0;
+    double lost = 0;
+    double at_stake = 0;
     double answers = 0;
   };
+  /// Capped GPU seconds.
+  double stake_of(const Record& one, const Record& other) const;
 
   std::deque<Record> last_;
+  DecayingMean gpu_s_;
   std::array<Fading, kPredictors> regrets_{};
   Predictor believed_ = Predictor::limit;
 };

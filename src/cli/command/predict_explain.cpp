@@ -94,9 +94,9 @@ std::vector<Opinion> opinions_of(const predict::Proven& proven,
 
 void say(const std::vector<Opinion>& opinions) {
   fmt::print(
-      "\nThe estimate `proven` believes the predictor whose decisions cost least: regret is the\n"
-      "fraction of GPU time lost by its wrong orders of jobs that ended before. It changes its\n"
-      "mind only for 5 % less regret.\n");
+      "\nThe estimate `proven` believes the predictor with the least regret: of the GPU time that\n"
+      "jobs can lose to a wrong order, the fraction lost to this predictor's lately. Another\n"
+      "predictor is believed only if its regret is 5 % less.\n");
   for (const Opinion& each : opinions) {
     fmt::print("{:>8}  expects {:8} regret {}{}\n", each.name, text::human_time(each.expected_s),
                std::isfinite(each.regret) ? fmt::format("{:.3f}", each.regret) : "unknown",
@@ -151,49 +151,50 @@ std::string what_is_known(const std::string& job, std::uint64_t ended) {
 }
 
 Result<int> explain(const PredictExplainOptions& options) {
-  std::optional<predict::StoredModel> stored;
+  std::shared_ptr<const predict::StoredModel> stored;
   if (!options.model.empty()) {
     auto read = predict::read_model(options.model);
     if (!read) return tl::unexpected(read.error());
-    stored = std::move(*read);
+    stored = std::make_shared<const predict::StoredModel>(std::move(*read));
   }
   auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   const auto wanted = find_job(*trace, options.job);
   if (!wanted) return tl::unexpected(wanted.error());
-  predict::Proven proven(stored ? predict::Learned(trace->names, std::move(stored->model))
-                                : predict::Learned(trace->names));
-  predict::Learned& learned = proven.learned();
+  predict::Proven proven(trace->names, stored);
+  predict::Learned learned = stored ? predict::Learned(trace->names, stored, {.fits = false})
+                                    : predict::Learned(trace->names);
   const trace::Job& job = trace->jobs[*wanted];
   predict::Row row{};
   predict::Proven::Opinions answer;
   std::uint64_t ended = 0;
+  predict::Prediction prediction;
   const auto on_submit = [&](JobId id, const trace::Request& request) {
-    // Regret needs answers about jobs that ended before; those of the latest will do.
-    constexpr std::size_t kJudged = 1'000;
-    if (index(id) + kJudged < *wanted) return proven.watch(id, request);
-    if (index(id) == *wanted) row = learned.row(request);
     answer = proven.ask(id, request);
+    if (index(id) != *wanted) return learned.watch(id, request);
+    row = learned.row(request);
+    prediction = learned.foresee(id, request);
   };
   predict::replay(
       std::span(trace->jobs).first(*wanted + 1), on_submit,
       [&](JobId id, const trace::Request& of, const predict::Ended& how) {
         proven.learn(id, of, how);
+        learned.learn(id, of, how);
         ++ended;
       },
       job.request.submit + 1ms);
   if (learned.model() == nullptr) note(what_is_known(options.job, ended));
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};
-  const predict::Forecast forecast = learned.forecast(answer.learned);
+  const predict::Forecast forecast = learned.forecast(prediction);
   const double truth_s = seconds(job.outcome.run);
   const auto opinions = opinions_of(proven, answer, job.request.time_limit);
   if (options.output == "json") {
     const Json json =
-        explained_json(options.job, forecast, truth_s, answer.learned.believed, reasons, opinions);
+        explained_json(options.job, forecast, truth_s, prediction.believed, reasons, opinions);
     fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    say(options.job, forecast, truth_s, answer.learned.believed, reasons);
+    say(options.job, forecast, truth_s, prediction.believed, reasons);
     if (ended > 0) say(opinions);
   }
   return kDone;

@@ -211,7 +211,8 @@ class View {
             {.jobs = records_.jobs,
              .progress = progress,
              .demands = records_.demands,
-             .grants = grants}};
+             .grants = grants,
+             .tiers = records_.tiers}};
   }
 
   Time now{};
