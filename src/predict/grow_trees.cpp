@@ -22,7 +22,6 @@ constexpr float kLeastGain = 1e-6F;
 using Sum [[gnu::vector_size(16)]] = double;
 double gradient(Sum sum) { return sum[0]; }
 double hessian(Sum sum) { return sum[1]; }
-bool is_empty(Sum sum) { return sum[0] == 0 && sum[1] == 0; }
 
 struct Derivative {
   float gradient = 0;
@@ -165,13 +164,15 @@ class Grower {
     for (const std::uint16_t column : columns_) {
       places_[column / kBlock].push_back(static_cast<std::uint16_t>(column % kBlock));
     }
+    Sum total{};
     for (const std::uint32_t row : rows_) {
       sums_[row] = Sum{static_cast<double>(derivatives[row].gradient),
                        static_cast<double>(derivatives[row].hessian)};
+      total += sums_[row];
     }
     tree_.clear();
     nodes_.clear();
-    plant();
+    plant(table_.is_complete() ? sum_by_bins() : total);
     std::size_t begin = 0;
     for (int depth = 0; begin < tree_.size() && depth < depth_; ++depth) {
       const std::size_t end = tree_.size();
@@ -215,11 +216,10 @@ class Grower {
     return histograms_[number].data();
   }
 
-  void plant() {
+  void plant(Sum total) {
     used_ = 1;
     Sum* const sums = histogram(0);
     sum_rows(rows_, sums);
-    const Sum total = sum_all();
     nodes_.push_back({.total = total, .gain = gain_of(total), .end = rows_.size()});
     const float weight = weight_of(total);
     tree_.push_back(
@@ -227,15 +227,11 @@ class Grower {
     find_split(nodes_[0]);
   }
 
-  /// In the order in which XGBoost sums: by the bins of the first column where nothing is missing.
-  Sum sum_all() const {
-    Sum total{};
-    if (!table_.is_complete()) {
-      for (const std::uint32_t row : rows_) total += sums_[row];
-      return total;
-    }
+  /// Sums all rows by the bins of the first column, as XGBoost does where nothing is missing.
+  Sum sum_by_bins() const {
     std::array<Sum, kBins> bins{};
     for (const std::uint32_t row : rows_) bins[table_.column(0)[row]] += sums_[row];
+    Sum total{};
     for (const Sum bin : bins) total += bin;
     return total;
   }
@@ -252,11 +248,27 @@ class Grower {
   void sum_block(std::span<const std::uint32_t> rows, const Table::Slots* slots,
                  std::span<const std::uint16_t> places, Sum* sums) const {
     constexpr std::size_t kAhead = 16;
+    const std::uint16_t* const first = places.data();
+    const std::uint16_t* const last = first + places.size();
+    const Sum* const of = sums_.data();
     for (std::size_t at = 0; at < rows.size(); ++at) {
       __builtin_prefetch(slots + rows[std::min(at + kAhead, rows.size() - 1)]);
-      const Sum sum = sums_[rows[at]];
+      const Sum sum = of[rows[at]];
       const std::uint16_t* const own = slots[rows[at]].at.data();
-      for (const std::uint16_t place : places) sums[own[place]] += sum;
+      const std::uint16_t* place = first;
+      // Four at a time: columns have no slot in common.
+      for (; last - place >= 4; place += 4) {
+        Sum* const a = sums + own[place[0]];
+        Sum* const b = sums + own[place[1]];
+        Sum* const c = sums + own[place[2]];
+        Sum* const d = sums + own[place[3]];
+        const std::array<Sum, 4> made = {*a + sum, *b + sum, *c + sum, *d + sum};
+        *a = made[0];
+        *b = made[1];
+        *c = made[2];
+        *d = made[3];
+      }
+      for (; place != last; ++place) sums[own[*place]] += sum;
     }
   }
 
@@ -291,19 +303,27 @@ class Grower {
     }
   }
 
-  static bool goes_left(std::uint8_t bin, const Split& split) {
-    return bin == kNoBin ? split.missing_left : bin <= split.last_left;
-  }
+  /// Which rows of a node go left, by their bins.
+  struct LeftBins {
+    explicit LeftBins(const Split& split)
+        : last(split.last_left), missing(split.missing_left ? kNoBin : -1) {}
+    /// Without a branch: where a row goes cannot be guessed.
+    bool has(std::uint8_t bin) const { return (bin <= last) | (bin == missing); }
+
+    int last;
+    int missing;  // the bin of missing values if they go left; -1 otherwise
+  };
 
   /// Puts the rows that go left before the others, and returns where those begin.
   std::size_t divide_rows(const Node& node) {
     const std::uint8_t* const bins = table_.column(node.split.column);
+    const LeftBins left_bins(node.split);
     aside_.resize(rows_.size());
     std::size_t left = node.begin;
     std::size_t right = 0;
     for (std::size_t at = node.begin; at < node.end; ++at) {
       const std::uint32_t row = rows_[at];
-      const bool is_left = goes_left(bins[row], node.split);
+      const bool is_left = left_bins.has(bins[row]);
       rows_[left] = row;
       aside_[right] = row;
       left += is_left ? 1 : 0;
@@ -368,9 +388,10 @@ class Grower {
           bar = bar_of();
         }
       };
+      // A split after an empty bin is that before it, and gains no more. To ask which bins are
+      // empty costs more: the answer cannot be guessed.
       Sum sum{};
       for (int bin = 0; bin < count; ++bin) {
-        if (is_empty(bins[bin])) continue;  // the split would be that after the bin before
         sum += bins[bin];
         const Sum rest = node.total - sum;
         if (hessian(sum) < least || hessian(rest) < least) continue;
@@ -379,7 +400,6 @@ class Grower {
       if (sum[0] == node.total[0] && sum[1] == node.total[1]) continue;
       sum = Sum{};
       for (int bin = count - 1; bin >= 0; --bin) {
-        if (is_empty(bins[bin])) continue;
         sum += bins[bin];
         const Sum rest = node.total - sum;
         if (hessian(sum) < least || hessian(rest) < least) continue;
@@ -399,7 +419,7 @@ class Grower {
       std::size_t at = 0;
       while (tree_[at].left >= 0) {
         const Split& split = nodes_[at].split;
-        const bool is_left = goes_left(table_.column(split.column)[row], split);
+        const bool is_left = LeftBins(split).has(table_.column(split.column)[row]);
         at = static_cast<std::size_t>(tree_[at].left) + (is_left ? 0 : 1);
       }
       margins[row] += tree_[at].value;
@@ -423,24 +443,44 @@ class Grower {
   std::vector<Node> nodes_;
 };
 
-/// The derivatives of the loss (softmax and cross entropy) of one row, by class.
-void differentiate(std::span<const std::vector<float>> margins, int label, std::size_t row,
-                   std::span<std::vector<Derivative>> derivatives, std::span<float> powers) {
-  float most = std::numeric_limits<float>::min();
-  for (const auto& margin : margins) most = std::max(most, margin[row]);
-  double sum = 0;
-  for (std::size_t of = 0; of < margins.size(); ++of) {
-    powers[of] = std::exp(margins[of][row] - most);
-    sum += static_cast<double>(powers[of]);
+/// The loss (softmax and cross entropy) of all rows, whose margins are kept by class.
+class Loss {
+ public:
+  explicit Loss(std::span<const int> labels)
+      : labels_(labels), most_(labels.size()), sums_(labels.size()) {}
+
+  /// Writes the derivatives of each row, by class.
+  void differentiate(std::span<const std::vector<float>> margins,
+                     std::span<std::vector<Derivative>> derivatives) {
+    const std::size_t rows = labels_.size();
+    std::fill(most_.begin(), most_.end(), std::numeric_limits<float>::min());
+    for (const std::vector<float>& margin : margins) {
+      for (std::size_t row = 0; row < rows; ++row) most_[row] = std::max(most_[row], margin[row]);
+    }
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    for (std::size_t of = 0; of < margins.size(); ++of) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        const float power = std::exp(margins[of][row] - most_[row]);
+        derivatives[of][row].gradient = power;
+        sums_[row] += static_cast<double>(power);
+      }
+    }
+    for (std::size_t of = 0; of < margins.size(); ++of) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        constexpr float kLeast = 1e-16F;
+        const float likely = derivatives[of][row].gradient / static_cast<float>(sums_[row]);
+        const bool is_it = labels_[row] == static_cast<int>(of);
+        derivatives[of][row] = {is_it ? likely - 1 : likely,
+                                std::max(2 * likely * (1 - likely), kLeast)};
+      }
+    }
   }
-  for (std::size_t of = 0; of < margins.size(); ++of) {
-    constexpr float kLeast = 1e-16F;
-    const float likely = powers[of] / static_cast<float>(sum);
-    const bool is_it = label == static_cast<int>(of);
-    derivatives[of][row] = {is_it ? likely - 1 : likely,
-                            std::max(2 * likely * (1 - likely), kLeast)};
-  }
-}
+
+ private:
+  std::span<const int> labels_;
+  std::vector<float> most_;   // margin of each row, over the classes
+  std::vector<double> sums_;  // of the powers of each row
+};
 
 }  // namespace
 
@@ -451,12 +491,10 @@ std::vector<GrownTree> grow_trees(std::span<const Row> rows, std::span<const int
   Grower grower(table, options);
   std::vector<std::vector<float>> margins(classes, std::vector<float>(rows.size(), 0.5F));
   std::vector<std::vector<Derivative>> derivatives(classes, std::vector<Derivative>(rows.size()));
-  std::vector<float> powers(classes);
+  Loss loss(labels);
   std::vector<GrownTree> trees;
   for (int round = 0; round < options.rounds; ++round) {
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      differentiate(margins, labels[row], row, derivatives, powers);
-    }
+    loss.differentiate(margins, derivatives);
     for (std::size_t of = 0; of < classes; ++of) {
       trees.push_back(grower.grow(derivatives[of], margins[of]));
     }
