@@ -36,8 +36,13 @@ std::string beyond_slurm(const policy::Composition& composition) {
   return {};
 }
 
+/// Named as what runs: with predicted run times where the policy would use true ones.
+Result<policy::Composition> named_as_it_runs(const std::string& name) {
+  return service::compose(service::stand_in(name).value_or(name));
+}
+
 policy::Composition composed(const std::string& name) {
-  auto made = service::compose(name);
+  auto made = named_as_it_runs(name);
   ALMANAC_CHECK(made, "{}", to_string(made.error()));
   return std::move(*made);
 }
@@ -62,7 +67,7 @@ Result<std::vector<policy::Composition>> candidates(const std::string& names) {
   if (names == "all") return candidates();
   std::vector<policy::Composition> made;
   for (const std::string& name : experiment::parse_policies(names)) {
-    auto one = service::compose(name);
+    auto one = named_as_it_runs(name);
     if (!one) return tl::unexpected(one.error());
     if (const std::string why = beyond_slurm(*one); !why.empty()) {
       return fail(Code::unsupported,

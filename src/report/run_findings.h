@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Findings of a run, in sentences that hold for any run.
+/// Findings of a run, in sentences that fit any run.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace almanac::report {
 
-/// `policies` in the order of the run; the first is what the others are compared with. Of those
-/// that were interrupted it is said that they were, and nothing else.
+/// Returns the findings. `policies` are in the order of the run; the first is the baseline. For an
+/// interrupted policy the only finding is that it was interrupted.
 std::vector<figure::Finding> run_findings(const RunInput& input,
                                           const std::vector<PolicyDigest>& policies);
 
-/// The position of the policy with the lowest mean completion time of those that are no oracle and
-/// were not interrupted; of all policies if there is none; the first if none finished a job.
+/// Returns the position of the policy with the smallest mean completion time among deployable,
+/// complete ones; among all policies if there is none; 0 if no policy finished a job.
 std::size_t best_policy(const std::vector<PolicyDigest>& policies);
 
 }  // namespace almanac::report
