@@ -64,7 +64,7 @@ export default defineConfig({
       {text: 'Changes', link: '/CHANGELOG'},
     ],
     sidebar: [
-      {text: 'Start', items: [item('docs/index.md', 'Overview'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
+      {text: 'Start', items: [item('docs/index.md', 'Overview'), item('docs/policy.md', 'The policy almanac'), item('examples/README.md'), item('docs/faq.md', 'FAQ'), item('docs/trouble.md')]},
       {
         text: 'Operator', items: [
           item('docs/tour/operator.md', 'Tour'), guide('slurm'), guide('efficiency'), guide('energy'), guide('failures'), guide('fairness'),
