@@ -24,9 +24,9 @@ figure::Figure draw_tradeoff(const std::vector<experiment::Summary>& policies);
 /// Bars of times, waits and use, for each policy.
 figure::Figure draw_bars(const std::vector<experiment::Summary>& policies);
 
-/// The first is the baseline; best is the one with the least mean completion time. An oracle, an
-/// interrupted policy and what was recorded carry a caution and are no choice; the latter two are
-/// never best.
+/// Names the baseline (policy::baseline_of), the policy with the lowest mean completion time, and
+/// the recommendation. An oracle, an interrupted policy and what was recorded carry a caution and
+/// are never recommended; the latter two are never best.
 figure::Compared compared_of(const std::vector<experiment::Summary>& policies);
 
 /// What the curve of a distribution is called.

@@ -11,7 +11,7 @@
 
 namespace almanac::report {
 
-/// The best deployable policy, its gain over the first policy of the run, and who loses by it; none
+/// The recommended policy, its gain over the baseline of the run, and who loses by it; none
 /// where no policy came to its end or no job finished.
 std::vector<figure::Tile> run_tiles(const RunInput& input,
                                     const std::vector<PolicyDigest>& policies);
